@@ -23,11 +23,11 @@ LEFT_OUT := $(VENV)/.left-out
 .PHONY: demo test test-all test-pythons frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
-	@$(BIN)/recollect demo
+	@$(BIN)/everword demo
 
 test: $(VENV)/.dev browser
 	@rm -f $(LEFT_OUT); \
-	RECOLLECT_TEST_LEFT_OUT=$(abspath $(LEFT_OUT)) $(MAKE) --no-print-directory $(BESIDE) suite; \
+	EVERWORD_TEST_LEFT_OUT=$(abspath $(LEFT_OUT)) $(MAKE) --no-print-directory $(BESIDE) suite; \
 	status=$$?; test ! -e $(LEFT_OUT) || cat $(LEFT_OUT); exit $$status
 
 # The same, with every test that uses a store on all three kinds of stores; and with the folder of the published data
@@ -80,22 +80,22 @@ suite: $(NUMBERS:%=part-%)
 part-%: $(VENV)/.dev
 	$(BIN)/pytest --part $*/$(PARTS) $(OPTIONS)
 
-# The tests of the dashboard use a real browser: Debian's chromium, or the one that RECOLLECT_TEST_CHROMIUM names. Its
+# The tests of the dashboard use a real browser: Debian's chromium, or the one that EVERWORD_TEST_CHROMIUM names. Its
 # headless shell shows the same pages with two thirds of the work, so it is what root installs. Where there is none and
 # it cannot be installed, `make test` leaves those tests out and says so at its end; in CI it is an error.
-IS_NEEDED := $(or $(filter true,$(CI)),$(filter browser,$(MAKECMDGOALS)),$(RECOLLECT_TEST_CHROMIUM))
+IS_NEEDED := $(or $(filter true,$(CI)),$(filter browser,$(MAKECMDGOALS)),$(EVERWORD_TEST_CHROMIUM))
 browser:
-	@for name in $(or $(RECOLLECT_TEST_CHROMIUM),chromium-headless-shell chromium); do \
+	@for name in $(or $(EVERWORD_TEST_CHROMIUM),chromium-headless-shell chromium); do \
 		command -v $$name >/dev/null && exit 0; \
 	done; \
-	if [ -z "$(RECOLLECT_TEST_CHROMIUM)" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	if [ -z "$(EVERWORD_TEST_CHROMIUM)" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing chromium for the tests of the dashboard ..."; \
 		export DEBIAN_FRONTEND=noninteractive; \
 		apt-get update -qq && for name in chromium-headless-shell chromium; do \
 			apt-get install -qq -y --no-install-recommends $$name >/dev/null && exit 0; \
 		done; \
 	fi; \
-	echo "The tests of the dashboard need a browser, and $(or $(RECOLLECT_TEST_CHROMIUM),chromium) is missing: sudo apt-get install chromium" >&2; \
+	echo "The tests of the dashboard need a browser, and $(or $(EVERWORD_TEST_CHROMIUM),chromium) is missing: sudo apt-get install chromium" >&2; \
 	[ -z "$(IS_NEEDED)" ]
 
 docs: $(VENV)/.dev

@@ -3,7 +3,7 @@
 The messages are those of a data set (`--data`: LoCoMo's or LongMemEval's format), or made from a seed. If more are
 wanted than it has, they come again in other conversations, with every eighth word exchanged for another of its words,
 so that no sentence is met twice and no cache makes a copy cheaper than a new message. Processor seconds are those of
-the whole process: on a shared machine they tell more than the time that passed. `run_import` runs `recollect import`.
+the whole process: on a shared machine they tell more than the time that passed. `run_import` runs `everword import`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from corpus import corpus
+from everword import AsyncMemory, Batch, Draft
+from everword.cli.main import SELDOM
+from everword.follow.follower import settle
+from everword.model import Role
 from quality import datasets
-from recollect import AsyncMemory, Batch, Draft
-from recollect.cli.main import SELDOM
-from recollect.follow.follower import settle
-from recollect.model import Role
 
 BATCH = 500
 USER = "ann"
@@ -135,14 +135,14 @@ async def append(memory: AsyncMemory, conversations: Sequence[tuple[str, list[Dr
 
 
 def run_import(url: str, data: str | None, size: int, *options: str) -> ViewCost:
-    """What `recollect import` takes for a file of so many messages, from the command to its end: it reads the file,
+    """What `everword import` takes for a file of so many messages, from the command to its end: it reads the file,
     appends the messages and brings all views up to date, in two processes."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         file = Path(folder) / "chats.jsonl"
         write_chats(file, talks(data, size))
         clock = time.perf_counter(), processor_seconds()
-        command = [sys.executable, "-m", "recollect", "import", str(file), *options]
-        subprocess.run(command, env={**os.environ, "RECOLLECT_STORE": url}, check=True, stdout=subprocess.DEVNULL)
+        command = [sys.executable, "-m", "everword", "import", str(file), *options]
+        subprocess.run(command, env={**os.environ, "EVERWORD_STORE": url}, check=True, stdout=subprocess.DEVNULL)
         return ViewCost("import", processor_seconds() - clock[1], time.perf_counter() - clock[0])
 
 

@@ -3,13 +3,13 @@
     python benchmarks/calibrate_topics.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
 
 Two questions are asked. "Goes on": a message and the topic being talked of; is it still that one? "Comes back": a
-conversation of twenty topics, as many as recollect keeps active, is dealt out from different dialogues in two rounds,
+conversation of twenty topics, as many as everword keeps active, is dealt out from different dialogues in two rounds,
 the first half of each, then the second. Does the message that comes back join its topic, which has to be the nearest,
 and does the same message open one where its topic has never been? The first is asked of TIAGE's chats between people,
 whose shifts are marked; the second of those and of LongMemEval's chats with an assistant, of what the user says in
 each. For each the threshold with the best F1 of joining is printed, and that with the best mean of the two sets. The
-second is what the threshold decides in recollect, where the first is left to `topics/rules/drift.py`: TOPIC_SIMILARITY
-in `recollect.wiring` is near what is best with an assistant, in steps of 0.05. People's chit-chat is hardly recognised
+second is what the threshold decides in everword, where the first is left to `topics/rules/drift.py`: TOPIC_SIMILARITY
+in `everword.wiring` is near what is best with an assistant, in steps of 0.05. People's chit-chat is hardly recognised
 when it comes back, whatever the threshold, and a topic too many can be merged, while a message under a wrong one is
 lost there.
 """
@@ -27,13 +27,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from everword.config import Settings
+from everword.errors import EverwordError
+from everword.ports import Vectors
+from everword.topics.rules.topic_set import direction, move_centroid
+from everword.wiring import open_embedder
 from quality.baselines import embedded
 from quality.dialogues import Dialogue, Line, load
-from recollect.config import Settings
-from recollect.errors import RecollectError
-from recollect.ports import Vectors
-from recollect.topics.rules.topic_set import direction, move_centroid
-from recollect.wiring import open_embedder
 
 TOPICS = 20  # dealt out together
 SEED = 7
@@ -162,7 +162,7 @@ def main() -> None:
     for name in given.embedder or ("static", "minilm"):
         try:
             theirs, asked = (asyncio.run(vectors_of(name, one)) for one in (people, chats))
-        except RecollectError as error:
+        except EverwordError as error:
             print(f"{name:10} cannot be used here: {error}")
             continue
         on = [one for pair in zip(people, theirs, strict=True) for one in goes_on(*pair)]

@@ -10,9 +10,9 @@ import random
 from itertools import accumulate
 from pathlib import Path
 
-import recollect.models.embedding.local
+import everword.models.embedding.local
 
-VOCABULARY = Path(recollect.models.embedding.local.__file__).parent / "data" / "vocab.txt"
+VOCABULARY = Path(everword.models.embedding.local.__file__).parent / "data" / "vocab.txt"
 FIRST_WORD = 1996  # the vocabulary begins with marks and single characters
 
 

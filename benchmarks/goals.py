@@ -37,12 +37,12 @@ import server
 import start
 import turn
 from corpus import corpus, questions
+from everword import AsyncMemory, Draft, Memory
+from everword.config import Settings
+from everword.models.embedding.local import WIDTH
+from everword.server.door.keys import create_key
+from everword.wiring import open_store
 from machine import describe_machine
-from recollect import AsyncMemory, Draft, Memory
-from recollect.config import Settings
-from recollect.models.embedding.local import WIDTH
-from recollect.server.door.keys import create_key
-from recollect.wiring import open_store
 from table import milliseconds, percentile, show
 
 BATCH = 1_000
@@ -64,7 +64,7 @@ HEADER = (
 )
 FIRST = """
 import json, sys, time
-from recollect import Memory
+from everword import Memory
 with Memory(sys.argv[1], followers=False) as memory:
     start, work = time.perf_counter(), time.process_time()
     memory.search(sys.argv[2], user="alex")
@@ -230,7 +230,7 @@ def server_rows(url: str, requests: int) -> list[list[str]]:
         folder = Path(name).resolve()
         with server.started(folder, "-c", server.BARE) as (port, process_id):
             bare = server_load(port, process_id, lambda n: server.request("/bare", said, key), requests)[1]
-        command = ("-m", "recollect", "serve", "--port", "0", "--store", os.path.abspath(url))
+        command = ("-m", "everword", "serve", "--port", "0", "--store", os.path.abspath(url))
         with server.started(folder, *command) as (port, process_id):
             return [
                 rate_row(
@@ -257,7 +257,7 @@ def start_row(url: str, size: int) -> list[str]:
         floors = start.time_command([sys.executable, "-c", "import sqlalchemy, numpy"], 5, environment)
         times = start.time_command([sys.executable, *start.search_command(url)], 5, environment)
     floor = f"{milliseconds(floors[1])} of the processor: imports of sqlalchemy and numpy"
-    return Times([times[0]], [times[1]]).row(f"recollect search, cold, {size:,}, least of five", 600, floor)
+    return Times([times[0]], [times[1]]).row(f"everword search, cold, {size:,}, least of five", 600, floor)
 
 
 def import_row(size: int, data: str | None) -> list[str]:
@@ -266,7 +266,7 @@ def import_row(size: int, data: str | None) -> list[str]:
         log_cost = backlog.run_import(f"{path}/log.db", data, size, "--no-settle")
         cost = backlog.run_import(f"{path}/import.db", data, size)
     floor = f"{size / max(log_cost.cpu_seconds, 1e-3):,.0f}/s of the processor: the log alone"
-    figure = f"`recollect import` with all views, two processes, {size:,}, {backlog.data_name(data)}"
+    figure = f"`everword import` with all views, two processes, {size:,}, {backlog.data_name(data)}"
     return rate_row(figure, 1_000, size / cost.seconds, size / cost.cpu_seconds, floor)
 
 

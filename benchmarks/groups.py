@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus import corpus
-from recollect import AsyncMemory, Draft
-from recollect.ports import Completion, Request
-from recollect.testing import FrozenClock
+from everword import AsyncMemory, Draft
+from everword.ports import Completion, Request
+from everword.testing import FrozenClock
 from table import milliseconds, percentile, show
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import backlog
 from corpus import corpus
-from recollect import Draft, Memory
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Embedder
+from everword import Draft, Memory
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Embedder
 from table import milliseconds, percentile, show
 
 BATCH = 500
@@ -92,7 +92,7 @@ def ours(url: str, texts: list[str], embedder: Embedder | None = None) -> tuple[
 def show_import(store: str | None, data: str | None, size: int) -> None:
     with tempfile.TemporaryDirectory(dir=".") as folder:
         cost = backlog.run_import(store or f"{folder}/import.db", data, size)
-    title = f"`recollect import` with all views, two processes, {size:,} messages, {backlog.data_name(data)}"
+    title = f"`everword import` with all views, two processes, {size:,} messages, {backlog.data_name(data)}"
     show(title, backlog.HEADER, backlog.cost_rows(size, [cost]))
 
 
@@ -143,7 +143,7 @@ def main() -> None:
     header = ["messages", "raw insert p50 ms", "add p50 ms", "add p95 ms", "raw batch /s", "extend /s"]
     show("Ingest, static embedder", [*header, "bare embedder /s", "searchable /s", "share"], rows)
     if options.minilm:
-        from recollect.models.embedding.local import MiniLMEmbedder
+        from everword.models.embedding.local import MiniLMEmbedder
 
         texts = corpus(options.minilm)
         bare = raw_embedding(texts, MiniLMEmbedder())

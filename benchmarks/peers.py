@@ -1,10 +1,10 @@
-"""recollect beside other stores of memories, on this machine, in one run, with the same texts and the same vectors.
+"""everword beside other stores of memories, on this machine, in one run, with the same texts and the same vectors.
 
     python benchmarks/peers.py [--data locomo.json] [--sizes 6000 56000] [--peers chroma mem0] [--json FILE]
 
 Each store runs in a process of its own (`peer_drivers/driver.py`), in an environment of its own that is made in a cache
 folder the first time, and may take `--seconds` at most. One that cannot be installed is said to be so and does not stop
-the others. Texts are from a seed (`corpus.py`), all of one person; the vectors are those of recollect's built-in
+the others. Texts are from a seed (`corpus.py`), all of one person; the vectors are those of everword's built-in
 embedder, computed beforehand. With `--data`, a file of LoCoMo or LongMemEval, recall@10 is measured as well: each turn
 is a message, and evidence is searched among the turns of its own conversation.
 """
@@ -27,12 +27,12 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
-import recollect
+import everword
 from corpus import corpus, questions
+from everword.models.embedding.local import WIDTH, StaticEmbedder
 from machine import describe_machine
 from quality import datasets
 from quality.baselines import as_indexed, embedded
-from recollect.models.embedding.local import WIDTH, StaticEmbedder
 from table import percentile, show
 
 DRIVERS = Path(__file__).parent / "peer_drivers"
@@ -55,7 +55,7 @@ class PeerKind:
 
 
 PEERS = {
-    "recollect": PeerKind("recollect_store"),
+    "everword": PeerKind("everword_store"),
     "langgraph": PeerKind("langgraph_store", "langgraph-checkpoint-sqlite==3.1.2", loads_extensions=True),
     "chroma": PeerKind("chroma_store", "chromadb==1.5.9"),
     "mem0": PeerKind("mem0_store", "mem0ai==2.2.1"),
@@ -114,7 +114,7 @@ def haystack_input(haystack: datasets.Haystack) -> dict[str, Any]:
 
 
 def cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "recollect-peers"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "everword-peers"
 
 
 def environment(kind: PeerKind, cache: Path) -> Path:
@@ -153,7 +153,7 @@ def run_peer(name: str, source: Path, cache: Path, seconds: float) -> dict[str, 
         lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         return {"problem": f"cannot be installed: {lines[-1]}"}
     command = [str(python), str(DRIVERS / "driver.py"), kind.driver, str(source), str(seconds)]
-    own = "" if kind.requirement else str(Path(recollect.__file__).resolve().parents[1])
+    own = "" if kind.requirement else str(Path(everword.__file__).resolve().parents[1])
     surroundings = {**os.environ, "PYTHONPATH": own}
     with (
         tempfile.TemporaryDirectory(dir=".", prefix="peers-") as folder,
@@ -208,8 +208,8 @@ def say(text: str, *, passing: bool = False) -> None:
 
 
 def core_packages() -> int:
-    """Packages that a plain install of recollect brings, itself included."""
-    names, known = ["recollect"], set()
+    """Packages that a plain install of everword brings, itself included."""
+    names, known = ["everword"], set()
     while names:
         name = names.pop().lower().replace("_", "-")
         if name in known:

@@ -26,11 +26,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from corpus import corpus, questions
-from recollect import Draft, Memory
-from recollect.config import Settings
-from recollect.models.embedding.local import WIDTH, StaticEmbedder
-from recollect.ports import Store, Tx
-from recollect.wiring import open_store
+from everword import Draft, Memory
+from everword.config import Settings
+from everword.models.embedding.local import WIDTH, StaticEmbedder
+from everword.ports import Store, Tx
+from everword.wiring import open_store
 from table import milliseconds, percentile, show
 
 T = TypeVar("T")

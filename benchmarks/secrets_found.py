@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recollect.secrets.detector import find_secrets
+from everword.secrets.detector import find_secrets
 
 CORPORA = Path(__file__).parent.parent / "tests" / "rules" / "data"
 SAID = ("text", "content", "query", "clean_text")  # the fields of messages

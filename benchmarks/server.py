@@ -2,7 +2,7 @@
 
     python benchmarks/server.py [--clients 1 16 64] [--requests 400] [--messages 5000] [--store URL] [--workers 1]
 
-A server is started in a process of its own, as `recollect serve` does, with keys; clients are connections of one other
+A server is started in a process of its own, as `everword serve` does, with keys; clients are connections of one other
 process that send the next request when the last is answered. Append keeps one message; search and context ask about
 5,000 messages of one user, once every view has caught up. The bare route takes the append's body, checks it with the
 same model, and answers with it. In the end the log is proved whole and holds exactly what was answered.
@@ -23,18 +23,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from corpus import corpus
-from recollect import Draft, Memory
-from recollect.config import Settings
-from recollect.server.door.keys import create_key
-from recollect.wiring import open_store
+from everword import Draft, Memory
+from everword.config import Settings
+from everword.server.door.keys import create_key
+from everword.wiring import open_store
 from table import milliseconds, percentile, show
 
 Make = Callable[[int], bytes]
 BARE = """
 import sys, uvicorn
 from fastapi import FastAPI
-from recollect.server.hosting import open_listening_socket
-from recollect.server.routes.shapes import MessagesIn
+from everword.server.hosting import open_listening_socket
+from everword.server.routes.shapes import MessagesIn
 app = FastAPI()
 @app.post("/bare")
 async def bare(body: MessagesIn) -> MessagesIn:
@@ -169,7 +169,7 @@ def main() -> None:
         folder = Path(name).resolve()
         store = given.store or str(folder / "memory.db")
         key, before = filled(store, given.messages)
-        words = ["-m", "recollect", "serve", "--port", "0", "--store", store, "--workers", str(given.workers)]
+        words = ["-m", "everword", "serve", "--port", "0", "--store", store, "--workers", str(given.workers)]
         other = folder / "bare"
         other.mkdir()
         with started(other, "-c", BARE) as bare, started(folder, *words) as ours:

@@ -1,4 +1,4 @@
-"""How long `recollect search` takes from a process that has just begun, beside floors measured in the same run.
+"""How long `everword search` takes from a process that has just begun, beside floors measured in the same run.
 
     python benchmarks/start.py [--messages 10000] [--runs 7] [--store FILE]
 
@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from corpus import corpus
-from recollect import Draft, Memory
-from recollect.follow.follower import settle
+from everword import Draft, Memory
+from everword.follow.follower import settle
 from table import show
 
 BATCH = 1_000
@@ -59,7 +59,7 @@ def compiled_environment(folder: Path) -> dict[str, str]:
 
 
 def search_command(store: str) -> list[str]:
-    return ["-m", "recollect", "search", "silver river", "--user", "alex", "--store", store]
+    return ["-m", "everword", "search", "silver river", "--user", "alex", "--store", store]
 
 
 def main() -> None:
@@ -77,9 +77,9 @@ def main() -> None:
         commands = {
             "python -c pass": ["-c", "pass"],
             'python -c "import sqlalchemy, numpy"': ["-c", "import sqlalchemy, numpy"],
-            "recollect --version": ["-m", "recollect", "--version"],
-            "recollect search": search,
-            "recollect search --json": [*search, "--json"],
+            "everword --version": ["-m", "everword", "--version"],
+            "everword search": search,
+            "everword search --json": [*search, "--json"],
         }
         times = {
             name: time_command([sys.executable, *arguments], options.runs, environment)

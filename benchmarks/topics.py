@@ -5,7 +5,7 @@
 A conversation of so many topics goes through `add_user_message`: kept, given its topic, on the disk. The embedding of
 the same message, timed in the same run, is taken off. Packing a topic happens every ninth message of it, within the
 same call. "Beside adding" is how much longer that takes than a plain `add` of the same message. Packing is measured on
-real talk: the demo's, or the longest conversation of a file that `recollect import` reads.
+real talk: the demo's, or the longest conversation of a file that `everword import` reads.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from corpus import words
+from everword import AsyncMemory
+from everword.cli.tour import drafts
+from everword.config import Settings
+from everword.memory.conversation import AsyncConversation
+from everword.model import TopicMessage
+from everword.models.embedding.local import StaticEmbedder
+from everword.topics.rules import topics as rule
+from everword.topics.rules.topic_set import round_vector
+from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage
+from everword.topics.tables import decode_pack, encode_pack
+from everword.topics.view import may_lean
+from everword.wiring import topic_rule
 from quality.talks import read_talk
-from recollect import AsyncMemory
-from recollect.cli.tour import drafts
-from recollect.config import Settings
-from recollect.memory.conversation import AsyncConversation
-from recollect.model import TopicMessage
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.topics.rules import topics as rule
-from recollect.topics.rules.topic_set import round_vector
-from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage
-from recollect.topics.tables import decode_pack, encode_pack
-from recollect.topics.view import may_lean
-from recollect.wiring import topic_rule
 from table import milliseconds, percentile, show
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -162,7 +162,7 @@ async def measure(args: argparse.Namespace) -> None:
     )
     show(
         "Packing, by messages in a pack",
-        ("messages", "bytes as JSON", "gzip, base64", "gzip", "recollect", "unpack (ms)"),
+        ("messages", "bytes as JSON", "gzip, base64", "gzip", "everword", "unpack (ms)"),
         rows,
     )
 
@@ -188,7 +188,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--topics", type=int, default=20)
     parser.add_argument("--messages", type=int, default=400)
-    parser.add_argument("--data", help="a chat, in any form that `recollect import` reads, for packing")
+    parser.add_argument("--data", help="a chat, in any form that `everword import` reads, for packing")
     parser.add_argument("--store", help="address of an empty store; a temporary SQLite file otherwise")
     asyncio.run(measure(parser.parse_args()))
 

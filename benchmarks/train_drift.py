@@ -1,8 +1,8 @@
-"""Learn the weights of `recollect.topics.rules.drift` from published dialogues, and print them to be put there.
+"""Learn the weights of `everword.topics.rules.drift` from published dialogues, and print them to be put there.
 
     python benchmarks/train_drift.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
 
-Both sets are under the MIT licence; neither is part of recollect. TIAGE (github.com/HuiyuanXie/tiage) says of chats
+Both sets are under the MIT licence; neither is part of everword. TIAGE (github.com/HuiyuanXie/tiage) says of chats
 between two people where the subject shifts. A rule learned from it alone takes every question for a shift and makes
 little of meaning, so it also learns from dialogues put together from pieces of others: pieces of TIAGE, and of
 LongMemEval's chats with an assistant, once whole, once cut short, once with nothing said about who is the
@@ -25,15 +25,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from everword.config import Settings
+from everword.models.embedding.local import StaticEmbedder
+from everword.topics.rules.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
+from everword.topics.rules.topic_set import round_vector
+from everword.topics.rules.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic
+from everword.wiring import topic_rule
 from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
 from quality.tasks import assemble_tasks
-from recollect.config import Settings
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.topics.rules.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
-from recollect.topics.rules.topic_set import round_vector
-from recollect.topics.rules.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic
-from recollect.wiring import topic_rule
 
 Floats = NDArray[np.float64]
 PENALTY = 3.0

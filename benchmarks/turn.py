@@ -26,11 +26,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from corpus import corpus
-from recollect import AsyncConversation, AsyncMemory, Draft
-from recollect.model import ChatMessage
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.ports import Completion, Request
+from everword import AsyncConversation, AsyncMemory, Draft
+from everword.model import ChatMessage
+from everword.models.embedding.local import StaticEmbedder
+from everword.models.tokens import TiktokenTokenizer
+from everword.ports import Completion, Request
 from table import milliseconds, percentile, show
 
 BATCH = 1_000
@@ -57,7 +57,7 @@ class InstantModel:
         block = f"U1: said = {words[0]}\nU2: {words[0]}.\nA1: said = {words[0]}\nA2: {' '.join(words[:8])}."
         self.prompts.append(as_sent(request.messages))
         self.seconds += time.perf_counter() - start
-        return Completion(f"{text}\n<recollect>\n{block}\n</recollect>", self.name, 0, 0)
+        return Completion(f"{text}\n<everword>\n{block}\n</everword>", self.name, 0, 0)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         answer = await self.complete(request)

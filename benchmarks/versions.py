@@ -1,4 +1,4 @@
-"""Two versions of recollect on one machine: searches, contexts and turns, one of each version in turns.
+"""Two versions of everword on one machine: searches, contexts and turns, one of each version in turns.
 
     python benchmarks/versions.py CHECKOUT [--only search context turn] [--size 6000] [--turns 10000] [--count 200]
 
@@ -27,8 +27,8 @@ from pathlib import Path
 
 import turn
 from corpus import corpus, questions
+from everword import AsyncMemory, Memory
 from machine import describe_machine
-from recollect import AsyncMemory, Memory
 from table import milliseconds, percentile, show
 
 KINDS = ("search", "context", "turn")
@@ -157,8 +157,8 @@ def main() -> None:
     if options.work:
         work(options.work, options.size, options.count)
         return
-    if options.checkout is None or not (options.checkout / "src" / "recollect").is_dir():
-        parser.error("name the folder of a checkout, with src/recollect in it")
+    if options.checkout is None or not (options.checkout / "src" / "everword").is_dir():
+        parser.error("name the folder of a checkout, with src/everword in it")
     checkouts = options.checkout.resolve(), HERE
     machine = describe_machine()
     rows = [row for kind in options.only for row in compare(kind, checkouts, options)]

@@ -3,7 +3,7 @@
     python benchmarks/web.py [--messages 100000] [--requests 40] [--store FILE] [--unread]
 
 Fills a store with one conversation of that many messages, a few minutes apart by day for a year and a half, and has
-every view read them, as `recollect worker --once` does: some minutes. With `--unread` no view reads them. `--store`
+every view read them, as `everword worker --once` does: some minutes. With `--unread` no view reads them. `--store`
 names a store to use again. Each page is asked for so many times, one request at a time, by a key with all rights; times
 are those of the client, on loopback, and the CPU time is that of server and client together, which tells more on a
 machine that others use. The aim is a median below 50 ms for every page.
@@ -29,9 +29,9 @@ import httpx2
 
 import backlog
 from corpus import corpus
-from recollect import Draft, Memory
-from recollect.server.door.keys import COOKIE, Sessions, create_key
-from recollect.testing.serving import Serving
+from everword import Draft, Memory
+from everword.server.door.keys import COOKIE, Sessions, create_key
+from everword.testing.serving import Serving
 from table import milliseconds, percentile, show
 
 CHAT = "long"
@@ -79,8 +79,8 @@ def fill_store(store: str, messages: int, unread: bool) -> None:
     if unread:
         return
     start_seconds = time.perf_counter(), backlog.processor_seconds()
-    worker = [sys.executable, "-m", "recollect", "worker", "--once"]
-    subprocess.run(worker, env={**os.environ, "RECOLLECT_STORE": store}, check=True)
+    worker = [sys.executable, "-m", "everword", "worker", "--once"]
+    subprocess.run(worker, env={**os.environ, "EVERWORD_STORE": store}, check=True)
     seconds = time.perf_counter() - start_seconds[0]
     print(f"every view: {seconds:,.0f} s, {backlog.processor_seconds() - start_seconds[1]:,.0f} s of the processor")
 

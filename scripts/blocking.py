@@ -1,4 +1,4 @@
-"""Writes the blocking twin of a memory, `memory/sync.py`, from the declarations in `recollect.memory.faces`.
+"""Writes the blocking twin of a memory, `memory/sync.py`, from the declarations in `everword.memory.faces`.
 
 Run it after you have added or changed an operation: `python scripts/blocking.py`. A test compares the file with what
 this writes.
@@ -12,13 +12,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "src" / "recollect"
+PACKAGE = Path(__file__).parents[1] / "src" / "everword"
 TARGET = PACKAGE / "memory" / "sync.py"
 LEFT_OUT = ("_", "open", "close")  # what `OwnLoop` does
 HEAD = '''"""The same memory for programs without an event loop: every method waits for the asynchronous one.
 
 A separate thread runs the loop, so that views follow the log while the program does other things. This file is written
-by `scripts/blocking.py` from the declarations in `recollect.memory.faces`.
+by `scripts/blocking.py` from the declarations in `everword.memory.faces`.
 """
 
 # fmt: off
@@ -51,8 +51,8 @@ DOCUMENTS = '''class BlockingDocuments:
 '''
 TWINS = (("memory", MEMORY), ("conversation", CONVERSATION), ("documents", DOCUMENTS))
 OWN_IMPORTS = {
-    "recollect.memory.private_loop": {"LoopThread", "OwnLoop"},
-    "recollect.memory.faces": {"ConversationFace", "DocumentsFace"},
+    "everword.memory.private_loop": {"LoopThread", "OwnLoop"},
+    "everword.memory.faces": {"ConversationFace", "DocumentsFace"},
 }
 
 
@@ -127,7 +127,7 @@ def fill_call(head: str, arguments: list[str], tail: str) -> str:
 
 def imported_names(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("recollect.memory.faces."):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("everword.memory.faces."):
             names = {alias.name for alias in node.names}
             yield node.module, names | ({"Iterator"} if node.module == "collections.abc" else set())
 
@@ -140,7 +140,7 @@ def import_lines(imports: dict[str, set[str]], used: set[str]) -> str:
         if names and module != "__future__":
             line = fill_call(f"from {module} import (", names, ")")
             line = line if "\n" in line else line.replace("(", "").replace(")", "")
-            sections[module.startswith("recollect")].append(line)
+            sections[module.startswith("everword")].append(line)
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 

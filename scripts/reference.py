@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.main import program
-from recollect.config import PREFIX, Secret, Settings
+from everword.cli.main import program
+from everword.config import PREFIX, Secret, Settings
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 100  # columns of the help texts
@@ -22,11 +22,11 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Generated from `recollect.config` by `make docs`.",
+        "Generated from `everword.config` by `make docs`.",
         "",
         "A value comes from the argument in code (`Memory(store=…)`), else from the environment, else from",
-        "`recollect.toml` in the working directory (or the file that `RECOLLECT_CONFIG` names), else from the default.",
-        "`recollect settings` shows what is in force and where it comes from.",
+        "`everword.toml` in the working directory (or the file that `EVERWORD_CONFIG` names), else from the default.",
+        "`everword settings` shows what is in force and where it comes from.",
         "",
         "| setting | environment | default | meaning |",
         "|---|---|---|---|",
@@ -44,15 +44,15 @@ def cli_page() -> str:
     lines = [
         "# Command line",
         "",
-        "Generated from `recollect --help` by `make docs`.",
+        "Generated from `everword --help` by `make docs`.",
         "",
-        *block(program, None, "recollect"),
+        *block(program, None, "everword"),
     ]
-    root = click.Context(program, info_name="recollect", terminal_width=WIDTH, max_content_width=WIDTH)
+    root = click.Context(program, info_name="everword", terminal_width=WIDTH, max_content_width=WIDTH)
     for name in program.list_commands(root):
         command = program.get_command(root, name)
         if command is not None and not command.hidden:
-            lines += ["", f"## recollect {name}", "", *block(command, root, name)]
+            lines += ["", f"## everword {name}", "", *block(command, root, name)]
     return "\n".join(lines) + "\n"
 
 

@@ -21,9 +21,9 @@ sys.path.insert(0, str(ROOT / "tests" / "doubles"))
 from browser import open_browser  # noqa: E402
 from dashboard_store import CHANNEL, CHAT, REPLY, fill_store  # noqa: E402
 
-from recollect.config import Secret, Settings  # noqa: E402
-from recollect.server.door.keys import create_key, revoke_key  # noqa: E402
-from recollect.testing.serving import Serving  # noqa: E402
+from everword.config import Secret, Settings  # noqa: E402
+from everword.server.door.keys import create_key, revoke_key  # noqa: E402
+from everword.testing.serving import Serving  # noqa: E402
 
 SIZES = {"desk": (1280, 860), "phone": (390, 844)}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -114,7 +114,7 @@ def main() -> None:
         if arguments.store is None:
             fill_store(store)
         with Serving(store) as server:
-            server.app.state.settings = Settings(store="recollect.db", chat_model="local", chat_key=Secret("hidden"))
+            server.app.state.settings = Settings(store="everword.db", chat_model="local", chat_key=Secret("hidden"))
             fact = "" if arguments.store else add_samples(server)
             if arguments.small:
                 take_small_pictures(browser, server.url, arguments.folder)

@@ -421,7 +421,7 @@ def arrows_back(imports: dict[str, set[str]]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("src/recollect"))
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("src/everword"))
     parser.add_argument("--places", action="store_true", help="say where each of them is")
     arguments = parser.parse_args()
     report = measure(arguments.folder)

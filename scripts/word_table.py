@@ -1,6 +1,6 @@
 """Make the table by which a search knows words that are near each other, from the static embedding table.
 
-    python scripts/word_table.py  # some seconds; writes src/recollect/text/data
+    python scripts/word_table.py  # some seconds; writes src/everword/text/data
 
 A term of the index is a stem. Each stem of the vocabulary gets the vector of its most frequent word, reduced to its 64
 principal components, of length one, as 8-bit integers. Function words, single letters and what is not English have
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.text.detect import function_words
-from recollect.text.terms import analyse
+from everword.text.detect import function_words
+from everword.text.terms import analyse
 
-EMBEDDING = Path("src/recollect/models/embedding/data")
-OUT = Path("src/recollect/text/data/words.npz")
+EMBEDDING = Path("src/everword/models/embedding/data")
+OUT = Path("src/everword/text/data/words.npz")
 WIDTH = 64
 
 

@@ -24,22 +24,22 @@ from hypothesis.internal.charmap import charmap_file
 from suite_parts import is_elsewhere, parse_part
 
 # Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
-# compile all of recollect for itself, as each worker would all tests.
+# compile all of everword for itself, as each worker would all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-pytest.register_assert_rewrite("recollect.testing")
+pytest.register_assert_rewrite("everword.testing")
 pytest_plugins = ("left_out",)
 
-from recollect.config import PREFIX  # noqa: E402
-from recollect.stores.sqlite import SqliteStore  # noqa: E402
-from recollect.testing.postgres import PostgresServer, postgres_server  # noqa: E402
+from everword.config import PREFIX  # noqa: E402
+from everword.stores.sqlite import SqliteStore  # noqa: E402
+from everword.testing.postgres import PostgresServer, postgres_server  # noqa: E402
 
 KINDS = ("sqlite", "json", "postgresql")
 STORE_FIXTURES = ("kind", "shared_url")
-SERVER = "RECOLLECT_TEST_POSTGRES"
+SERVER = "EVERWORD_TEST_POSTGRES"
 
-# Nothing that the caller has set for recollect is set for the tests, but for what is about them.
+# Nothing that the caller has set for everword is set for the tests, but for what is about them.
 for name in [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_")]:
     del os.environ[name]
 
@@ -67,8 +67,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What the processes that tests fork have imported and done already: the server they are forked from does it, once.
-USED = ("pytest", "hypothesis", "psycopg", "recollect.testing.postgres", "recollect.stores.jsonfile")
-multiprocessing.set_forkserver_preload([*USED, "recollect.testing.first_use"])
+USED = ("pytest", "hypothesis", "psycopg", "everword.testing.postgres", "everword.stores.jsonfile")
+multiprocessing.set_forkserver_preload([*USED, "everword.testing.first_use"])
 
 PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
@@ -78,14 +78,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """The same examples in every run, so that a failure is one for everybody."""
     sample_sizes.is_whole = config.getoption("every_store")
     settings.register_profile(
-        "recollect",
+        "everword",
         max_examples=sample_sizes.sample(EXAMPLES),
         derandomize=True,
         database=None,
         deadline=None,
         print_blob=False,
     )
-    settings.load_profile("recollect")
+    settings.load_profile("everword")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -184,7 +184,7 @@ def _new_stores_are_copies(empty_store: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server: the one RECOLLECT_TEST_POSTGRES names, or one of our own."""
+    """A PostgreSQL server: the one EVERWORD_TEST_POSTGRES names, or one of our own."""
     with postgres_server(os.environ.get(SERVER)) as server:
         yield server
 

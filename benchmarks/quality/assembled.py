@@ -21,21 +21,21 @@ from statistics import fmean, pstdev
 
 import numpy as np
 
+from everword.config import Settings
+from everword.ports import Vectors
+from everword.text.filler import is_filler, is_small_talk
+from everword.text.sentences import sentences
+from everword.topics.rules import topics as topic_rules
+from everword.topics.rules.topic_set import root, round_vector
+from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
+from everword.topics.rules.words import read_words
+from everword.topics.view import may_lean
+from everword.wiring import open_embedder, topic_rule
 from quality.baselines import embedded
 from quality.clusters import ClusterScores, score_clusters
 from quality.datasets import Haystack, Session, Turn
 from quality.segmentation import tiling
 from quality.topics import CUTOFFS, OURS, START, STRICT, TILING
-from recollect.config import Settings
-from recollect.ports import Vectors
-from recollect.text.filler import is_filler, is_small_talk
-from recollect.text.sentences import sentences
-from recollect.topics.rules import topics as topic_rules
-from recollect.topics.rules.topic_set import root, round_vector
-from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
-from recollect.topics.rules.words import read_words
-from recollect.topics.view import may_lean
-from recollect.wiring import open_embedder, topic_rule
 
 SESSIONS = 20  # of one conversation
 MOST_PIECES = 3  # of one session

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from everword.cli.options import printable
+from everword.cli.output import show_table, table
 from quality import datasets
 from quality.assembled import Assembled, TopicCount, count_topics, evaluate_sessions
-from recollect.cli.options import printable
-from recollect.cli.output import show_table, table
 
 MEASURES = ("topics a session", "V-measure", "homogeneity", "completeness", "F1 of pairs")
 

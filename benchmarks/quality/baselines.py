@@ -1,6 +1,6 @@
 """What simple methods find, to measure ours against: each scores every turn of a haystack for a question.
 
-They are textbook methods and no part of recollect: BM25 over stems without function words, the cosine of vectors, and
+They are textbook methods and no part of everword: BM25 over stems without function words, the cosine of vectors, and
 ways to put the two together. A turn is indexed as `speaker: text`. They need all scores of the haystack at once,
 which a memory of any size does not have; that is why the engine does not work like this.
 """
@@ -15,10 +15,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from everword.ports import Embedder, Vectors
+from everword.text.detect import detect
+from everword.text.terms import analyse
 from quality.datasets import Turn
-from recollect.ports import Embedder, Vectors
-from recollect.text.detect import detect
-from recollect.text.terms import analyse
 
 Scores = NDArray[np.float64]
 

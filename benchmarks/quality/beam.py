@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from everword.errors import InvalidInput
 from quality.shapes import BETWEEN_TURNS, Dataset, Haystack, Question, Session, Turn, after_the_last
-from recollect.errors import InvalidInput
 
 BEAM = "BEAM"
 CHAT, QUESTIONS = "chat.json", "probing_questions.json"

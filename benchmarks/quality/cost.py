@@ -17,16 +17,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from everword.bench.tokens import follow
+from everword.config import Settings
+from everword.facts.english.finder import states_something
+from everword.facts.prompts import reading
+from everword.memory.memory import MemoryEngine
+from everword.model import Draft, FoundFact
+from everword.testing.clock import FrozenClock
+from everword.wiring import build, open_tokenizer
 from quality.datasets import Haystack, Turn
 from quality.work_tokens import OfflineModel
-from recollect.bench.tokens import follow
-from recollect.config import Settings
-from recollect.facts.english.finder import states_something
-from recollect.facts.prompts import reading
-from recollect.memory.memory import MemoryEngine
-from recollect.model import Draft, FoundFact
-from recollect.testing.clock import FrozenClock
-from recollect.wiring import build, open_tokenizer
 
 BETWEEN = timedelta(seconds=20)
 """From one message to the next of a session, at least: the sets date sessions, not turns."""
@@ -126,7 +126,7 @@ async def _run(
     replay: Callable[..., Any], turns: Sequence[Turn], writer: OfflineModel, on_message: Callable[[int], None]
 ) -> dict[str, TaskCost]:
     clock = FrozenClock(turns[0].time)
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="everword-bench-") as folder:
         settings = Settings(store=str(Path(folder) / "replay.db"), followers=False)
         async with MemoryEngine(lambda: build(settings, memory=writer, clock=clock)) as memory:
             await replay(memory, clock, turns, on_message)

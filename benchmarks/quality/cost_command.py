@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from everword.cli.output import show_table, table
+from everword.cli.progress import progress_bar
+from everword.errors import InvalidInput
 from quality import datasets
 from quality.cost import MOST_CALLS, MOST_TOKENS, Cost, measure
-from recollect.cli.output import show_table, table
-from recollect.cli.progress import progress_bar
-from recollect.errors import InvalidInput
 
 
 @click.command()

@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from everword.errors import InvalidInput
 from quality.beam import is_beam, load_beam
 from quality.shapes import (
     AFTER_THE_LAST,
@@ -29,7 +30,6 @@ from quality.shapes import (
     Turn,
     after_the_last,
 )
-from recollect.errors import InvalidInput
 
 __all__ = ["AFTER_THE_LAST", "Dataset", "Haystack", "Question", "Session", "Turn", "load", "sample", "select"]
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import InvalidInput
-from recollect.model import Role
+from everword.errors import InvalidInput
+from everword.model import Role
 
 KNOWN = (
     'TIAGE\'s ({"id": [["text", "0"], …]}), SuperDialseg\'s (`turns` with `utterance` and `segmentation_label`), '

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from everword import Draft, Memory
+from everword.errors import InvalidInput
+from everword.model import Fact, Message
+from everword.text.terms import analyse
 from quality.datasets import Haystack, Part, load, select
-from recollect import Draft, Memory
-from recollect.errors import InvalidInput
-from recollect.model import Fact, Message
-from recollect.text.terms import analyse
 
 OF_FACT = 0.6
 """The least share of a fact's words that are in an observation."""

@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from everword.config import Settings
+from everword.context.build import NOTHING_RELEVANT
+from everword.model import Section
+from everword.wiring import Memory, open_embedder, open_tokenizer
 from quality.baselines import embedded
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack
 from quality.recall import (
@@ -32,10 +36,6 @@ from quality.recall import (
     _kept,
     _memory,
 )
-from recollect.config import Settings
-from recollect.context.build import NOTHING_RELEVANT
-from recollect.model import Section
-from recollect.wiring import Memory, open_embedder, open_tokenizer
 
 PROMPTS = Path(__file__).parent.parent / "data" / "unrelated_prompts.json"
 
@@ -123,7 +123,7 @@ def measure_floor(
 def measure_haystack(haystack: Haystack, prompts: list[Prompt], tools: Tools) -> tuple[list[Trial], list[Result]]:
     clock = SetClock()
     with (
-        tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder,
+        tempfile.TemporaryDirectory(prefix="everword-bench-") as folder,
         _memory(f"{folder}/bench.db", tools.settings.embedder, clock) as memory,
     ):
         tools.progress(f"{haystack.name}: keeping {len(haystack.turns):,} turns", 0)

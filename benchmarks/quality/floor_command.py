@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from everword.cli.options import printable
+from everword.cli.output import plural, show_table, table
 from quality.recall_command import rounded, show_rows, shown_progress
-from recollect.cli.options import printable
-from recollect.cli.output import plural, show_table, table
 
 if TYPE_CHECKING:
     from quality.floor import FloorResult
@@ -45,9 +45,9 @@ def floor(file: Path, embedder: str, part: str, limit_questions: int | None, pro
     python -m benchmarks floor --data locomo10.json
     python -m benchmarks floor --data longmemeval_oracle.json --prompts-only --json
     """
+    from everword.errors import InvalidInput
     from quality.datasets import load, sample, select
     from quality.floor import measure_floor
-    from recollect.errors import InvalidInput
 
     dataset = select(load(file), "tune" if part == "tune" else "report" if part == "report" else "all")
     dataset = dataset if limit_questions is None else sample(dataset, limit_questions)

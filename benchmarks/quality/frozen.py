@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from everword import Budget, Draft, Episode, Fact, Memory
+from everword.memory.sync import BlockingConversation, BlockingMemory
 from quality.datasets import Dataset, Haystack, Question
 from quality.recall import BATCH, OWNER, PATIENCE, SetClock
-from recollect import Budget, Draft, Episode, Fact, Memory
-from recollect.memory.sync import BlockingConversation, BlockingMemory
 
 DIGEST = 8  # hexadecimal digits
 RANKED = 20  # hits
@@ -40,7 +40,7 @@ def texts_of_haystack(haystack: Haystack) -> Texts:
     clock = SetClock()
     clock.moment = max(turn.time for turn in haystack.turns)
     with (
-        tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder,
+        tempfile.TemporaryDirectory(prefix="everword-bench-") as folder,
         Memory(f"{folder}/frozen.db", clock=clock, followers=False, chat_model="", memory_model="") as memory,
     ):
         chats = keep_turns(memory, haystack)

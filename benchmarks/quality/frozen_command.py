@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from everword.cli.options import printable
 from quality.datasets import load
 from quality.frozen import differences, digests_of, dump_texts, read_digests, texts_of, write_digests
-from recollect.cli.options import printable
 
 DIGESTS = Path(__file__).parents[1] / "data" / "frozen.json"
 SHOWN = 10  # differences of a kind

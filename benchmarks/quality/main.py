@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from everword.cli.options import Program
 from quality.cost_command import cost
 from quality.facts_command import facts
 from quality.floor_command import floor
@@ -14,14 +15,13 @@ from quality.summaries_command import summaries
 from quality.tokens_command import tokens
 from quality.topics_command import topics
 from quality.window_command import window
-from recollect.cli.options import Program
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 def program() -> None:
     """Measure how good the memory is, on data sets that others published.
 
-    They are not part of recollect: docs/benchmarks.md says where each is to be had. No model is asked.
+    They are not part of everword: docs/benchmarks.md says where each is to be had. No model is asked.
 
     \b
     python -m benchmarks recall --data locomo10.json --part report

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
+from everword.config import Settings
+from everword.context.build import PER_MESSAGE, PER_REPLY
+from everword.memory.sync import BlockingMemory
+from everword.model import Budget, Draft, Role
+from everword.ports import Embedder, Tokenizer, Vectors
+from everword.wiring import Memory, open_embedder, open_tokenizer
 from quality import measures
 from quality.baselines import STRONGEST, Baselines, as_indexed, embedded
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
-from recollect.config import Settings
-from recollect.context.build import PER_MESSAGE, PER_REPLY
-from recollect.memory.sync import BlockingMemory
-from recollect.model import Budget, Draft, Role
-from recollect.ports import Embedder, Tokenizer, Vectors
-from recollect.wiring import Memory, open_embedder, open_tokenizer
 
-OURS = "recollect"
-OURS_AND_SUMMARIES = "recollect, summaries counted"
+OURS = "everword"
+OURS_AND_SUMMARIES = "everword, summaries counted"
 """With what is in a context only as its tier 2, a sentence or two; the other row counts word for word alone."""
 OWNER = "owner"
 BUDGETS = (1_000, 2_000, 4_000, 8_000)
@@ -163,7 +163,7 @@ def _examined(haystack: Haystack, tools: Tools) -> Part:
     vectors = asyncio.run(embedded(tools.embedder, [question.text for question in haystack.questions]))
     clock = SetClock()
     with (
-        tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder,
+        tempfile.TemporaryDirectory(prefix="everword-bench-") as folder,
         _memory(f"{folder}/bench.db", tools.settings.embedder, clock) as memory,
     ):
         tools.progress(f"{haystack.name}: keeping {len(haystack.turns):,} turns", 0)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.options import printable
-from recollect.cli.output import plural, show_table, table
-from recollect.cli.progress import progress_bar
+from everword.cli.options import printable
+from everword.cli.output import plural, show_table, table
+from everword.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,16 +60,16 @@ def recall(
     Each conversation of the file is kept in a temporary store, and each question is searched for as a user would.
     Simple methods are measured on the same turns, with the same embedder. `recall` is the share of the evidence found,
     `all` how often none of it is missing, `any` how often there is at least some. No model is asked. The data sets are
-    not part of recollect: see docs/benchmarks.md for where they are published.
+    not part of everword: see docs/benchmarks.md for where they are published.
 
     \b
     python -m benchmarks recall --data locomo10.json --part report
     python -m benchmarks recall --data longmemeval_oracle.json --json
     python -m benchmarks recall --data locomo10.json --rankings-only --check
     """
+    from everword.errors import InvalidInput
     from quality.datasets import load, sample, select
     from quality.recall import evaluate
-    from recollect.errors import InvalidInput
 
     chosen: list[tuple[Path, Dataset]] = []
     for file in files:

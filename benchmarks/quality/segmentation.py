@@ -15,8 +15,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from everword.ports import Vectors
 from quality.dialogues import Dialogue
-from recollect.ports import Vectors
 
 DRAWS = 200
 """How often chance is tried; its figures are the mean."""

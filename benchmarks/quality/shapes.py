@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from recollect.model import Role
+from everword.model import Role
 
 BETWEEN_TURNS = timedelta(seconds=1)
 """The sets date sessions, not turns: each turn is a moment after the one before, so that their order is kept."""

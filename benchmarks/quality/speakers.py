@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from everword import Draft, Memory
+from everword.model import Episode, Message
+from everword.summaries.rules.lines import speaker_labels
 from quality.datasets import Dataset, Haystack
 from quality.recall import _author as author_of
-from recollect import Draft, Memory
-from recollect.model import Episode, Message
-from recollect.summaries.rules.lines import speaker_labels
 
 PATIENCE = 600.0
 BATCH = 500

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.options import printable
-from recollect.cli.output import plural
-from recollect.cli.progress import progress_bar
+from everword.cli.options import printable
+from everword.cli.output import plural
+from everword.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

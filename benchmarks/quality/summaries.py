@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from everword.model import Episode, ExtractLine, Message
 from quality.datasets import Dataset
 from quality.speakers import flatten, summarise
-from recollect.model import Episode, ExtractLine, Message
 
 _VERBS = """
     am is are was were be been being 's 're 'm 've 'll 'd has have had do does did will would can could shall should

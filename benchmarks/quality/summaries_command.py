@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from everword.cli.options import printable
+from everword.cli.output import plural
+from everword.cli.progress import progress_bar
 from quality.speakers_command import advance
-from recollect.cli.options import printable
-from recollect.cli.output import plural
-from recollect.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from quality.summaries import DrawnSummary

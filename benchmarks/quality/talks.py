@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from everword.bench.tokens import Transcript, read_transcript
+from everword.errors import ImportFailed, InvalidInput
 from quality import datasets
-from recollect.bench.tokens import Transcript, read_transcript
-from recollect.errors import ImportFailed, InvalidInput
 
 
 def write_records(path: Path, out: Path) -> None:
-    """Write a data set's conversations as JSON Lines, as `recollect import` reads them."""
+    """Write a data set's conversations as JSON Lines, as `everword import` reads them."""
     with out.open("w", encoding="utf-8") as file:
         for haystack in datasets.load(path).haystacks:
             for turn in haystack.turns:
@@ -26,7 +26,7 @@ def write_records(path: Path, out: Path) -> None:
 
 
 def read_talk(path: Path, folder: Path) -> Transcript:
-    """The longest conversation of a file: of one that `recollect import` reads, or of a data set, which is written anew
+    """The longest conversation of a file: of one that `everword import` reads, or of a data set, which is written anew
     in a folder first."""
     try:
         return read_transcript(path)

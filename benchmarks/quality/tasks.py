@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from everword.model import Role
 from quality.dialogues import Dialogue, Line, Marked
-from recollect.model import Role
 
 FILE = Path(__file__).parent.parent / "data" / "task_dialogues.txt"
 FEWEST = 3

@@ -1,4 +1,4 @@
-"""`python -m benchmarks tokens`: `recollect bench tokens` on a published data set, and then with all memory work."""
+"""`python -m benchmarks tokens`: `everword bench tokens` on a published data set, and then with all memory work."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
+from everword.cli.bench import tokens as tokens_of_file
+from everword.cli.output import show_table, table
+from everword.cli.progress import progress_bar
+from everword.errors import InvalidInput
 from quality.talks import write_records
 from quality.work_tokens import Talk, WorkReport, read_talks, replay_work
-from recollect.cli.bench import tokens as tokens_of_file
-from recollect.cli.output import show_table, table
-from recollect.cli.progress import progress_bar
-from recollect.errors import InvalidInput
 
 TASKS = {
     "reading": "facts",
@@ -37,7 +37,7 @@ TASKS = {
 def tokens(
     context: click.Context, file: Path, conversation: str | None, turns: int, work_only: bool, as_json: bool
 ) -> None:
-    """Count the tokens of a conversation of a data set; every option of `recollect bench tokens` is passed on.
+    """Count the tokens of a conversation of a data set; every option of `everword bench tokens` is passed on.
 
     After what that command prints comes the same conversation with all memory work: whatever the memory model is asked
     is answered by a stand-in, as long as the built-in writers write, and every token of it is counted, by task. The
@@ -50,7 +50,7 @@ def tokens(
     """
     fields: dict[str, Any] = {}
     if not work_only:
-        fields = count_as_recollect(context, file, conversation, turns, as_json)
+        fields = count_as_everword(context, file, conversation, turns, as_json)
     talk = choose_talk(file, conversation, turns)
     with progress_bar("{task.completed} of {task.total} exchanges", visible=not as_json) as bar:
         task = bar.add_task("replaying with memory work", total=len(talk.exchanges))
@@ -63,10 +63,10 @@ def tokens(
     show_work(report)
 
 
-def count_as_recollect(
+def count_as_everword(
     context: click.Context, file: Path, conversation: str | None, turns: int, as_json: bool
 ) -> dict[str, Any]:
-    """What `recollect bench tokens` says: printed, or with `as_json` returned."""
+    """What `everword bench tokens` says: printed, or with `as_json` returned."""
     output = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
         records = Path(folder) / f"{file.stem}.jsonl"
@@ -74,10 +74,10 @@ def count_as_recollect(
         arguments = ["--data", str(records), "--turns", str(turns), *context.args]
         arguments += ["--conversation", conversation] if conversation else []
         if not as_json:
-            tokens_of_file.main(arguments, prog_name="recollect bench tokens", standalone_mode=False)
+            tokens_of_file.main(arguments, prog_name="everword bench tokens", standalone_mode=False)
             return {}
         with redirect_stdout(output):
-            tokens_of_file.main([*arguments, "--json"], prog_name="recollect bench tokens", standalone_mode=False)
+            tokens_of_file.main([*arguments, "--json"], prog_name="everword bench tokens", standalone_mode=False)
     fields: dict[str, Any] = json.loads(output.getvalue())
     return fields
 

@@ -1,4 +1,4 @@
-"""Where the subject shifts: as recollect assigns topics, beside simple methods, on the same dialogues and vectors.
+"""Where the subject shifts: as everword assigns topics, beside simple methods, on the same dialogues and vectors.
 
 Ours is what the product does, the rule that gives each message its topic as it arrives (`topics/rules/topics.py`): a
 shift is where a message has another topic than the one before. So it sees only what came before, while TextTiling sees
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+from everword.config import Settings
+from everword.ports import Vectors
+from everword.topics.rules.topic_set import round_vector
+from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule, step
+from everword.topics.view import may_lean
+from everword.wiring import open_embedder, topic_rule
 from quality.baselines import embedded
 from quality.dialogues import Dialogue, Marked
 from quality.segmentation import Scores, by_chance, score, tiling
-from recollect.config import Settings
-from recollect.ports import Vectors
-from recollect.topics.rules.topic_set import round_vector
-from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule, step
-from recollect.topics.view import may_lean
-from recollect.wiring import open_embedder, topic_rule
 
-OURS = "recollect"
+OURS = "everword"
 RANDOM = "random, true rate"
 TILING = "TextTiling"
 STRICT = "TextTiling, strict"

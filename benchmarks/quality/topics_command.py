@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.options import printable
-from recollect.cli.output import plural, show_table, table
-from recollect.cli.progress import progress_bar
+from everword.cli.options import printable
+from everword.cli.output import plural, show_table, table
+from everword.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -55,7 +55,7 @@ def topics(
 
     Known formats: TIAGE, SuperDialseg, `utterances` with `segments`, and text with a line of ===== between segments
     (a file, or a folder of them). An assistant's reply never opens a topic; --people takes replies for a person's.
-    The data sets are not part of recollect: see docs/benchmarks.md for where they are published.
+    The data sets are not part of everword: see docs/benchmarks.md for where they are published.
 
     With --assembled the topics themselves are measured. Of LongMemEval's file 20 sessions at a time become one
     conversation; a good topic holds one session. Of LoCoMo's file, the size of the topics and their titles are shown.

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
+from everword.memory.sync import BlockingConversation
+from everword.model import Context, Draft
+from everword.text.fences import GUARD, escape
+from everword.wiring import Memory
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
 from quality.recall import OWNER, PATIENCE, SetClock
-from recollect.memory.sync import BlockingConversation
-from recollect.model import Context, Draft
-from recollect.text.fences import GUARD, escape
-from recollect.wiring import Memory
 
 LAST = 18  # messages before the cut whose evidence has to be there
 STEP = 4  # messages after which the views catch up
@@ -80,7 +80,7 @@ def _ask_in(haystack: Haystack, seed: int, progress: Progress, embedder: str) ->
     answers: list[Asked] = []
     place = 0
     with (
-        tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder,
+        tempfile.TemporaryDirectory(prefix="everword-bench-") as folder,
         Memory(
             f"{folder}/bench.db", embedder=embedder, clock=clock, followers=False, chat_model="", memory_model=""
         ) as memory,

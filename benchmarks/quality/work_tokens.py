@@ -19,17 +19,17 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from everword.bench.tokens import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
+from everword.config import Settings
+from everword.facts.prompts.reading import numbered_lines
+from everword.follow.ask import ASKED
+from everword.memory.memory import MemoryEngine
+from everword.model import Budget
+from everword.ports import Completion, Request
+from everword.summaries.rules.lines import render_lines
+from everword.testing.clock import FrozenClock
+from everword.wiring import build, open_tokenizer
 from quality import datasets
-from recollect.bench.tokens import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
-from recollect.config import Settings
-from recollect.facts.prompts.reading import numbered_lines
-from recollect.follow.ask import ASKED
-from recollect.memory.memory import MemoryEngine
-from recollect.model import Budget
-from recollect.ports import Completion, Request
-from recollect.summaries.rules.lines import render_lines
-from recollect.testing.clock import FrozenClock
-from recollect.wiring import build, open_tokenizer
 
 AFTER_REPLY = timedelta(seconds=20)
 TITLE_WORDS = 6
@@ -164,7 +164,7 @@ async def _replay(talk: Talk, count: Count, on_exchange: Callable[[int], None]) 
     writer = OfflineModel(count)
     clock = FrozenClock(talk.times[0])
     costs = list[tuple[Any, ...]]()
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="everword-bench-") as folder:
         settings = Settings(store=str(Path(folder) / "replay.db"), followers=False)
         async with MemoryEngine(lambda: build(settings, chat=chat, memory=writer, clock=clock)) as memory:
             conversation = memory.conversation("replay", user="user")

@@ -16,8 +16,8 @@ from agents.models.interface import Model
 from agents.usage import Usage
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from recollect import AsyncMemory, InvalidInput, Memory
-from recollect.adapters.agents import RecollectSession
+from everword import AsyncMemory, InvalidInput, Memory
+from everword.adapters.agents import EverwordSession
 
 set_tracing_disabled(True)
 
@@ -88,7 +88,7 @@ def weather(city: str) -> str:
 def test_items_come_back_as_they_were_given(store_url: str) -> None:
     async def use() -> None:
         async with AsyncMemory(store_url, followers=False) as memory:
-            session = RecollectSession(memory, "chat", user="alex")
+            session = EverwordSession(memory, "chat", user="alex")
             assert isinstance(session, Session)
             assert await session.get_items() == []
             await session.add_items([])
@@ -96,7 +96,7 @@ def test_items_come_back_as_they_were_given(store_url: str) -> None:
             assert await session.get_items() == ITEMS
             assert await session.get_items(2) == ITEMS[-2:]
             assert await session.get_items(0) == []
-            limited = RecollectSession(memory, "chat", user="alex", session_settings=SessionSettings(limit=3))
+            limited = EverwordSession(memory, "chat", user="alex", session_settings=SessionSettings(limit=3))
             assert await limited.get_items() == ITEMS[-3:]
             assert await limited.get_items(100) == ITEMS
             roles = [message.role for message in await memory.conversation("chat", user="alex").history()]
@@ -110,7 +110,7 @@ def test_items_come_back_as_they_were_given(store_url: str) -> None:
 def test_every_kind_of_item_is_kept_as_said_by_who_said_it(tmp_path: Path) -> None:
     async def use() -> None:
         async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
-            session = RecollectSession(memory, "chat", user="alex")
+            session = EverwordSession(memory, "chat", user="alex")
             given: list[Any] = [item for item, _, _ in OTHERS]
             await session.add_items(given)
             assert await session.get_items() == given
@@ -124,7 +124,7 @@ def test_a_limit_means_what_it_means_to_the_sdks_own_session(tmp_path: Path) -> 
     async def use() -> None:
         async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
             for settings in (None, {"limit": 2}, SessionSettings(limit=3)):
-                ours = RecollectSession(memory, f"chat {settings}", session_settings=settings)
+                ours = EverwordSession(memory, f"chat {settings}", session_settings=settings)
                 theirs = SQLiteSession("chat", session_settings=settings)
                 try:
                     for session in (ours, theirs):
@@ -144,7 +144,7 @@ def test_who_is_interrupted_while_adding_knows_what_the_session_holds(tmp_path: 
 
     async def interrupted(memory: Any) -> None:
         for number in range(8):
-            session = RecollectSession(memory, f"chat {number}", user="alex")
+            session = EverwordSession(memory, f"chat {number}", user="alex")
             adding = asyncio.create_task(session.add_items(items))
             for _ in range(number):
                 await asyncio.sleep(0)
@@ -152,9 +152,7 @@ def test_who_is_interrupted_while_adding_knows_what_the_session_holds(tmp_path: 
             with suppress(asyncio.CancelledError):
                 await adding
             now = len(await session.get_items())
-            await RecollectSession(memory, f"other {number}", user="alex").add_items(
-                items[:1]
-            )  # behind it in the queue
+            await EverwordSession(memory, f"other {number}", user="alex").add_items(items[:1])  # behind it in the queue
             assert len(await session.get_items()) == now
 
     async def both() -> None:
@@ -172,7 +170,7 @@ def test_who_is_interrupted_while_adding_knows_what_the_session_holds(tmp_path: 
 def test_popping_and_clearing_do_to_the_session_what_the_sdks_own_does_and_nothing_to_the_log(store_url: str) -> None:
     async def use() -> None:
         async with AsyncMemory(store_url, followers=False) as memory:
-            ours, theirs = RecollectSession(memory, "chat", user="alex"), SQLiteSession("chat")
+            ours, theirs = EverwordSession(memory, "chat", user="alex"), SQLiteSession("chat")
             try:
                 for session in (ours, theirs):
                     await session.add_items(ITEMS)
@@ -200,8 +198,8 @@ def test_popping_and_clearing_do_to_the_session_what_the_sdks_own_does_and_nothi
 def test_many_who_pop_at_once_get_each_item_once(store_url: str) -> None:
     async def use() -> None:
         async with AsyncMemory(store_url, followers=False) as memory:
-            await RecollectSession(memory, "chat").add_items([{"role": "user", "content": str(n)} for n in range(6)])
-            sessions = [RecollectSession(memory, "chat") for _ in range(8)]
+            await EverwordSession(memory, "chat").add_items([{"role": "user", "content": str(n)} for n in range(6)])
+            sessions = [EverwordSession(memory, "chat") for _ in range(8)]
             popped = await asyncio.gather(*(session.pop_item() for session in sessions))
             assert sorted(str(item["content"]) for item in popped if item) == [str(n) for n in range(6)]
 
@@ -217,7 +215,7 @@ def test_the_sdks_runner_keeps_its_turns_in_the_memory(store_url: str) -> None:
 
     async def use() -> None:
         with Memory(store_url) as memory:
-            session = RecollectSession(memory, "chat", user="alex")
+            session = EverwordSession(memory, "chat", user="alex")
             first = await Runner.run(agent, "What is the weather in Oslo?", session=session)
             assert first.final_output == "It rains in Oslo."
             second = await Runner.run(agent, "What did I ask?", session=session)

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import AsyncMemory, Memory
-from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
-from recollect.documents.anthropic_memory_tool import FileCommandRefused, run_file_command
+from everword import AsyncMemory, Memory
+from everword.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
+from everword.documents.anthropic_memory_tool import FileCommandRefused, run_file_command
 
 PATHS = st.sampled_from(
     [

@@ -10,12 +10,12 @@ import importlib, sys
 
 for name in ("langgraph", "langchain_core", "agents", "anthropic", "mcp", "fastapi"):
     sys.modules[name] = None  # as if it were not installed
-from recollect import Memory, MissingExtra
-from recollect.adapters.anthropic import MemoryTool, memory_tool
+from everword import Memory, MissingExtra
+from everword.adapters.anthropic import MemoryTool, memory_tool
 
 for module in ("langgraph", "langchain", "agents"):
     try:
-        importlib.import_module(f"recollect.adapters.{module}")
+        importlib.import_module(f"everword.adapters.{module}")
     except MissingExtra as error:
         print(error.extra, error)
 with Memory(sys.argv[1], followers=False) as memory:
@@ -25,7 +25,7 @@ with Memory(sys.argv[1], followers=False) as memory:
     except MissingExtra as error:
         print(error.extra, error)
 from click.testing import CliRunner
-from recollect.cli.main import program
+from everword.cli.main import program
 
 print(CliRunner().invoke(program, ["mcp", sys.argv[1]]).output.strip())
 """
@@ -38,7 +38,7 @@ def test_without_its_library_each_says_what_to_install(tmp_path: object) -> None
     lines = ran.stdout.splitlines()
     assert [line.split(" ", 1)[0] for line in lines[:3]] == ["langgraph", "langchain", "agents"]
     for extra, line in zip(("langgraph", "langchain", "agents"), lines, strict=False):
-        assert f"pip install 'recollect[{extra}]'" in line
+        assert f"pip install 'everword[{extra}]'" in line
     assert lines[3] == "File created successfully at: /memories/a"
-    assert "pip install 'recollect[anthropic]'" in lines[4]
-    assert lines[5] == "error: `recollect mcp` needs an optional package: pip install 'recollect[server]'"
+    assert "pip install 'everword[anthropic]'" in lines[4]
+    assert lines[5] == "error: `everword mcp` needs an optional package: pip install 'everword[server]'"

@@ -24,8 +24,8 @@ from langchain_core.messages import (
 )
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
-from recollect import AsyncMemory, InvalidInput, Memory, RecollectError
-from recollect.adapters.langchain import RecollectChatMessageHistory
+from everword import AsyncMemory, EverwordError, InvalidInput, Memory
+from everword.adapters.langchain import EverwordChatMessageHistory
 
 CALL = {"name": "weather", "args": {"city": "Oslo"}, "id": "call-1", "type": "tool_call"}
 EVERY: list[BaseMessage] = [
@@ -46,7 +46,7 @@ def shown(messages: list[BaseMessage]) -> list[dict[str, Any]]:
 
 def test_every_kind_of_message_comes_back_as_it_was(store_url: str) -> None:
     with Memory(store_url) as memory:
-        history = RecollectChatMessageHistory(memory, "chat", user="alex")
+        history = EverwordChatMessageHistory(memory, "chat", user="alex")
         assert history.messages == []
         history.add_messages(EVERY)
         history.add_user_message("thanks")
@@ -61,8 +61,8 @@ def test_every_kind_of_message_comes_back_as_it_was(store_url: str) -> None:
         ]
         assert memory.search("weather in Oslo", user="alex")[0].message.content == EVERY[1].content
     with Memory(store_url) as memory:
-        assert len(RecollectChatMessageHistory(memory, "chat", user="alex").messages) == len(EVERY) + 2
-        assert "Human: thanks" in str(RecollectChatMessageHistory(memory, "chat", user="alex"))
+        assert len(EverwordChatMessageHistory(memory, "chat", user="alex").messages) == len(EVERY) + 2
+        assert "Human: thanks" in str(EverwordChatMessageHistory(memory, "chat", user="alex"))
 
 
 SPEAKERS: list[tuple[BaseMessage, str]] = [
@@ -87,7 +87,7 @@ SPEAKERS: list[tuple[BaseMessage, str]] = [
 def test_whoever_spoke_is_kept_as_the_one_who_spoke(tmp_path: Any) -> None:
     """Else what a model said, streamed, would be learned as said by its user."""
     with Memory(str(tmp_path / "m.db"), followers=False) as memory:
-        history = RecollectChatMessageHistory(memory, "chat", user="alex")
+        history = EverwordChatMessageHistory(memory, "chat", user="alex")
         history.add_messages([message for message, _ in SPEAKERS])
         assert shown(history.messages) == shown([message for message, _ in SPEAKERS])
         kept = memory.conversation("chat", user="alex").history()
@@ -98,7 +98,7 @@ def test_whoever_spoke_is_kept_as_the_one_who_spoke(tmp_path: Any) -> None:
 def test_a_streamed_run_of_langchain_is_kept_with_both_speakers(tmp_path: Any) -> None:
     with Memory(str(tmp_path / "m.db"), followers=False) as memory:
         model = GenericFakeChatModel(messages=iter([AIMessage("I live in Oslo, said the model")]))
-        chain = RunnableWithMessageHistory(model, lambda id: RecollectChatMessageHistory(memory, id, user="alex"))
+        chain = RunnableWithMessageHistory(model, lambda id: EverwordChatMessageHistory(memory, id, user="alex"))
         said = "".join(
             str(chunk.content)
             for chunk in chain.stream([HumanMessage("hello")], {"configurable": {"session_id": "chat"}})
@@ -111,7 +111,7 @@ def test_a_streamed_run_of_langchain_is_kept_with_both_speakers(tmp_path: Any) -
 def test_one_session_is_never_anothers_however_they_are_called(store_url: str) -> None:
     names = ["chat", "chat~2", "chat~1", "chat~2~1", "chat~", "~2", "chat~02"]
     with Memory(store_url, followers=False) as memory:
-        histories = {name: RecollectChatMessageHistory(memory, name, user="alex") for name in names}
+        histories = {name: EverwordChatMessageHistory(memory, name, user="alex") for name in names}
         for turn in ("first", "second", "third"):
             for name, history in histories.items():
                 history.clear()
@@ -126,7 +126,7 @@ def test_a_message_that_could_not_be_read_back_is_refused(tmp_path: Any) -> None
         type: str = "odd"
 
     with Memory(str(tmp_path / "m.db"), followers=False) as memory:
-        history = RecollectChatMessageHistory(memory, "chat")
+        history = EverwordChatMessageHistory(memory, "chat")
         with pytest.raises(InvalidInput, match=r"messages: .*odd"):
             history.add_messages([HumanMessage("fine"), Odd(content="no")])
         assert history.messages == []
@@ -134,7 +134,7 @@ def test_a_message_that_could_not_be_read_back_is_refused(tmp_path: Any) -> None
 
 def test_a_message_with_an_id_is_kept_once(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
-        history = RecollectChatMessageHistory(memory, "chat")
+        history = EverwordChatMessageHistory(memory, "chat")
         for _ in range(3):
             history.add_messages([HumanMessage("hello", id="m1"), HumanMessage("hello")])
         assert [message.id for message in history.messages] == ["m1", None, None, None]
@@ -142,7 +142,7 @@ def test_a_message_with_an_id_is_kept_once(store_url: str) -> None:
 
 def test_clearing_begins_anew_and_the_log_keeps_all(store_url: str) -> None:
     with Memory(store_url) as memory:
-        history = RecollectChatMessageHistory(memory, "chat", user="alex")
+        history = EverwordChatMessageHistory(memory, "chat", user="alex")
         history.clear()
         history.add_messages([HumanMessage("The zebra is called Otto.", id="m1")])
         history.clear()
@@ -156,23 +156,23 @@ def test_clearing_begins_anew_and_the_log_keeps_all(store_url: str) -> None:
         assert memory.verify().ok
         memory.erase(user="alex")
         assert memory.documents().search() == []
-        assert RecollectChatMessageHistory(memory, "chat", user="alex").messages == []
+        assert EverwordChatMessageHistory(memory, "chat", user="alex").messages == []
 
 
 def test_what_cannot_be_kept_is_refused_whole(tmp_path: Any) -> None:
     with Memory(str(tmp_path / "m.db"), followers=False) as memory:
-        history = RecollectChatMessageHistory(memory, "chat")
+        history = EverwordChatMessageHistory(memory, "chat")
         with pytest.raises(InvalidInput):
             history.add_messages([HumanMessage("fine"), HumanMessage("nul \x00")])
         assert history.messages == []
         with pytest.raises(InvalidInput, match="session"):
-            RecollectChatMessageHistory(memory, "x" * 300)
+            EverwordChatMessageHistory(memory, "x" * 300)
 
 
 @pytest.mark.parametrize("kind", [Memory, AsyncMemory])
 def test_the_asynchronous_methods_work_with_both_memories(tmp_path: Any, kind: type[Any]) -> None:
     async def use(memory: Any) -> None:
-        history = RecollectChatMessageHistory(memory, "chat", user="alex")
+        history = EverwordChatMessageHistory(memory, "chat", user="alex")
         await history.aadd_messages(EVERY)
         assert shown(await history.aget_messages()) == shown(EVERY)
         await history.aclear()
@@ -186,7 +186,7 @@ def test_the_asynchronous_methods_work_with_both_memories(tmp_path: Any, kind: t
             return
         async with memory:
             await use(memory)
-            with pytest.raises(RecollectError, match="asynchronous methods"):
-                RecollectChatMessageHistory(memory, "chat", user="alex").clear()
+            with pytest.raises(EverwordError, match="asynchronous methods"):
+                EverwordChatMessageHistory(memory, "chat", user="alex").clear()
 
     asyncio.run(both())

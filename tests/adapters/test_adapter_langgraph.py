@@ -25,12 +25,12 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 from sample_sizes import sample
 
-from recollect import AsyncMemory, Document, InvalidInput, Memory, NotFound, RecollectError
-from recollect.adapters.anthropic import MemoryTool
-from recollect.adapters.langchain import RecollectChatMessageHistory
-from recollect.adapters.langgraph import RecollectStore
-from recollect.memory.documents import MAX_LIMIT
-from recollect.testing import FrozenClock
+from everword import AsyncMemory, Document, EverwordError, InvalidInput, Memory, NotFound
+from everword.adapters.anthropic import MemoryTool
+from everword.adapters.langchain import EverwordChatMessageHistory
+from everword.adapters.langgraph import EverwordStore
+from everword.memory.documents import MAX_LIMIT
+from everword.testing import FrozenClock
 
 LABELS = st.sampled_from(["users", "alex", "sam", "notes", "日本", "a b"])
 PATHS = st.lists(LABELS, min_size=1, max_size=3).map(tuple)
@@ -74,7 +74,7 @@ def test_every_batch_answers_as_langgraphs_own_store_does(shared: Memory, batche
     documents = shared.documents(space="property")
     for found in documents.search(limit=1000):
         documents.remove(found.namespace, found.key)
-    ours, theirs = RecollectStore(shared, space="property"), InMemoryStore()
+    ours, theirs = EverwordStore(shared, space="property"), InMemoryStore()
     for batch in batches:
         for namespace in [one for one, items in theirs._data.items() if not items]:
             del theirs._data[namespace]  # theirs goes on to list a namespace that has become empty, or was asked for
@@ -93,7 +93,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_items_are_put_over_found_listed_and_deleted(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
-        store: BaseStore = RecollectStore(memory)
+        store: BaseStore = EverwordStore(memory)
         store.put(("users", "alex"), "food", {"text": "Alex loves pizza"})
         store.put(("users", "alex"), "city", {"text": "Alex lives in Lisbon", "since": 2020})
         store.put(("users", "sam"), "food", {"text": "Sam eats sushi"}, index=False)
@@ -125,7 +125,7 @@ def test_items_are_put_over_found_listed_and_deleted(store_url: str) -> None:
 @pytest.mark.every_store
 def test_a_batch_reads_before_it_writes_and_writes_all_or_nothing(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
-        store = RecollectStore(memory)
+        store = EverwordStore(memory)
         put, get = PutOp(("a",), "k", {"n": 1}), GetOp(("a",), "k")
         assert store.batch([put, get]) == [None, None]
         with pytest.raises(InvalidInput, match="value"):
@@ -138,7 +138,7 @@ def test_a_batch_reads_before_it_writes_and_writes_all_or_nothing(store_url: str
 @pytest.mark.parametrize("namespace", [(), ("a.b",), ("",), ("langgraph", "x")])
 def test_namespaces_that_langgraph_forbids_are_refused(tmp_path: Any, namespace: tuple[str, ...]) -> None:
     with Memory(str(tmp_path / "m.db"), followers=False) as memory:
-        store = RecollectStore(memory)
+        store = EverwordStore(memory)
         with pytest.raises(InvalidNamespaceError):
             store.put(namespace, "k", {})
         if namespace and namespace[0] != "langgraph":
@@ -151,7 +151,7 @@ def test_an_item_with_a_ttl_is_gone_after_so_many_minutes_f13(tmp_path: Any) -> 
     """Reading it does not make it stay longer."""
     clock = FrozenClock()
     with Memory(str(tmp_path / "m.db"), clock=clock, followers=False) as memory:
-        store = RecollectStore(memory)
+        store = EverwordStore(memory)
         store.put(("a",), "k", {"text": "for a while"}, ttl=1)
         store.batch([PutOp(("a",), "l", {"text": "for a while"}, ttl=0.5), PutOp(("a",), "m", {"text": "for good"})])
         clock.advance(timedelta(seconds=30))
@@ -165,11 +165,11 @@ def test_a_store_has_its_own_items_and_nothing_else_of_the_memory(store_url: str
     """Neither the files of Anthropic's tool, nor what is noted of sessions, nor what a program keeps by itself."""
     with Memory(store_url, followers=False) as memory:
         MemoryTool(memory, user="sam").call({"command": "create", "path": "/memories/a", "file_text": "Sam's secret"})
-        history = RecollectChatMessageHistory(memory, "chat", user="sam")
+        history = EverwordChatMessageHistory(memory, "chat", user="sam")
         history.add_messages([HumanMessage("hello")])
         history.clear()
         memory.documents().put(("users", "alex"), "kept", {"text": "by the program"})
-        store = RecollectStore(memory)
+        store = EverwordStore(memory)
         store.put(("users", "alex"), "mine", {"text": "an otter"})
         assert [one.key for one in store.search(())] == ["mine"]
         assert [one.key for one in store.search((), query="secret")] == ["mine"]
@@ -177,7 +177,7 @@ def test_a_store_has_its_own_items_and_nothing_else_of_the_memory(store_url: str
         assert store.list_namespaces(suffix=("alex",), max_depth=1) == [("users",)]
         assert [one.namespace for one in store.search(("users",))] == [("users", "alex")]
         assert store.get(("users", "alex"), "kept") is None
-        store.put(("recollect", "sessions"), "chat", {"number": "spoilt"})
+        store.put(("everword", "sessions"), "chat", {"number": "spoilt"})
         assert history.messages == []
         found = memory.documents().get(("langgraph", "users", "alex"), "mine")
         assert found is not None
@@ -209,7 +209,7 @@ def test_a_limit_is_as_large_as_it_says() -> None:
         (0, 0, 0),
     ):
         many: Any = Many()
-        found = asyncio.run(RecollectStore(many).asearch(("many",), limit=limit, offset=offset))
+        found = asyncio.run(EverwordStore(many).asearch(("many",), limit=limit, offset=offset))
         assert [one.key for one in found] == [str(n) for n in range(offset, offset + expected)]
 
 
@@ -217,12 +217,12 @@ def test_what_is_no_operation_is_refused(tmp_path: Any) -> None:
     with Memory(str(tmp_path / "m.db"), followers=False) as memory:
         for bad in ("nonsense", None):
             with pytest.raises(ValueError, match="Unknown operation"):
-                RecollectStore(memory).batch([GetOp(("a",), "k"), bad])  # type: ignore[list-item]
+                EverwordStore(memory).batch([GetOp(("a",), "k"), bad])  # type: ignore[list-item]
 
 
 def test_erasing_a_person_takes_their_items(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
-        store = RecollectStore(memory, owner=lambda namespace: namespace[1])
+        store = EverwordStore(memory, owner=lambda namespace: namespace[1])
         store.put(("memories", "alex"), "k", {"text": "secret"})
         store.put(("memories", "sam"), "k", {"text": "other"})
         memory.erase(user="alex")
@@ -231,7 +231,7 @@ def test_erasing_a_person_takes_their_items(store_url: str) -> None:
 
 def test_nobody_is_meant_by_the_name_an_adapter_keeps_all_its_documents_under(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
-        store, tool = RecollectStore(memory), MemoryTool(memory)
+        store, tool = EverwordStore(memory), MemoryTool(memory)
         store.put(("team", "alex"), "k", {})
         store.put(("team", "langgraph"), "k", {})
         tool.call({"command": "create", "path": "/memories/a", "file_text": "of nobody"})
@@ -265,7 +265,7 @@ def graph(store: BaseStore) -> Any:
 def test_a_graph_remembers_across_runs_and_processes(store_url: str) -> None:
     for _ in range(2):
         with Memory(store_url, followers=False) as memory:
-            ran = graph(RecollectStore(memory)).invoke({"asked": "My favourite animal is the otter", "known": []})
+            ran = graph(EverwordStore(memory)).invoke({"asked": "My favourite animal is the otter", "known": []})
             assert ran["known"] == ["My favourite animal is the otter"]
 
 
@@ -285,12 +285,12 @@ def test_the_asynchronous_methods_work_with_both_memories(tmp_path: Any, opened:
         memory = opened(str(tmp_path / "m.db"), followers=False)
         if isinstance(memory, Memory):
             with memory:
-                await use(RecollectStore(memory))
+                await use(EverwordStore(memory))
             return
         async with memory:
-            store = RecollectStore(memory)
+            store = EverwordStore(memory)
             await use(store)
-            with pytest.raises(RecollectError, match="asynchronous methods"):
+            with pytest.raises(EverwordError, match="asynchronous methods"):
                 store.put(("a",), "k", {})
 
     asyncio.run(both())

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from everword.errors import InvalidInput
 from quality.datasets import load, select
-from recollect.errors import InvalidInput
 
 
 def batch(day: str, first: int, *texts: str) -> dict[str, Any]:

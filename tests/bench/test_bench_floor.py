@@ -28,7 +28,7 @@ def test_f4_the_command_counts_what_is_retrieved_for_prompts_and_for_questions(t
     assert (figures["prompts"], figures["questions"], set(figures["kinds"])) == (300, 4, KINDS)
     assert figures["empty"] == 1 - len(figures["not_empty"]) / 300
     assert figures["empty"] >= 0.9
-    assert figures["coverage"]["recollect"]["4000"] == 1
+    assert figures["coverage"]["everword"]["4000"] == 1
 
 
 def test_a_table_is_printed_for_people(tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ import pytest
 from click.testing import CliRunner, Result
 from recall_sets import locomo_question, locomo_record, locomo_turn, longmemeval_records, written
 
+from everword.errors import InvalidInput
+from everword.models.embedding.local import StaticEmbedder
 from quality import measures
 from quality.baselines import METHODS, Baselines, Signals, TextIndex, as_indexed, embedded
 from quality.datasets import Turn, load, sample, select
 from quality.main import program
 from quality.recall import OURS, OURS_AND_SUMMARIES, evaluate
-from recollect.errors import InvalidInput
-from recollect.models.embedding.local import StaticEmbedder
 
 # -- the files
 
@@ -251,8 +251,8 @@ def test_the_speaker_is_indexed_where_it_is_a_person() -> None:
 
 def test_the_engine_is_measured_in_the_time_of_the_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The talk is of 2031, which a log of today would refuse. A model is configured badly, and is not asked."""
-    monkeypatch.setenv("RECOLLECT_CHAT_MODEL", "some-model")
-    monkeypatch.setenv("RECOLLECT_STORE", str(tmp_path / "mine.db"))
+    monkeypatch.setenv("EVERWORD_CHAT_MODEL", "some-model")
+    monkeypatch.setenv("EVERWORD_STORE", str(tmp_path / "mine.db"))
     seen: list[tuple[str, int]] = []
     found = evaluate(load(written(tmp_path / "set.json", [locomo_record()])), progress=lambda *step: seen.append(step))
     assert (found.questions, found.turns, found.sessions, len(found.searches)) == (4, 6, 2, 4)
@@ -332,7 +332,7 @@ def test_the_command_prints_tables(tmp_path: Path) -> None:
     assert lines[0] == "LongMemEval (set.json, part: all): 2 questions, 1 haystack, 3 sessions, 5 turns"
     assert any(line.startswith("note: questions left out") for line in lines)
     assert "ranking all turns (2 questions with evidence there)" in lines
-    row = next(line.split() for line in lines if line.startswith("recollect  "))
+    row = next(line.split() for line in lines if line.startswith("everword  "))
     assert row[1:] == ["100.0"] * (len(row) - 1)
 
 

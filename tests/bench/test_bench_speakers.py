@@ -9,10 +9,10 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from everword.model import Episode, ExtractLine, Message
+from everword.summaries.rules.lines import render_lines
 from quality.main import program
 from quality.speakers import SpeakerCounts, check_episode
-from recollect.model import Episode, ExtractLine, Message
-from recollect.summaries.rules.lines import render_lines
 
 TIME = datetime(2024, 5, 1, 9, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from everword.model import ExtractLine
 from quality.main import program
 from quality.summaries import line_marks
-from recollect.model import ExtractLine
 
 
 def talk() -> list[dict[str, object]]:

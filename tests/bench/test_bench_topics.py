@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 from recall_sets import written
 
+from everword.errors import InvalidInput
+from everword.models.embedding.local import StaticEmbedder
+from everword.topics.rules.topics import TopicRule
 from quality.dialogues import Dialogue, Line, among_people, load
 from quality.main import program
 from quality.segmentation import by_chance, in_windows, score, tiling, window
 from quality.topics import OURS, RANDOM, TILING, assigned, evaluate
-from recollect.errors import InvalidInput
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.topics.rules.topics import TopicRule
 
 ROOF = ("The roofer found three broken tiles.", "Are new tiles for the roof expensive?", "The tiles cost forty euros.")
 CELLO = ("Do you play any instrument?", "I play the cello in a quartet.", "A cello quartet needs a good viola.")

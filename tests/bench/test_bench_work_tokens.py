@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from everword.models.tokens import TiktokenTokenizer
 from quality.main import program as benchmarks
 from quality.work_tokens import read_talks, replay_work
-from recollect.models.tokens import TiktokenTokenizer
 
 EXCHANGES = 42
 SUBJECTS = ("the boiler", "the roof", "the garden wall", "the kitchen floor", "the north windows", "the cellar door")
@@ -97,7 +97,7 @@ def test_the_whole_history_is_counted_by_hand(file: Path) -> None:
     assert [step.full for step in report.steps] == [3 + said[n] + count(answered(n)) for n in range(3)]
 
 
-def test_the_curve_is_printed_after_what_recollect_prints(file: Path) -> None:
+def test_the_curve_is_printed_after_what_everword_prints(file: Path) -> None:
     result = CliRunner().invoke(benchmarks, ["tokens", "--data", str(file), "--turns", "12"])
     assert result.exit_code == 0, result.output
     assert result.output.index("Replayed:") < result.output.index("With all memory work")

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, StoreError
-from recollect.bots.bot import MOST_REPLIES, Bot, describe_outage
-from recollect.bots.commands import choose_hits, describe_digest, is_due, parse_schedule, with_mention
-from recollect.bots.delivery import Delivery, split_text
-from recollect.bots.memories import MemoryParts, check_equal, file_stem, window_settings
-from recollect.bots.platforms import (
+from everword import AsyncMemory, StoreError
+from everword.bots.bot import MOST_REPLIES, Bot, describe_outage
+from everword.bots.commands import choose_hits, describe_digest, is_due, parse_schedule, with_mention
+from everword.bots.delivery import Delivery, split_text
+from everword.bots.memories import MemoryParts, check_equal, file_stem, window_settings
+from everword.bots.platforms import (
     BotMessage,
     CommandCall,
     MessageDeletion,
@@ -27,16 +27,16 @@ from recollect.bots.platforms import (
     ReceivedMessage,
     parse_slash,
 )
-from recollect.bots.queues import OrderedQueues
-from recollect.bots.replay import PrintedPlatform, printed_identity
-from recollect.bots.service import BotOptions, keep_schedule, open_bot
-from recollect.bots.settings import ChatSettings, chat_settings, parse_threshold
-from recollect.bots.tools import is_allowed
-from recollect.errors import PlatformBusy
-from recollect.model import Hit, Message, Verification
-from recollect.ports import Completion, Request
-from recollect.testing.clock import FrozenClock
-from recollect.testing.llm import ScriptedLLM
+from everword.bots.queues import OrderedQueues
+from everword.bots.replay import PrintedPlatform, printed_identity
+from everword.bots.service import BotOptions, keep_schedule, open_bot
+from everword.bots.settings import ChatSettings, chat_settings, parse_threshold
+from everword.bots.tools import is_allowed
+from everword.errors import PlatformBusy
+from everword.model import Hit, Message, Verification
+from everword.ports import Completion, Request
+from everword.testing.clock import FrozenClock
+from everword.testing.llm import ScriptedLLM
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)  # a Tuesday
 ANN = Person("1", "Ann Lee", "ann")

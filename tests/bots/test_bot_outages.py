@@ -18,10 +18,10 @@ from outages import small_disk, with_full_disk, with_full_file, with_read_only_f
 from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
 
-from recollect import AsyncMemory, Message, MessagesLost
-from recollect.bots.bot import Bot
-from recollect.bots.platforms import Place
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Message, MessagesLost
+from everword.bots.bot import Bot
+from everword.bots.platforms import Place
+from everword.testing.llm import ScriptedLLM
 
 BEFORE = "The spare key hangs behind the barometer."
 LONG = f"It goes on{'…' * 4_000}"  # no page of a file that may not grow has room for it

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.bots.delivery import Delivery
-from recollect.bots.memories import MemoryParts
-from recollect.bots.platforms import MessageEdit, Person, Place, ReceivedMessage
-from recollect.bots.replay import PrintedPlatform, printed_identity
-from recollect.bots.service import BotOptions, open_bot
+from everword.bots.delivery import Delivery
+from everword.bots.memories import MemoryParts
+from everword.bots.platforms import MessageEdit, Person, Place, ReceivedMessage
+from everword.bots.replay import PrintedPlatform, printed_identity
+from everword.bots.service import BotOptions, open_bot
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 ANN = Person("1", "Ann Lee", "ann")

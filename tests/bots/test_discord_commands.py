@@ -10,11 +10,11 @@ import pytest
 from discord_bot import DiscordTalk, running_bot
 from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, START, DiscordServer, private_channel
 
-from recollect.bots.platforms import BotMessage, Place
-from recollect.bots.texts import COMMANDS
-from recollect.errors import PlatformRefused
-from recollect.testing.clock import FrozenClock
-from recollect.testing.llm import ScriptedLLM
+from everword.bots.platforms import BotMessage, Place
+from everword.bots.texts import COMMANDS
+from everword.errors import PlatformRefused
+from everword.testing.clock import FrozenClock
+from everword.testing.llm import ScriptedLLM
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 OTHER_DANA = (10, "Dana Ortiz")

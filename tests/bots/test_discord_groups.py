@@ -13,8 +13,8 @@ from discord_bot import DiscordTalk, running_bot
 from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, DiscordServer, private_channel
 from hostile_names import HOSTILE_NAMES
 
-from recollect import AsyncMemory, Message
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Message
+from everword.testing.llm import ScriptedLLM
 
 BASE = f"discord-{GUILD}"
 OTHER_CHANNEL = 601

@@ -12,12 +12,12 @@ from discord_bot import DiscordTalk, running_bot
 from discord_server import ALEX, CHANNEL, PATIENCE, TOKEN, DiscordServer, private_channel
 from telegram_bot import Waits
 
-from recollect import ConfigError, ModelBusy
-from recollect.bots.discord import DiscordOptions, DiscordPlatform
-from recollect.bots.memories import MemoryParts
-from recollect.bots.service import BotOptions, log_to_stderr, run_bot
-from recollect.config import Secret
-from recollect.testing.llm import ScriptedLLM
+from everword import ConfigError, ModelBusy
+from everword.bots.discord import DiscordOptions, DiscordPlatform
+from everword.bots.memories import MemoryParts
+from everword.bots.service import BotOptions, log_to_stderr, run_bot
+from everword.config import Secret
+from everword.testing.llm import ScriptedLLM
 
 
 def test_a_reply_is_shown_as_it_is_written_and_a_long_one_in_parts(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from telegram_bot import ALEX, DANA, Talk, run, running_bot
 from telegram_server import TelegramServer
 
-from recollect import AsyncMemory, Draft
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Draft
+from everword.testing.llm import ScriptedLLM
 
 
 def test_the_summary_dialogue_and_its_commands_d7(tmp_path: Path) -> None:

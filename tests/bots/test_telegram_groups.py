@@ -10,9 +10,9 @@ from hostile_names import HOSTILE_NAMES
 from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
 
-from recollect import AsyncMemory, Message
-from recollect.testing.clock import FrozenClock
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Message
+from everword.testing.clock import FrozenClock
+from everword.testing.llm import ScriptedLLM
 
 OTHER_DANA = (10, "Dana Ortiz")
 

@@ -13,16 +13,16 @@ import pytest
 from telegram_bot import ALEX, Talk, Waits, run, running_bot
 from telegram_server import PATIENCE, TOKEN, TelegramServer
 
-from recollect import AsyncMemory, ConfigError, ModelBusy
-from recollect.bots.bot import Bot
-from recollect.bots.memories import MemoryParts
-from recollect.bots.platforms import Place
-from recollect.bots.service import BotOptions, log_to_stderr, run_bot
-from recollect.bots.telegram import PATH, TelegramOptions, TelegramPlatform, open_webhook_socket, serve_webhook
-from recollect.config import Secret
-from recollect.ports import Request
-from recollect.testing.clock import FrozenClock
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, ConfigError, ModelBusy
+from everword.bots.bot import Bot
+from everword.bots.memories import MemoryParts
+from everword.bots.platforms import Place
+from everword.bots.service import BotOptions, log_to_stderr, run_bot
+from everword.bots.telegram import PATH, TelegramOptions, TelegramPlatform, open_webhook_socket, serve_webhook
+from everword.config import Secret
+from everword.ports import Request
+from everword.testing.clock import FrozenClock
+from everword.testing.llm import ScriptedLLM
 
 # The library warns of its own plans each time that Telegram asks to wait.
 pytestmark = pytest.mark.filterwarnings("ignore::telegram.warnings.PTBDeprecationWarning")

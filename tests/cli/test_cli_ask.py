@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded
+from cli_driver import everword, failed, json_lines, succeeded
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def listed(*options: str) -> list[dict[str, str]]:
 
 
 def undo_id(told: str) -> str:
-    return told.split("recollect undo ")[1].split()[0]
+    return told.split("everword undo ")[1].split()[0]
 
 
 def test_a_fact_is_added_edited_deleted_and_brought_back() -> None:
@@ -30,13 +30,13 @@ def test_a_fact_is_added_edited_deleted_and_brought_back() -> None:
     shown = json.loads(succeeded("fact", "show", fact["id"], "--user", "mia", "--json"))
     assert shown == fact
     assert "location: Kiel" in succeeded("fact", "show", fact["id"], "--user", "mia")
-    edited = recollect("fact", "edit", fact["id"], "Bremen", "--user", "mia")
+    edited = everword("fact", "edit", fact["id"], "Bremen", "--user", "mia")
     assert edited.exit_code == 0
     succeeded("rebuild", "facts")
     assert [one["value"] for one in listed()] == ["Bremen"]
     assert [one["value"] for one in listed("--history", "city")] == ["Kiel", "Bremen"]
-    deleted = recollect("fact", "delete", listed()[0]["id"], "--user", "mia")
-    assert recollect("facts", "mia").stdout == ""
+    deleted = everword("fact", "delete", listed()[0]["id"], "--user", "mia")
+    assert everword("facts", "mia").stdout == ""
     succeeded("undo", undo_id(deleted.stderr), "--user", "mia")
     assert [one["value"] for one in listed()] == ["Bremen"]
     assert "has no fact 'f0'" in failed("fact", "edit", "f0", "Rome", "--user", "mia")
@@ -50,10 +50,10 @@ def test_a_question_is_answered_with_what_it_rests_on() -> None:
     answer = json.loads(succeeded("ask", "What does she like?", "--user", "mia", "--json"))
     assert (answer["known"], answer["made_by"], answer["facts"][0]["value"]) == (True, "offline", "rowing")
     assert "preference" in succeeded("ask", "What does she like?", "--user", "mia", "--sources")
-    unknown = recollect("ask", "What does she like?", "--user", "nobody")
+    unknown = everword("ask", "What does she like?", "--user", "nobody")
     assert (unknown.exit_code, unknown.stdout) == (1, "Nothing that is remembered answers that.\n")
     assert listed("--about", "where does she live")[0]["value"] == "Kiel"
-    assert "without --as-of" in recollect("facts", "mia", "--history", "city", "--about", "home").stderr
+    assert "without --as-of" in everword("facts", "mia", "--history", "city", "--about", "home").stderr
     succeeded("worker", "--once")
     assert "likes: rowing" in succeeded("search", "rowing", "--user", "mia", "--facts")
     hits = json_lines(succeeded("search", "rowing", "--user", "mia", "--facts", "--json"))

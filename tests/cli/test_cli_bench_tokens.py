@@ -1,4 +1,4 @@
-"""`recollect bench tokens`: a chat through the real engine, every token accounted for, and the point where it pays."""
+"""`everword bench tokens`: a chat through the real engine, every token accounted for, and the point where it pays."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from cli_driver import failed, recollect, succeeded
+from cli_driver import everword, failed, succeeded
 from click.testing import CliRunner
 
+from everword.cli.bench import ticks
+from everword.context.prompt import InlineTiers, instructions, render_inline
+from everword.models.tokens import TiktokenTokenizer
+from everword.summaries.rules import tiers
 from quality.main import program as benchmarks
-from recollect.cli.bench import ticks
-from recollect.context.prompt import InlineTiers, instructions, render_inline
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.summaries.rules import tiers
 
 count = TiktokenTokenizer().count
 
@@ -143,13 +143,13 @@ def test_it_shows_a_table_a_chart_and_draws_a_picture_a11() -> None:
     rows = [line.split() for line in text.splitlines() if line[:4].strip().isdigit()]
     assert [row[:2] for row in rows] == [["5", "3"], ["9", "5"], ["15", "8"], ["19", "10"], ["23", "12"]]
     assert all(int(row[2].replace(",", "")) > 0 for row in rows)
-    assert "# recollect" in text
+    assert "# everword" in text
     assert "In all: full history" in text
     assert "below the full history" in text.lower()
     picture = ElementTree.parse("curve.svg").getroot()
     assert len(picture.findall("{*}polyline")) == 3
     words = [element.text for element in picture.findall("{*}text")]
-    assert {"full history", "last 20 messages", "recollect", "turn (message)", "tokens"} <= set(words)
+    assert {"full history", "last 20 messages", "everword", "turn (message)", "tokens"} <= set(words)
 
 
 def test_the_longest_conversation_is_replayed_or_the_one_named() -> None:
@@ -180,8 +180,8 @@ def test_what_cannot_be_replayed_is_said_in_a_line() -> None:
     assert "odd.json" in failed("bench", "tokens", "--data", "odd.json")
     assert "--data" in failed("bench", "tokens", "--conversation", "c")
     assert "turns only" in failed("bench", "tokens", "--turns", 100_000)
-    assert recollect("bench", "tokens", "--budget", "huge").exit_code == 2
-    assert recollect("bench", "tokens", "--turns", 1).exit_code == 2
+    assert everword("bench", "tokens", "--budget", "huge").exit_code == 2
+    assert everword("bench", "tokens", "--turns", 1).exit_code == 2
 
 
 def test_ticks_are_round_and_few() -> None:

@@ -1,4 +1,4 @@
-"""`recollect bot`: a dry run without a token, and the whole program against a server on loopback."""
+"""`everword bot`: a dry run without a token, and the whole program against a server on loopback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, process, recollect, succeeded
+from cli_driver import everword, failed, process, succeeded
 from telegram_server import TOKEN, TelegramServer
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
@@ -70,20 +70,20 @@ def test_an_export_of_telegram_is_replayed_as_a_group(tmp_path: Path, monkeypatc
 def test_without_a_token_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     error = failed("bot", "telegram")
-    assert error.startswith("RECOLLECT_TELEGRAM_TOKEN is not set: @BotFather gives a token")
+    assert error.startswith("EVERWORD_TELEGRAM_TOKEN is not set: @BotFather gives a token")
     assert list(tmp_path.iterdir()) == []
     with TelegramServer() as server:
-        wrong = {"RECOLLECT_TELEGRAM_TOKEN": "1:wrong"}
-        result = recollect("bot", "telegram", "--api", server.address, env=wrong)
+        wrong = {"EVERWORD_TELEGRAM_TOKEN": "1:wrong"}
+        result = everword("bot", "telegram", "--api", server.address, env=wrong)
         assert result.exit_code == 1
         assert "Telegram refuses this token" in result.stderr
         assert "wrong" not in result.output
-    assert "RECOLLECT_TELEGRAM_TOKEN" in succeeded("bot", "telegram", "--help")
+    assert "EVERWORD_TELEGRAM_TOKEN" in succeeded("bot", "telegram", "--help")
 
 
 def test_discord_needs_a_token_too_and_replays_its_own_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert failed("bot", "discord").startswith("RECOLLECT_DISCORD_TOKEN is not set: the Developer Portal gives a token")
+    assert failed("bot", "discord").startswith("EVERWORD_DISCORD_TOKEN is not set: the Developer Portal gives a token")
     assert list(tmp_path.iterdir()) == []
     said = [("Dana", "8", "I sail on Fridays."), ("Alex", "7", "Skipper, what do you know about Dana?")]
     export = {
@@ -112,7 +112,7 @@ def test_the_program_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
         program = process(
             *("bot", "telegram", "--api", server.address, "--data", tmp_path / "memo"),
             folder=tmp_path,
-            env={"RECOLLECT_TELEGRAM_TOKEN": TOKEN},
+            env={"EVERWORD_TELEGRAM_TOKEN": TOKEN},
         )
         try:
             server.say("The lamp is in the drawer.")

@@ -16,17 +16,17 @@ from threading import Event
 from typing import Any
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded, talk
+from cli_driver import everword, failed, json_lines, succeeded, talk
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, stays_open, streams
 from prepared_programs import PreparedProgram
 
-from recollect import Settings
-from recollect.cli.chat import PrintableStream
-from recollect.cli.options import CONTROL, printable
-from recollect.model import Budget, Item, Receipt, Section
-from recollect.wiring import LOCAL, chat_models, memory_models
+from everword import Settings
+from everword.cli.chat import PrintableStream
+from everword.cli.options import CONTROL, printable
+from everword.model import Budget, Item, Receipt, Section
+from everword.wiring import LOCAL, chat_models, memory_models
 
 KEY = "sk-verysecret"
 LONG = (
@@ -43,10 +43,10 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def model(service: Service) -> dict[str, str]:
     """The environment in which that server is the chat model; memory work is left to the built-in writers."""
     return {
-        "RECOLLECT_CHAT_URL": service.url,
-        "RECOLLECT_CHAT_MODEL": "small",
-        "RECOLLECT_CHAT_KEY": KEY,
-        "RECOLLECT_FOLLOWERS": "false",
+        "EVERWORD_CHAT_URL": service.url,
+        "EVERWORD_CHAT_MODEL": "small",
+        "EVERWORD_CHAT_KEY": KEY,
+        "EVERWORD_FOLLOWERS": "false",
     }
 
 
@@ -73,11 +73,11 @@ def test_lines_of_a_pipe_are_answered_in_turn() -> None:
 def test_system_text_and_budget_reach_the_model() -> None:
     with serving(streams("Yes.")) as service:
         succeeded("chat", "--system", "Be brief.", "--budget", "compact", input="Really?\n", env=model(service))
-        over = recollect("chat", "--budget", "20", input="Really?\n", env=model(service))
+        over = everword("chat", "--budget", "20", input="Really?\n", env=model(service))
         assert "a budget of 20 has no room" in over.stderr
         assert over.exit_code == 1
         for wrong in ("0", "-5", "much", "1e3", "²"):
-            refused = recollect("chat", "--budget", wrong, env=model(service))
+            refused = everword("chat", "--budget", wrong, env=model(service))
             assert refused.exit_code == 2
             assert "write a number of tokens, or compact" in refused.stderr
     assert "Be brief." in service.requests[0]["messages"][0]["content"]
@@ -86,21 +86,21 @@ def test_system_text_and_budget_reach_the_model() -> None:
 def test_without_a_model_it_says_how_to_configure_one_before_anything_is_made(tmp_path: Path) -> None:
     for arguments in (["chat"], ["chat", "demo", "--budget", "compact"]):
         error = failed(*arguments, input="Hello\n")
-        assert "RECOLLECT_CHAT_URL" in error
-        assert "recollect chat --local" in error
+        assert "EVERWORD_CHAT_URL" in error
+        assert "everword chat --local" in error
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_local_model_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    assert "pip install 'recollect[local]'" in failed("chat", "--local", input="Hello\n")
-    assert "pip install 'recollect[local]'" in failed("chat", input="", env={"RECOLLECT_CHAT_MODEL": "local"})
+    assert "pip install 'everword[local]'" in failed("chat", "--local", input="Hello\n")
+    assert "pip install 'everword[local]'" in failed("chat", input="", env={"EVERWORD_CHAT_MODEL": "local"})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_turn_that_fails_is_one_line_and_the_chat_goes_on() -> None:
     with serving(fails(401), streams("Better.")) as service:
-        result = recollect("chat", input="First\nSecond\n", env=model(service))
+        result = everword("chat", input="First\nSecond\n", env=model(service))
     assert result.exit_code == 1
     assert result.stdout == "Better.\n"
     (line,) = result.stderr.splitlines()
@@ -112,7 +112,7 @@ def test_a_turn_that_fails_is_one_line_and_the_chat_goes_on() -> None:
 
 def test_a_line_that_is_not_text_is_refused_alone() -> None:
     with serving(streams("Fine.")) as service:
-        result = recollect("chat", input=b"\xff\xfe broken\nwhole \xf0\x9f\x9a\xb2\n", env=model(service))
+        result = everword("chat", input=b"\xff\xfe broken\nwhole \xf0\x9f\x9a\xb2\n", env=model(service))
     assert (result.exit_code, result.stdout) == (1, "Fine.\n")
     assert "not sent" in result.stderr
     assert [m["content"] for m in kept()] == ["whole 🚲", "Fine."]
@@ -159,7 +159,7 @@ def test_a_reply_cannot_command_the_terminal() -> None:
 
 def test_markers_are_not_shown() -> None:
     with serving(
-        streams("[REQUEST_", "TIER:3:m1]"), streams("Here it is.\n<recol", "lect>\nU1: a = b\n</recollect>")
+        streams("[REQUEST_", "TIER:3:m1]"), streams("Here it is.\n<recol", "lect>\nU1: a = b\n</everword>")
     ) as s:
         assert succeeded("chat", input="What was it?\n", env=model(s)) == "Here it is.\n"
 
@@ -170,7 +170,7 @@ def test_markers_are_not_shown() -> None:
 def test_commands_are_obeyed_and_never_sent() -> None:
     lines = f"/help\n{LONG}\n/context\n/facts\n/history 1\n/nonsense now\n/quit\nnever said\n"
     with serving(streams("Noted.")) as service:
-        result = recollect("chat", input=lines, env=model(service))
+        result = everword("chat", input=lines, env=model(service))
     assert len(service.requests) == 1
     assert [m["content"] for m in kept()] == [LONG, "Noted."]
     assert result.stderr == "error: there is no command /nonsense, and nothing was sent; /help lists the commands\n"
@@ -184,7 +184,7 @@ def test_commands_are_obeyed_and_never_sent() -> None:
 def test_facts_of_a_chat_are_shown_once_they_are_read() -> None:
     with serving(streams("Noted.")) as service:
         succeeded("chat", input=LONG, env=model(service))
-        succeeded("worker", "--once", env={"RECOLLECT_CHAT_MODEL": ""})
+        succeeded("worker", "--once", env={"EVERWORD_CHAT_MODEL": ""})
         out = succeeded("chat", input="/facts\n", env=model(service))
     assert out.startswith("Identity\n- name: Alex\n")
     assert "- allergies: peanuts\n" in out
@@ -192,7 +192,7 @@ def test_facts_of_a_chat_are_shown_once_they_are_read() -> None:
 
 def test_a_wrong_argument_of_a_command_is_one_line() -> None:
     with serving(streams("Yes.")) as service:
-        result = recollect("chat", input="/history many\n/history 0\n", env=model(service))
+        result = everword("chat", input="/history many\n/history 0\n", env=model(service))
     assert len(result.stderr.splitlines()) == 2
     assert "takes a number of messages, not 'many'" in result.stderr
 
@@ -219,8 +219,8 @@ def read_until(screen: int, what: bytes) -> bytes:
 
 @contextmanager
 def chatting(folder: Path, env: dict[str, str], **streams: int) -> Iterator[subprocess.Popen[bytes]]:
-    """`recollect chat` as a program of its own, which does not outlive the test."""
-    command = [sys.executable, "-m", "recollect", "chat"]
+    """`everword chat` as a program of its own, which does not outlive the test."""
+    command = [sys.executable, "-m", "everword", "chat"]
     with PreparedProgram(command, cwd=folder, env={**os.environ, **env}, bufsize=0, **streams) as running:  # type: ignore[call-overload]
         try:
             yield running
@@ -261,7 +261,7 @@ def test_ctrl_c_cuts_a_reply_off_and_ends_the_chat_at_the_prompt(tmp_path: Path)
     os.close(screen)
     messages = kept()
     assert [m["content"] for m in messages] == ["Count, please.", "One two", "Again, please.", "Whole."]
-    assert [m.get("metadata", {}).get("recollect", {}).get("partial") for m in messages] == [None, True, None, None]
+    assert [m.get("metadata", {}).get("everword", {}).get("partial") for m in messages] == [None, True, None, None]
 
 
 def test_ctrl_c_in_a_pipe_ends_it_and_the_log_is_true(tmp_path: Path) -> None:
@@ -286,8 +286,8 @@ def test_what_goes_wrong_in_the_background_does_not_break_into_the_talk(tmp_path
         told.set()
 
     with serving(streams("Noted.")) as service, serving(refuses) as other:
-        memory = {"RECOLLECT_MEMORY_URL": other.url, "RECOLLECT_MEMORY_MODEL": "m", "RECOLLECT_FOLLOWERS": "true"}
-        memory["RECOLLECT_BATCH_SECONDS"] = "0"
+        memory = {"EVERWORD_MEMORY_URL": other.url, "EVERWORD_MEMORY_MODEL": "m", "EVERWORD_FOLLOWERS": "true"}
+        memory["EVERWORD_BATCH_SECONDS"] = "0"
         with chatting(tmp_path, model(service) | memory, **PIPES) as running:
             assert running.stdin is not None
             running.stdin.write(LONG.encode() + b"\n")
@@ -304,7 +304,7 @@ def _imported(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "talk.jsonl"))
 
 
-BROKEN = {"RECOLLECT_CHAT_MODEL": "unreachable@http://127.0.0.1:9/v1"}
+BROKEN = {"EVERWORD_CHAT_MODEL": "unreachable@http://127.0.0.1:9/v1"}
 
 
 @pytest.mark.usefixtures("_imported")
@@ -347,7 +347,7 @@ def test_context_of_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_context_says_when_the_index_is_behind_and_changes_nothing(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "talk.jsonl"), "--no-settle")
     before = succeeded("stats")
-    result = recollect("context", "chat", "Which database?")
+    result = everword("context", "chat", "Which database?")
     assert result.exit_code == 0
     assert "the index is 5 messages behind" in result.stderr
     assert succeeded("stats") == before
@@ -405,7 +405,7 @@ def test_the_local_model_replies_and_leaves_memory_work_to_the_writers() -> None
 
 
 def doctor(service: Service, *arguments: str) -> dict[str, str]:
-    result = recollect("doctor", *arguments, env=model(service))
+    result = everword("doctor", *arguments, env=model(service))
     assert KEY not in result.output
     return {line.split()[1]: line for line in result.stdout.splitlines()}
 
@@ -420,7 +420,7 @@ def test_doctor_names_the_models_and_asks_them_only_when_told_to() -> None:
         assert asked["memory"].startswith("ok")
         assert doctor(service, "--ask")["chat"].startswith("fail chat       small at")
     assert "no model" in succeeded("doctor")
-    unfit = recollect("doctor", env={"RECOLLECT_CHAT_MODEL": "nameless"})
+    unfit = everword("doctor", env={"EVERWORD_CHAT_MODEL": "nameless"})
     assert "chat_url: is empty" in unfit.stdout
     assert unfit.exit_code == 1
 

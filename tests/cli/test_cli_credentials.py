@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import recollect, succeeded, talk
+from cli_driver import everword, succeeded, talk
 from click.testing import Result
 
-from recollect import AsyncMemory, Client, Memory
-from recollect.cli.main import COMMANDS
-from recollect.config import Secret, Settings, token_variable
-from recollect.errors import NotSettled, RecollectError
-from recollect.models.embedding.endpoint import EndpointEmbedder
-from recollect.ports import Request
-from recollect.testing import ScriptedLLM
+from everword import AsyncMemory, Client, Memory
+from everword.cli.main import COMMANDS
+from everword.config import Secret, Settings, token_variable
+from everword.errors import EverwordError, NotSettled
+from everword.models.embedding.endpoint import EndpointEmbedder
+from everword.ports import Request
+from everword.testing import ScriptedLLM
 
 PLANTED = "pl4nted"  # a part of every secret here
 SECRET = f"{PLANTED}-in-a-key"
@@ -80,7 +80,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "retain": (),
     "audit": (),
     "scrub": (),
-    "copy": ("recollect.db", f"postgresql://al@127.0.0.1:1/db?password={PLANTED}{WRONG}"),
+    "copy": ("everword.db", f"postgresql://al@127.0.0.1:1/db?password={PLANTED}{WRONG}"),
     "rebuild": ("facts",),
     "retry": (),
     "worker": ("--once",),
@@ -108,7 +108,7 @@ def planted_value(name: str) -> str:
 def surroundings(*names: str) -> dict[str, str]:
     """The variables that plant a secret in these settings, and in the tokens of the bots."""
     tokens = {token_variable(platform): TOKEN for platform in ("telegram", "discord")}
-    return tokens | {f"RECOLLECT_{name.upper()}": planted_value(name) for name in names}
+    return tokens | {f"EVERWORD_{name.upper()}": planted_value(name) for name in names}
 
 
 TEXTS = [field.name for field in fields(Settings) if isinstance(field.default, str) and not field.metadata["choices"]]
@@ -132,15 +132,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_secret_in_a_setting_is_shown_by_no_command_g10(name: str) -> None:
     env = surroundings(name)
     for command in (("settings",), ("--debug", "stats"), ("facts", "alex")):
-        assert_nothing_shown(recollect(*command, env=env))
+        assert_nothing_shown(everword(*command, env=env))
 
 
 @pytest.mark.parametrize("url", PLACES)
 def test_the_password_of_a_store_is_masked_in_every_place_of_its_address_g10(url: str) -> None:
     for command in (("stats",), ("--debug", "stats"), ("doctor",), ("settings",)):
-        by_option = recollect(*command, "--store", url)
+        by_option = everword(*command, "--store", url)
         assert_nothing_shown(by_option)
-        assert_nothing_shown(recollect(*command, env={"RECOLLECT_STORE": url}))
+        assert_nothing_shown(everword(*command, env={"EVERWORD_STORE": url}))
         assert by_option.exit_code == (0 if command == ("settings",) else 1), by_option.output
 
 
@@ -148,7 +148,7 @@ def test_a_file_that_is_named_as_an_address_is_masked_too_g10(folder: Path) -> N
     store = f"host=h password={PLANTED}"
     talk(folder / "talk.jsonl")
     for command in (("import", "talk.jsonl"), ("stats",), ("migrate",), ("doctor",), ("worker", "--once")):
-        result = recollect(*command, env={"RECOLLECT_STORE": store})
+        result = everword(*command, env={"EVERWORD_STORE": store})
         assert_nothing_shown(result)
         assert result.exit_code == 0
 
@@ -161,9 +161,9 @@ def test_every_command_is_read() -> None:
 def test_a_command_that_fails_shows_no_credential_g10(command: str, folder: Path) -> None:
     talk(folder / "talk.jsonl")
     env = surroundings(*LOADABLE)
-    assert_nothing_shown(recollect(command, *ARGUMENTS[command], env=env))
-    assert_nothing_shown(recollect("--debug", command, *ARGUMENTS[command], env=env))
-    assert_nothing_shown(recollect(command, *ARGUMENTS[command], EVERYWHERE, f"--{EVERYWHERE}", env=env))
+    assert_nothing_shown(everword(command, *ARGUMENTS[command], env=env))
+    assert_nothing_shown(everword("--debug", command, *ARGUMENTS[command], env=env))
+    assert_nothing_shown(everword(command, *ARGUMENTS[command], EVERYWHERE, f"--{EVERYWHERE}", env=env))
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("bot", "chat", "bench")])
@@ -171,12 +171,12 @@ def test_a_command_on_a_store_that_works_shows_no_credential_g10(command: str, f
     talk(folder / "talk.jsonl")
     succeeded("import", "talk.jsonl")
     env = surroundings(*(set(LOADABLE) - {"store", "chat_model", "memory_model", "small_model"}))
-    assert_nothing_shown(recollect("--debug", command, *ARGUMENTS[command], env=env))
+    assert_nothing_shown(everword("--debug", command, *ARGUMENTS[command], env=env))
 
 
 @pytest.mark.parametrize("url", PLACES)
 def test_an_error_of_the_library_shows_no_credential_g10(url: str) -> None:
-    with pytest.raises((RecollectError, OSError)) as caught, Memory(url) as memory:
+    with pytest.raises((EverwordError, OSError)) as caught, Memory(url) as memory:
         memory.stats()
     assert PLANTED not in "".join([repr(caught.value), *traceback.format_exception(caught.value)])
 
@@ -221,7 +221,7 @@ def test_a_crash_shows_no_credential_g10(place: str) -> None:
         "the program": f"raise ValueError({url!r})",
         "a log": f"import logging; logging.getLogger('httpx').warning('GET %s', {url!r})",
     }
-    program = f"from recollect.masking import mask_what_escapes; mask_what_escapes(); {crashes[place]}"
+    program = f"from everword.masking import mask_what_escapes; mask_what_escapes(); {crashes[place]}"
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "https://al:***@host/" in shown.stderr
     assert PLANTED not in shown.stderr.replace(program, "") + shown.stdout

@@ -1,4 +1,4 @@
-"""`recollect delete` shows what goes before it asks, `recollect audit` what went; an import says what stays out."""
+"""`everword delete` shows what goes before it asks, `everword audit` what went; an import says what stays out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, recollect, succeeded, talk
+from cli_driver import everword, failed, succeeded, talk
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def name() -> str:
 
 def test_it_shows_first_asks_and_then_removes() -> None:
     where = ("--conversation", name())
-    assert recollect("delete", *where, "--message", "#2", input="n\n").exit_code == 1
+    assert everword("delete", *where, "--message", "#2", input="n\n").exit_code == 1
     shown = succeeded("delete", *where, "--message", "#2", "--dry-run")
     assert f"messages of {name()}" in shown
     assert "nothing was removed" in shown
@@ -53,12 +53,12 @@ def name_of(deletion: dict[str, dict[str, int]]) -> str:
     [(), ("--message", "m"), ("--conversation", "c", "--user", "alex"), ("--user", "alex", "--json")],
 )
 def test_what_is_not_clear_is_not_begun(words: tuple[str, ...]) -> None:
-    assert recollect("delete", *words).exit_code == 2
+    assert everword("delete", *words).exit_code == 2
     assert messages() == 5
 
 
 def test_what_was_removed_and_is_imported_again_is_said_to_be_erased(tmp_path: Path) -> None:
     succeeded("export", "-o", "all.jsonl")
     succeeded("delete", "--conversation", name(), "--message", "#1", "--yes")
-    assert "0 new, 4 known already, 1 erased before, 0 bad" in recollect("import", "all.jsonl").output
+    assert "0 new, 4 known already, 1 erased before, 0 bad" in everword("import", "all.jsonl").output
     assert messages() == 4

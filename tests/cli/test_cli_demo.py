@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import recollect, started, succeeded
+from cli_driver import everword, started, succeeded
 
-from recollect.cli.tour import drafts
+from everword.cli.tour import drafts
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
         monkeypatch.chdir(folder)
         monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
         monkeypatch.setattr(socket.socket, "connect", offline)
-        text = succeeded("demo", env={"RECOLLECT_EMBEDDER": "endpoint", "RECOLLECT_STORE": "mine.db"})
+        text = succeeded("demo", env={"EVERWORD_EMBEDDER": "endpoint", "EVERWORD_STORE": "mine.db"})
     assert [path.name for path in folder.rglob("*")] == ["temporary"]
     return text
 
@@ -62,7 +62,7 @@ def test_the_demo_shows_a_turn_episodes_and_facts(shown: str) -> None:
     assert "SCRIPTED" in blocks["TURN"]
     assert turn["model writes"][0] == "[REQUEST_TIER:3:m32]"
     assert ["9 l stock" in sent for sent in turn["memory sends"]] == [False, True]
-    assert "<recollect>" in turn["model writes"][1]
+    assert "<everword>" in turn["model writes"][1]
     (seen,) = turn["alex sees"]
     assert "18 l of stock" in seen
     assert "[" not in seen
@@ -101,15 +101,15 @@ def test_the_demo_is_short_and_always_the_same(shown: str) -> None:
 def test_the_demo_can_be_kept_and_looked_at(tmp_path: Path) -> None:
     assert "Kept in kept" in succeeded("demo", "--keep", "kept")
     assert "nut" in succeeded("search", "peanuts", "--store", "kept/demo.db")
-    assert recollect("verify", "--store", "kept/tampered.db").exit_code == 1
+    assert everword("verify", "--store", "kept/tampered.db").exit_code == 1
     assert succeeded("export", "--store", "json:kept/demo.json") == succeeded("export", "--store", "kept/demo.db")
-    again = recollect("demo", "--keep", "kept")
+    again = everword("demo", "--keep", "kept")
     assert again.exit_code == 2
     assert "exists already" in again.stderr
 
 
 def test_the_demo_runs_as_a_program_on_a_plain_terminal(tmp_path: Path) -> None:
-    code = "import sys; sys.stdout.reconfigure(encoding='ascii'); from recollect.cli.main import main; main()"
+    code = "import sys; sys.stdout.reconfigure(encoding='ascii'); from everword.cli.main import main; main()"
     running = started(["-c", code, "demo"], tmp_path, None)
     out, err = running.communicate()
     assert (running.returncode, err) == (0, "")

@@ -1,4 +1,4 @@
-"""`recollect digest`: what a day in a space was for its members, and their last week (C3, C5)."""
+"""`everword digest`: what a day in a space was for its members, and their last week (C3, C5)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded
+from cli_driver import everword, failed, json_lines, succeeded
 
 TALK = [
     ("2023-05-01T09:00:00Z", "ann", "I passed my exam 🎂 \x1b[31m"),
@@ -50,8 +50,8 @@ def test_a_space_has_its_own_time_zone() -> None:
 
 
 def test_a_day_on_which_nobody_spoke_says_so() -> None:
-    result = recollect("digest", "guild", "--day", "2020-01-01")
+    result = everword("digest", "guild", "--day", "2020-01-01")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "nobody spoke in a channel of space guild on 2020-01-01" in result.stderr
-    assert "is not a day: write 2023-05-01" in recollect("digest", "guild", "--day", "soon").stderr
+    assert "is not a day: write 2023-05-01" in everword("digest", "guild", "--day", "soon").stderr
     assert "there is no store" in failed("digest", "--store", "other.db")

@@ -1,4 +1,4 @@
-"""`recollect edit` gives a message a new text; an import says what was edited since, and takes it if told to."""
+"""`everword edit` gives a message a new text; an import says what was edited since, and takes it if told to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded, talk
+from cli_driver import everword, failed, json_lines, succeeded, talk
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_a_message_has_its_new_text_and_the_old_one_is_shown_on_request_f11() ->
     assert succeeded("verify").startswith("whole: 5 messages")
     assert json_lines(succeeded("search", "large bakery", "--json", "--limit", "1"))[0]["turn"] == 1
     assert "nothing was edited" in failed("edit", "chat", "#9", "x")
-    assert recollect("edit", "chat", "#1", "x", "--metadata", "[1]").exit_code == 2
+    assert everword("edit", "chat", "#1", "x", "--metadata", "[1]").exit_code == 2
     assert "no failure" not in succeeded("doctor")
 
 
@@ -41,11 +41,11 @@ def test_an_import_says_what_was_edited_since_and_takes_it_if_told_to_f11(tmp_pa
     lines = json_lines(Path("all.jsonl").read_text(encoding="utf-8"))
     lines[0]["content"] = "Which database suits a large bakery?"
     Path("later.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    refused = recollect("import", "later.jsonl")
+    refused = everword("import", "later.jsonl")
     assert "0 new, 4 known already, 1 known with another text, 0 bad" in refused.stdout
     assert "--on-edit version takes the new text" in refused.stderr
     assert "small" in succeeded("history", "chat")
-    taken = recollect("import", "later.jsonl", "--on-edit", "version")
+    taken = everword("import", "later.jsonl", "--on-edit", "version")
     assert "0 new, 4 known already, 1 edited, 0 bad" in taken.stdout
     assert "large" in succeeded("history", "chat")
-    assert "0 new, 5 known already, 0 bad" in recollect("import", "talk.jsonl").stdout, "what it once said is known"
+    assert "0 new, 5 known already, 0 bad" in everword("import", "talk.jsonl").stdout, "what it once said is known"

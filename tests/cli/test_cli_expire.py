@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded
+from cli_driver import everword, failed, json_lines, succeeded
 
-from recollect import Memory
-from recollect.testing import FrozenClock
+from everword import Memory
+from everword.testing import FrozenClock
 
 
 @pytest.fixture(autouse=True)
@@ -51,12 +51,12 @@ def test_an_import_keeps_when_and_leaves_out_what_is_over_f13(tmp_path: Path) ->
     succeeded("--store", "second.db", "import", copy)
     assert succeeded("--store", "second.db", "export") == exported
     file.write_text(line("Odd", None).replace("}", ', "expires_at": "never"}'))
-    assert "expires_at" in recollect("import", file).stderr
+    assert "expires_at" in everword("import", file).stderr
 
 
 def test_retain_shows_and_removes_what_expired_f13() -> None:
     then = FrozenClock(datetime(2020, 1, 1, tzinfo=UTC))
-    with Memory("recollect.db", clock=then, followers=False) as memory:
+    with Memory("everword.db", clock=then, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "The code is 4711", expires=timedelta(minutes=10))
         memory.settle()

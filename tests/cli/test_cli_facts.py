@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded
+from cli_driver import everword, failed, json_lines, succeeded
 from llm_server import serving, streams
 
-from recollect.cli.options import CONTROL
+from everword.cli.options import CONTROL
 
 SAID = [
     ("My name is Alex and I live in Lima.", "2025-01-03T09:00:00Z"),
@@ -96,25 +96,25 @@ def test_why_shows_the_messages_b7() -> None:
 def test_what_is_not_read_yet_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
     succeeded("import", "-", "--no-settle", input=lines(*SAID))
     before = succeeded("stats")
-    result = recollect("facts", "alex")
+    result = everword("facts", "alex")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "nothing is known yet" in result.stderr
     assert "warning: 3 messages not yet read for facts: some may be missing here" in result.stderr
     assert succeeded("stats") == before
     succeeded("worker", "--once")
-    assert recollect("facts", "alex").stderr == ""
+    assert everword("facts", "alex").stderr == ""
 
 
 @pytest.mark.usefixtures("_told")
 def test_wrong_use_is_told_from_nothing_found() -> None:
     for wrong in (["--as-of", "soon"], ["--category", "mood"], ["--history", "city", "--as-of", "2025-01-01"]):
-        assert recollect("facts", "alex", *wrong).exit_code == 2
+        assert everword("facts", "alex", *wrong).exit_code == 2
     for empty in (["nobody"], ["alex", "--as-of", "2020-01-01"], ["alex", "--history", "shoe size"]):
-        result = recollect("facts", *empty)
+        result = everword("facts", *empty)
         assert (result.exit_code, result.stdout) == (0, "")
         assert "nothing is known" in result.stderr
     assert "there is no store missing.db" in failed("facts", "alex", "--store", "missing.db")
-    assert recollect("facts", "alex", "--space", "elsewhere").stdout == ""
+    assert everword("facts", "alex", "--space", "elsewhere").stdout == ""
 
 
 def test_a_value_cannot_command_the_terminal() -> None:
@@ -133,7 +133,7 @@ def test_chat_shows_the_facts_of_who_speaks(tmp_path: Path) -> None:
         "import", "-", input=lines(("I live in Bergen.", SAID[0][1]), conversation="room", user=None, author="alex")
     )
     with serving(streams("Noted.")) as service:
-        env = {"RECOLLECT_CHAT_URL": service.url, "RECOLLECT_CHAT_MODEL": "small", "RECOLLECT_FOLLOWERS": "false"}
+        env = {"EVERWORD_CHAT_URL": service.url, "EVERWORD_CHAT_MODEL": "small", "EVERWORD_FOLLOWERS": "false"}
         assert succeeded("chat", "chat", input="/facts\n", env=env) == (
             "Identity\n- name: Alex\n- location: Oslo\n- brother: Tom\nConstraints\n- allergies: kiwi\n"
             "About Tom\n- location: Rome\n"
@@ -143,6 +143,6 @@ def test_chat_shows_the_facts_of_who_speaks(tmp_path: Path) -> None:
         out = succeeded("chat", "fresh", "--user", "kim", input="I live in Turin.\n/facts\n", env=env)
         assert out.endswith(
             "nothing is known yet\n(2 messages not yet read for facts: some may be missing here. "
-            "`recollect worker --once` reads them)\n"
+            "`everword worker --once` reads them)\n"
         )
     assert len(service.requests) == 1

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, recollect, succeeded
+from cli_driver import everword, failed, succeeded
 
-from recollect import Memory
+from everword import Memory
 
 
 @pytest.fixture(autouse=True)
@@ -24,24 +24,24 @@ def test_an_address_without_a_file_says_what_to_write() -> None:
 def test_a_bad_record_of_an_import_is_counted_and_named() -> None:
     good = {"role": "user", "content": "Hi", "conversation": "c", "author": "alex"}
     Path("chat.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps({'role': 'alien'})}\n")
-    result = recollect("import", "chat.jsonl")
+    result = everword("import", "chat.jsonl")
     assert result.exit_code == 1
     assert "1 message read, 1 new, 0 known already, 1 bad" in result.output
     assert "skipped: chat.jsonl, line 2: role" in result.output
 
 
 def test_a_context_of_a_conversation_that_is_not_there_yet() -> None:
-    with Memory("recollect.db") as memory:
+    with Memory("everword.db") as memory:
         memory.conversation("old", user="alex").extend([{"role": "user", "content": "My cat is called Mia."}])
         memory.settle()
-    result = recollect("context", "new", "What is my cat called?", "--user", "alex")
+    result = everword("context", "new", "What is my cat called?", "--user", "alex")
     assert result.exit_code == 0
     assert "Mia" in result.output
     assert "there is no conversation 'new' yet" in result.output
 
 
 def test_at_80_columns_ids_are_whole_and_titles_readable(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Memory("recollect.db") as memory:
+    with Memory("everword.db") as memory:
         memory.conversation("trip", user="alexandra-of-the-long-id").add("user", "My sister Ana lives in Oslo, Norway.")
         memory.settle()
         facts = memory.facts(user="alexandra-of-the-long-id")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Memory
-from recollect.cli.settling import (
+from everword import AsyncMemory, Memory
+from everword.cli.settling import (
     HELPED_VIEWS,
     LARGE,
     HelpingProcess,
@@ -17,8 +17,8 @@ from recollect.cli.settling import (
     stop_helper,
     view_states,
 )
-from recollect.follow.follower import settle
-from recollect.stores.sqlite import SqliteStore
+from everword.follow.follower import settle
+from everword.stores.sqlite import SqliteStore
 
 
 def test_it_reads_the_facts_and_nothing_else_and_ends_by_itself(tmp_path: Path) -> None:

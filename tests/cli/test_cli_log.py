@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded, talk
+from cli_driver import everword, failed, json_lines, succeeded, talk
 
 
 @pytest.fixture(autouse=True)
@@ -65,26 +65,26 @@ def test_f4_a_floor_leaves_out_what_has_nothing_to_do_with_the_query() -> None:
     hits = json_lines(succeeded("search", "Which database suits a bakery?", "--floor", "0.5", "--json"))
     assert hits[0]["content"] == "Which database suits a small bakery?"
     assert all(0.5 <= hit["relevance"] <= 1 for hit in hits)
-    assert recollect("search", "Write a haiku about the sea", "--floor", "0.5").stderr == "nothing found\n"
-    refused = recollect("search", "database", "--floor", "2")
+    assert everword("search", "Write a haiku about the sea", "--floor", "0.5").stderr == "nothing found\n"
+    refused = everword("search", "database", "--floor", "2")
     assert (refused.exit_code, "--floor" in refused.stderr) == (2, True)
 
 
 def test_nothing_found_is_no_error() -> None:
-    result = recollect("search", "database", "--user", "nobody")
+    result = everword("search", "database", "--user", "nobody")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "nothing found\n"
 
 
 def test_search_warns_when_the_index_is_behind(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
-    result = recollect("search", "database", env={"RECOLLECT_FOLLOWERS": "no"})
+    result = everword("search", "database", env={"EVERWORD_FOLLOWERS": "no"})
     assert result.stderr.startswith("warning: the index is 5 messages behind the log")
 
 
 @pytest.mark.parametrize("query", ['"', "AND OR NOT", "c++ (x:y) *", "'; DROP TABLE messages; --", "-x", "\u0000"])
 def test_nothing_in_a_query_is_syntax(query: str) -> None:
-    result = recollect("search", "--", query)
+    result = everword("search", "--", query)
     assert "Traceback" not in result.output
     assert result.exit_code == (1 if "\0" in query else 0)
 
@@ -127,7 +127,7 @@ def test_conversations_are_listed(tmp_path: Path) -> None:
 
 def test_erase_asks_for_the_id() -> None:
     assert "nothing was erased" in failed("erase", "--user", "alex", input="alec\n")
-    assert recollect("erase", "--user", "alex", input="").exit_code == 1
+    assert everword("erase", "--user", "alex", input="").exit_code == 1
     assert "whole: 5 messages" in succeeded("verify")
     assert "erased 5 messages in 1 conversation" in succeeded("erase", "--user", "alex", input="alex\n")
 
@@ -137,6 +137,6 @@ def test_erase_leaves_nothing_to_find_and_a_log_that_verifies(tmp_path: Path) ->
     succeeded("erase", "--user", "alex", "--yes")
     assert succeeded("search", "database") == ""
     assert succeeded("export", "--user", "alex") == ""
-    assert b"bakery" not in (tmp_path / "recollect.db").read_bytes()
+    assert b"bakery" not in (tmp_path / "everword.db").read_bytes()
     assert succeeded("verify").splitlines() == ["whole: 0 messages in 1 conversation, 5 erased", root]
     assert "nothing was erased" in failed("erase", "--user", "alex", "--yes")

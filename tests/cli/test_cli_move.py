@@ -1,4 +1,4 @@
-"""`recollect move` and `recollect merge` show what moves, and take it back."""
+"""`everword move` and `everword merge` show what moves, and take it back."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, recollect, succeeded
+from cli_driver import everword, failed, succeeded
 
-from recollect import Memory
+from everword import Memory
 
 
 @pytest.fixture(autouse=True)
 def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with Memory("recollect.db", followers=False) as memory:
+    with Memory("everword.db", followers=False) as memory:
         memory.conversation("chat", user="anon").add("user", "I live in Berlin.")
         memory.conversation("other", user="anon").add("user", "I like tea.")
 
@@ -48,5 +48,5 @@ def test_it_shows_moves_and_takes_back_f12() -> None:
     ["move", "move chat", "move chat --to x --undo y", "merge anon", "merge", "merge anon --undo y"],
 )
 def test_what_is_not_clear_is_not_begun_f12(words: str) -> None:
-    assert recollect(*words.split()).exit_code == 2
+    assert everword(*words.split()).exit_code == 2
     assert owners() == {"chat": "anon", "other": "anon"}

@@ -8,9 +8,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from recollect.cli.log import hit_lines, show_hit
-from recollect.cli.output import ENDLESS, is_plain
-from recollect.model import Hit, Message
+from everword.cli.log import hit_lines, show_hit
+from everword.cli.output import ENDLESS, is_plain
+from everword.model import Hit, Message
 
 LONG = "We looked at boats in the harbour. " * 12 + "Then the ferry to Zadar left late.\n\tIt rained  all day."
 

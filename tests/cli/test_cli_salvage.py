@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_driver import change, failed, json_lines, recollect, succeeded, talk
+from cli_driver import change, everword, failed, json_lines, succeeded, talk
 from click.testing import Result
 
 SECRET = "bicycle"  # a word of the message that is damaged
@@ -35,11 +35,11 @@ def shown(result: Result) -> str:
 
 @pytest.mark.usefixtures("_damaged")
 def test_verify_and_doctor_name_the_place_f15() -> None:
-    verify = recollect("verify")
+    verify = everword("verify")
     assert verify.exit_code == 1
     assert "fault: default/chat turn 4: cannot be read: its content is not text" in shown(verify)
     assert "1 fault: 4 messages in 1 conversation" in verify.stdout
-    doctor = recollect("doctor")
+    doctor = everword("doctor")
     assert doctor.exit_code == 1
     assert "default/chat turn 4: cannot be read" in " ".join(shown(doctor).split())
 
@@ -49,19 +49,19 @@ def test_verify_and_doctor_name_the_place_f15() -> None:
     "command", [("history", "chat"), ("search", "Kyoto"), ("context", "chat", "Kyoto?"), ("stats",)]
 )
 def test_everything_else_goes_on_f15(command: tuple[str, ...]) -> None:
-    result = recollect(*command)
+    result = everword(*command)
     assert result.exit_code == 0, result.output
     shown(result)
 
 
 @pytest.mark.usefixtures("_damaged")
 def test_an_export_says_what_is_damaged_or_leaves_it_out_f15(tmp_path: Path) -> None:
-    refused = recollect("export", "-o", "backup.jsonl")
+    refused = everword("export", "-o", "backup.jsonl")
     assert refused.exit_code == 1
     assert "1 of the store cannot be read: message 4 of 'chat'" in shown(refused)
-    assert "recollect export --salvage" in refused.stderr
+    assert "everword export --salvage" in refused.stderr
     assert not Path("backup.jsonl").exists()
-    salvaged = recollect("export", "-o", "backup.jsonl", "--salvage")
+    salvaged = everword("export", "-o", "backup.jsonl", "--salvage")
     assert salvaged.exit_code == 1
     assert "left out: message 4 of 'chat' in space 'default' cannot be read" in shown(salvaged)
     assert "4 messages written" in salvaged.stderr
@@ -72,12 +72,12 @@ def test_an_export_says_what_is_damaged_or_leaves_it_out_f15(tmp_path: Path) -> 
 @pytest.mark.usefixtures("_damaged")
 @pytest.mark.parametrize("target", ["copy.db", "json:copy.json"])
 def test_a_copy_says_what_is_damaged_or_leaves_it_out_f15(target: str) -> None:
-    refused = recollect("copy", "recollect.db", target)
+    refused = everword("copy", "everword.db", target)
     assert refused.exit_code == 1
     assert "message 4 of 'chat'" in shown(refused)
-    assert "recollect copy --salvage" in refused.stderr
+    assert "everword copy --salvage" in refused.stderr
     assert not Path(target.removeprefix("json:")).exists()
-    salvaged = recollect("copy", "recollect.db", target, "--salvage")
+    salvaged = everword("copy", "everword.db", target, "--salvage")
     assert salvaged.exit_code == 1
     assert "left out: message 4 of 'chat'" in shown(salvaged)
     assert "the copy is whole" in salvaged.stdout
@@ -85,43 +85,43 @@ def test_a_copy_says_what_is_damaged_or_leaves_it_out_f15(target: str) -> None:
 
 
 def test_what_is_whole_is_salvaged_whole_f15() -> None:
-    succeeded("copy", "recollect.db", "copy.db", "--salvage")
+    succeeded("copy", "everword.db", "copy.db", "--salvage")
     assert len(json_lines(succeeded("export", "--salvage"))) == 5
 
 
 def test_a_damaged_page_is_no_traceback_f15(tmp_path: Path) -> None:
-    path = tmp_path / "recollect.db"
+    path = tmp_path / "everword.db"
     data = bytearray(path.read_bytes())
     size = int.from_bytes(data[16:18], "big")
     page = data.index(b"Take the bicycle along") // size
     data[page * size : page * size + 64] = b"\xee" * 64
     path.write_bytes(data)
-    for command in ("verify", "doctor", "export", "copy recollect.db one.db"):
-        result = recollect(*command.split())
+    for command in ("verify", "doctor", "export", "copy everword.db one.db"):
+        result = everword(*command.split())
         assert result.exit_code == 1, command
         shown(result)
-    for command in ("export --salvage", "copy recollect.db two.db --salvage"):
-        assert "left out" in shown(recollect(*command.split()))
+    for command in ("export --salvage", "copy everword.db two.db --salvage"):
+        assert "left out" in shown(everword(*command.split()))
 
 
 # -- what is left in files
 
 
 def test_an_erasure_says_what_is_left_and_scrub_clears_it_f18(tmp_path: Path) -> None:
-    path = tmp_path / "recollect.db"
-    quick = {"RECOLLECT_BUSY_SECONDS": "1"}
+    path = tmp_path / "everword.db"
+    quick = {"EVERWORD_BUSY_SECONDS": "1"}
     assert "hold nothing that was removed" in succeeded("scrub")
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM messages").fetchone()
-        erased = recollect("erase", "--user", "alex", "--yes", env=quick)
+        erased = everword("erase", "--user", "alex", "--yes", env=quick)
         assert erased.exit_code == 1
         assert "erased 5 messages" in erased.stdout
-        assert "run `recollect scrub`" in erased.stderr
-        assert recollect("scrub", env=quick).exit_code == 1
+        assert "run `everword scrub`" in erased.stderr
+        assert everword("scrub", env=quick).exit_code == 1
         reader.execute("ROLLBACK")
     assert "hold nothing that was removed" in succeeded("scrub")
-    assert b"Kyoto" not in b"".join(file.read_bytes() for file in tmp_path.glob("recollect.db*"))
+    assert b"Kyoto" not in b"".join(file.read_bytes() for file in tmp_path.glob("everword.db*"))
 
 
 def test_scrub_makes_no_store_f18() -> None:

@@ -7,11 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
-from cli_driver import change, failed, process, recollect, succeeded, talk
+from cli_driver import change, everword, failed, process, succeeded, talk
 
-from recollect import Settings
-from recollect.testing.postgres import PostgresServer
-from recollect.wiring import open_store
+from everword import Settings
+from everword.testing.postgres import PostgresServer
+from everword.wiring import open_store
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def note(key: str, value: str) -> None:
-    store = open_store("recollect.db", Settings())
+    store = open_store("everword.db", Settings())
     store.write(lambda tx: tx.set_note(key, value))
     store.close()
 
@@ -58,7 +58,7 @@ def test_verify_prints_a_root_that_stays(tmp_path: Path) -> None:
 )
 def test_verify_names_what_was_tampered_with(statement: str, named: str) -> None:
     change(statement)
-    result = recollect("verify")
+    result = everword("verify")
     assert result.exit_code == 1
     assert f"fault: {named}" in result.stdout
     assert "root " in result.stdout
@@ -76,15 +76,15 @@ def test_everything_goes_on_after_a_restart_d8(tmp_path: Path) -> None:
 
 
 def test_settings_say_where_they_come_from_and_keep_secrets(tmp_path: Path) -> None:
-    (tmp_path / "recollect.toml").write_text('tokenizer = "estimate"\nspace = "team"\n', encoding="utf-8")
+    (tmp_path / "everword.toml").write_text('tokenizer = "estimate"\nspace = "team"\n', encoding="utf-8")
     url = "postgresql://someone:hunter2@host/db"
-    env = {"RECOLLECT_EMBEDDER_KEY": "sk-verysecret", "RECOLLECT_STORE": url}
+    env = {"EVERWORD_EMBEDDER_KEY": "sk-verysecret", "EVERWORD_STORE": url}
     text = succeeded("settings", "--space", "mine", env=env)
     lines = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:]}
-    assert lines["tokenizer"] == ["estimate", str(tmp_path / "recollect.toml")]
+    assert lines["tokenizer"] == ["estimate", str(tmp_path / "everword.toml")]
     assert lines["space"] == ["mine", "command", "line"]
-    assert lines["store"] == ["postgresql://someone:***@host/db", "RECOLLECT_STORE"]
-    assert lines["embedder_key"] == ["***", "RECOLLECT_EMBEDDER_KEY"]
+    assert lines["store"] == ["postgresql://someone:***@host/db", "EVERWORD_STORE"]
+    assert lines["embedder_key"] == ["***", "EVERWORD_EMBEDDER_KEY"]
     assert lines["lease_seconds"] == ["60", "default"]
     assert "hunter2" not in text
     assert "verysecret" not in text
@@ -109,7 +109,7 @@ def test_doctor_changes_nothing(tmp_path: Path) -> None:
     before = succeeded("export"), succeeded("stats"), succeeded("verify")
     succeeded("doctor")
     assert (succeeded("export"), succeeded("stats"), succeeded("verify")) == before
-    missing = recollect("doctor", "--store", "missing.db")
+    missing = everword("doctor", "--store", "missing.db")
     assert missing.exit_code == 0
     assert verdicts(missing.stdout)["store"] == "warn"
     assert not (tmp_path / "missing.db").exists()
@@ -119,25 +119,25 @@ def test_doctor_names_what_is_wrong_and_what_to_do(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
     change("UPDATE messages SET content = 'forged' WHERE turn = 3")
     note("embedder", "another/8/00")
-    result = recollect("doctor", env={"RECOLLECT_TOKENIZER": "estimate"})
+    result = everword("doctor", env={"EVERWORD_TOKENIZER": "estimate"})
     assert result.exit_code == 1
     found = verdicts(result.stdout)
     assert (found["log"], found["vectors"], found["index"], found["tokenizer"]) == ("fail", "fail", "warn", "warn")
-    assert "recollect rebuild index" in result.stdout
-    assert "recollect worker --once" in result.stdout
+    assert "everword rebuild index" in result.stdout
+    assert "everword worker --once" in result.stdout
 
 
 @pytest.mark.parametrize("store", ["notes.db", "json:notes.db", "nowhere/new.db", "mysql://host/db"])
 def test_doctor_survives_a_store_it_cannot_open(tmp_path: Path, store: str) -> None:
     (tmp_path / "notes.db").write_bytes(b"not a database, and long enough to be looked at" * 100)
-    result = recollect("doctor", "--store", store)
+    result = everword("doctor", "--store", store)
     assert result.exit_code == 1
     assert verdicts(result.stdout)["store"] == "fail"
     assert "Traceback" not in result.output
 
 
 def test_doctor_reports_an_embedder_that_does_not_answer() -> None:
-    result = recollect("doctor", env={"RECOLLECT_EMBEDDER": "endpoint"})
+    result = everword("doctor", env={"EVERWORD_EMBEDDER": "endpoint"})
     assert result.exit_code == 1
     assert (verdicts(result.stdout)["embedder"], verdicts(result.stdout)["vectors"]) == ("fail", "warn")
 
@@ -150,11 +150,11 @@ def test_doctor_lists_what_was_set_aside_and_retry_runs_it_f15() -> None:
     place = "('default', 'facts', 'chat', 3, 2, 9999999999999999, 'OverflowError')"
     change(f"INSERT INTO set_aside VALUES {place}")
     change("INSERT INTO set_aside VALUES ('default', 'topics', 'chat', 5, 1, NULL, 'ValueError')")
-    found = recollect("doctor")
+    found = everword("doctor")
     assert found.exit_code == 0
     assert "facts: message 3 of 'chat' in space 'default' (OverflowError, 2 failures)" in found.stdout
     assert "topics: message 5 of 'chat' in space 'default' (ValueError, 1 failure)" in found.stdout
-    assert "recollect retry" in found.stdout
+    assert "everword retry" in found.stdout
     assert "Kyoto" not in found.stdout
     assert "1 message set aside" in succeeded("stats")
     assert succeeded("retry", "--view", "tiers") == "0 messages tried again, 0 still set aside\n"
@@ -171,15 +171,15 @@ def test_doctor_lists_what_was_set_aside_and_retry_runs_it_f15() -> None:
 
 @pytest.mark.parametrize("command", [["stats"], ["export"], ["verify"], ["history", "chat"], ["conversations"]])
 def test_what_is_in_the_log_can_be_had_without_an_embedder(command: list[str]) -> None:
-    assert succeeded(*command, env={"RECOLLECT_EMBEDDER": "endpoint"}) == succeeded(*command)
+    assert succeeded(*command, env={"EVERWORD_EMBEDDER": "endpoint"}) == succeeded(*command)
     note("embedder", "another/8/00")
     succeeded(*command)
 
 
 def test_another_embedder_is_refused_until_the_index_is_rebuilt() -> None:
     note("embedder", "another/8/00")
-    assert "recollect rebuild index" in failed("search", "database")
-    assert "recollect rebuild index" in failed("worker", "--once")
+    assert "everword rebuild index" in failed("search", "database")
+    assert "everword rebuild index" in failed("worker", "--once")
     assert succeeded("rebuild", "index") == "index: 5 messages brought in\n"
     assert "database" in succeeded("search", "database")
 
@@ -188,7 +188,7 @@ def test_a_worker_brings_in_what_others_write_and_ends_on_a_signal(tmp_path: Pat
     succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
     running = process("worker", folder=tmp_path)
     assert running.stdout is not None
-    assert "following recollect.db" in running.stdout.readline()
+    assert "following everword.db" in running.stdout.readline()
     assert running.stdout.readline().startswith("caught up")
     running.send_signal(signal.SIGTERM)
     out, err = running.communicate()
@@ -210,8 +210,8 @@ def test_a_worker_ends_on_ctrl_c(tmp_path: Path) -> None:
 
 def test_migrate_prepares_a_server(tmp_path: Path, postgres: PostgresServer) -> None:
     with postgres.database(migrated=False) as url:
-        assert "recollect migrate" in failed("stats", "--store", url)
-        assert "recollect migrate" in failed("copy", "recollect.db", url)
+        assert "everword migrate" in failed("stats", "--store", url)
+        assert "everword migrate" in failed("copy", "everword.db", url)
         assert "the newest" in succeeded("migrate", url)
         assert "the newest" in succeeded("migrate", url, "--hnsw")
         succeeded("import", tmp_path / "talk.jsonl", "--store", url)
@@ -221,10 +221,10 @@ def test_migrate_prepares_a_server(tmp_path: Path, postgres: PostgresServer) -> 
 
 def test_copy_can_migrate_its_target(postgres: PostgresServer) -> None:
     with postgres.database(migrated=False) as url:
-        succeeded("copy", "recollect.db", url, "--migrate")
+        succeeded("copy", "everword.db", url, "--migrate")
         assert succeeded("export", "--store", url) == succeeded("export")
 
 
 def test_files_migrate_themselves() -> None:
-    assert "recollect.db: schema" in succeeded("migrate")
+    assert "everword.db: schema" in succeeded("migrate")
     assert "--hnsw is for PostgreSQL" in failed("migrate", "--hnsw")

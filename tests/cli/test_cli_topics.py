@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded
+from cli_driver import everword, failed, json_lines, succeeded
 
 NOW = datetime.now(UTC)
 SAID = [
@@ -74,8 +74,8 @@ def test_a_conversation_that_is_not_there_is_named() -> None:
 def test_before_the_view_has_followed_it_says_what_to_do() -> None:
     line = {"conversation": "chat", "user": "alex", "role": "user", "content": "hello there"}
     succeeded("import", "-", "--no-settle", input=json.dumps(line))
-    result = recollect("topics", "chat")
+    result = everword("topics", "chat")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "recollect worker --once" in result.stderr
+    assert "everword worker --once" in result.stderr
     succeeded("worker", "--once")
     assert "hello there" in succeeded("topics", "chat")

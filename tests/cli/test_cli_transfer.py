@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_driver import TALK, change, failed, json_lines, recollect, succeeded, talk
+from cli_driver import TALK, change, everword, failed, json_lines, succeeded, talk
 
-from recollect import Memory
-from recollect.cli.transfer import FORMATS
-from recollect.formats import FORMATS as KNOWN
+from everword import Memory
+from everword.cli.transfer import FORMATS
+from everword.formats import FORMATS as KNOWN
 
 DATA = Path(__file__).parents[1] / "formats" / "data"
 
@@ -27,7 +27,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_import_search_stats_export_round_trip_d12(tmp_path: Path) -> None:
     """D12: search, export, import and statistics, from a terminal."""
     said = succeeded("import", talk(tmp_path / "talk.jsonl"))
-    assert said.endswith("talk.jsonl (recollect): 5 messages read, 5 new, 0 known already, 0 bad\n")
+    assert said.endswith("talk.jsonl (everword): 5 messages read, 5 new, 0 known already, 0 bad\n")
     assert "database" in succeeded("search", "databases", "--user", "alex").splitlines()[1]
     stats = json.loads(succeeded("stats", "--json"))
     assert (stats["messages"], stats["first"]) == (5, "2023-05-01T09:00:00+00:00")
@@ -51,7 +51,7 @@ def test_importing_twice_keeps_once_c1(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["chatgpt", "claude", "discord", "telegram_chat"])
 def test_other_programs_exports_are_recognised(name: str) -> None:
-    result = recollect("import", DATA / f"{name}.json", "--user", "alex", "--timezone", "UTC", "--skip-bad")
+    result = everword("import", DATA / f"{name}.json", "--user", "alex", "--timezone", "UTC", "--skip-bad")
     assert result.exit_code == 0, result.output
     assert f"({name.split('_')[0]})" in result.stdout
     assert json.loads(succeeded("stats", "--json"))["messages"] > 0
@@ -63,10 +63,10 @@ def test_the_formats_offered_are_those_there_are() -> None:
 
 
 def test_discord_suggests_a_space() -> None:
-    result = recollect("import", DATA / "discord.json", "--skip-bad")
+    result = everword("import", DATA / "discord.json", "--skip-bad")
     assert "hint: the file names the space" in result.stderr
     space = result.stderr.split("names the space ")[1].split(";")[0]
-    again = recollect("import", DATA / "discord.json", "--skip-bad", "--space", space)
+    again = everword("import", DATA / "discord.json", "--skip-bad", "--space", space)
     assert "hint" not in again.stderr
 
 
@@ -92,7 +92,7 @@ def test_bad_records_do_not_stop_an_import_and_it_does_not_succeed(tmp_path: Pat
 
 def test_skip_bad_names_every_line_it_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text(BAD, encoding="utf-8")
-    result = recollect("import", "bad.jsonl", "--skip-bad")
+    result = everword("import", "bad.jsonl", "--skip-bad")
     assert result.exit_code == 0
     skipped = [line.split(":")[1] for line in result.stderr.splitlines()]
     assert skipped == [" bad.jsonl, line 2", " bad.jsonl, line 4", " bad.jsonl, line 5"]
@@ -114,9 +114,9 @@ def test_a_worker_may_do_the_indexing(tmp_path: Path) -> None:
 
 def test_importing_needs_no_embedder_when_a_worker_does_the_indexing(tmp_path: Path) -> None:
     env = {
-        "RECOLLECT_EMBEDDER": "endpoint",
-        "RECOLLECT_EMBEDDER_URL": "http://127.0.0.1:9/v1",
-        "RECOLLECT_FOLLOWERS": "no",
+        "EVERWORD_EMBEDDER": "endpoint",
+        "EVERWORD_EMBEDDER_URL": "http://127.0.0.1:9/v1",
+        "EVERWORD_FOLLOWERS": "no",
     }
     assert "5 new" in succeeded("import", talk(tmp_path / "talk.jsonl"), env=env)
 
@@ -145,7 +145,7 @@ def test_an_export_file_is_whole_or_not_there(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "talk.jsonl"))
     target = tmp_path / "out.jsonl"
     target.write_text("old\n", encoding="utf-8")
-    assert "error" not in recollect("export", "-o", target).stderr
+    assert "error" not in everword("export", "-o", target).stderr
     assert len(target.read_text(encoding="utf-8").splitlines()) == 5
     assert "does not exist" in failed("export", "-o", tmp_path / "nowhere" / "out.jsonl")
     failed("export", "--conversation", "nowhere", "-o", target)
@@ -167,7 +167,7 @@ def test_copying_is_lossless_d3(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "a.jsonl"))
     succeeded("import", talk(tmp_path / "b.jsonl", user="kim", conversation="other"), "--space", "team")
     succeeded("erase", "--user", "kim", "--space", "team", "--yes")
-    there = succeeded("copy", "recollect.db", "json:memory.json")
+    there = succeeded("copy", "everword.db", "json:memory.json")
     back = succeeded("copy", "json:memory.json", "back.db")
     assert "2 conversations, 10 messages" in there
     assert there.splitlines()[1] == back.splitlines()[1]
@@ -180,7 +180,7 @@ def test_copying_is_lossless_d3(tmp_path: Path) -> None:
 def test_copy_to_postgresql_and_back_d3(tmp_path: Path, postgres_url: str) -> None:
     """D3: also to a server and back."""
     succeeded("import", talk(tmp_path / "a.jsonl"))
-    succeeded("copy", "recollect.db", postgres_url)
+    succeeded("copy", "everword.db", postgres_url)
     succeeded("copy", postgres_url, "back.db")
     assert succeeded("export", "--store", postgres_url) == succeeded("export")
     assert succeeded("export", "--store", "back.db") == succeeded("export")
@@ -189,9 +189,9 @@ def test_copy_to_postgresql_and_back_d3(tmp_path: Path, postgres_url: str) -> No
 
 def test_a_copy_needs_an_empty_target(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "a.jsonl"))
-    succeeded("copy", "recollect.db", "b.db")
-    assert "is not empty" in failed("copy", "recollect.db", "b.db")
-    assert "the same file" in failed("copy", "recollect.db", "./recollect.db")
+    succeeded("copy", "everword.db", "b.db")
+    assert "is not empty" in failed("copy", "everword.db", "b.db")
+    assert "the same file" in failed("copy", "everword.db", "./everword.db")
     assert "whole: 5 messages" in succeeded("verify", "--store", "b.db")
 
 
@@ -200,13 +200,13 @@ def test_a_copy_that_fails_half_way_leaves_no_file(tmp_path: Path, target: str) 
     succeeded("import", talk(tmp_path / "talk.jsonl"))
     change("DROP TABLE vectors")
     before = sorted(path.name for path in tmp_path.iterdir())
-    assert "no such table: vectors" in failed("copy", "recollect.db", target)
+    assert "no such table: vectors" in failed("copy", "everword.db", target)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 def test_a_copy_of_a_tampered_store_says_so(tmp_path: Path) -> None:
     succeeded("import", talk(tmp_path / "a.jsonl"))
     change("UPDATE messages SET content = 'forged' WHERE turn = 3")
-    result = recollect("copy", "recollect.db", "b.db")
+    result = everword("copy", "everword.db", "b.db")
     assert result.exit_code == 1
     assert "turn 3: was changed" in result.stdout

@@ -14,7 +14,7 @@ from typing import IO, Any
 from click.testing import CliRunner, Result
 from prepared_programs import PreparedProgram
 
-from recollect.cli.main import program
+from everword.cli.main import program
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Which database suits a small bakery?", "time": "2023-05-01T09:00:00Z"},
@@ -25,7 +25,7 @@ TALK: list[dict[str, Any]] = [
 ]
 
 
-def recollect(
+def everword(
     *arguments: object, input: str | bytes | IO[Any] | None = None, env: dict[str, str] | None = None
 ) -> Result:
     """Run a command in this process, in the working folder the test has chosen."""
@@ -34,14 +34,14 @@ def recollect(
 
 def succeeded(*arguments: object, input: str | bytes | None = None, env: dict[str, str] | None = None) -> str:
     """The standard output of a command that is to succeed."""
-    result = recollect(*arguments, input=input, env=env)
+    result = everword(*arguments, input=input, env=env)
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
 def failed(*arguments: object, input: str | None = None, env: dict[str, str] | None = None) -> str:
     """The error of a command that is to fail: one line on standard error, without its `error: `."""
-    result = recollect(*arguments, input=input, env=env)
+    result = everword(*arguments, input=input, env=env)
     assert result.exit_code == 1, result.output
     lines = result.stderr.strip().splitlines()
     assert lines[-1].startswith("error: ")
@@ -61,22 +61,22 @@ def talk(path: Path, **shared: Any) -> Path:
 
 
 def change(statement: str) -> None:
-    """Change recollect.db behind recollect's back."""
-    with closing(sqlite3.connect("recollect.db")) as file, file:
+    """Change everword.db behind everword's back."""
+    with closing(sqlite3.connect("everword.db")) as file, file:
         file.execute(statement)
 
 
 def process(*arguments: object, folder: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
     """A command as a process of its own."""
-    return started(["-m", "recollect", *map(str, arguments)], folder, env)
+    return started(["-m", "everword", *map(str, arguments)], folder, env)
 
 
 NEXT = "\f"  # on standard output after each of several commands
 EACH = f"""
 import sys
-from recollect.cli.main import main
+from everword.cli.main import main
 for arguments in {{}}:
-    sys.argv = ["recollect", *arguments]
+    sys.argv = ["everword", *arguments]
     try:
         main()
     except SystemExit as ended:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from fact_corpus import Score
 
-from recollect.facts.rules.commands import Command, parse_command
+from everword.facts.rules.commands import Command, parse_command
 
 NAMES = ("Bot", "Memo", "<@999>")
 

@@ -7,9 +7,9 @@ import json
 import random
 from datetime import UTC, datetime, time, timedelta
 
-from recollect import Draft, Memory
-from recollect.ports import Request
-from recollect.testing import ScriptedLLM
+from everword import Draft, Memory
+from everword.ports import Request
+from everword.testing import ScriptedLLM
 
 SPACE = "default"
 CHAT = "garden"

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from recollect import ModelRefused
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.testing.llm import Said
+from everword import ModelRefused
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.testing.llm import Said
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)  # a Monday
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)

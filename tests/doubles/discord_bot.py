@@ -10,13 +10,13 @@ from typing import Any
 
 from discord_server import ALEX, CHANNEL, TOKEN, DiscordServer, Sent, User
 
-from recollect.bots.bot import Bot
-from recollect.bots.delivery import Delivery
-from recollect.bots.discord import DiscordOptions, DiscordPlatform
-from recollect.bots.memories import MemoryParts
-from recollect.bots.service import BotOptions, open_bot
-from recollect.config import Secret
-from recollect.ports import LLM, Clock
+from everword.bots.bot import Bot
+from everword.bots.delivery import Delivery
+from everword.bots.discord import DiscordOptions, DiscordPlatform
+from everword.bots.memories import MemoryParts
+from everword.bots.service import BotOptions, open_bot
+from everword.config import Secret
+from everword.ports import LLM, Clock
 
 
 @asynccontextmanager

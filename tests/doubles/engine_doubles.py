@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from recollect import EmbedderError, Memory
-from recollect.follow.follower import settle
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Store, Tx, Vectors
+from everword import EmbedderError, Memory
+from everword.follow.follower import settle
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Store, Tx, Vectors
 
 T = TypeVar("T")
 PATIENCE = 120.0  # seconds until a test that waits for something gives up

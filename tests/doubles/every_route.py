@@ -31,7 +31,7 @@ OF_A_SPACE: dict[str, Any] = {
     f"GET {TALK}/context?text=vault": None,
     f"POST {TALK}/context": {"text": "vault"},
     f"POST {TALK}/reply": {"text": "when does the vault open?"},
-    f"POST {TALK}/command": {"text": "Recollect, what do you know about me?"},
+    f"POST {TALK}/command": {"text": "Everword, what do you know about me?"},
     f"POST {TALK}/standalone": {"question": "and then?"},
     f"GET {TALK}/episodes": None,
     f"GET {TALK}/archived": None,
@@ -165,7 +165,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "undo": {"id": "x"},
     "edit_message": {"conversation": "chat", "message": "p1", "text": "The vault is mine"},
 }
-RESOURCES = ("recollect://profile{?user}", "recollect://conversations{?after}", "recollect://conversations/{id}")
+RESOURCES = ("everword://profile{?user}", "everword://conversations{?after}", "everword://conversations/{id}")
 
 
 def routes_of(app: FastAPI) -> Iterator[str]:

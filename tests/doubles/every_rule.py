@@ -21,27 +21,27 @@ from typing import Any, Literal, Union
 import numpy as np
 from pure_modules import pure_modules
 
-from recollect.changes import retention_rules as retention
-from recollect.context import prompt
-from recollect.context import prompt as markers
-from recollect.documents import anthropic_memory_tool as memory_files
-from recollect.errors import ModelNonsense
-from recollect.facts.prompts import fact_repair, reading
-from recollect.facts.rules import grounding
-from recollect.facts.rules.grounding import Grounds
-from recollect.follow import task_answers as answers
-from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
-from recollect.model.passages import PassageCandidate
-from recollect.models.tokens import EstimateTokenizer
-from recollect.openai import messages, reconcile, stream
-from recollect.openai import verbatim_tail as tail
-from recollect.ports import Request
-from recollect.recall.rules import query, ranking
-from recollect.recall.rules.neighbours import to_columns
-from recollect.text import dates
-from recollect.text import standalone as text_standalone
-from recollect.topics.rules import topic_set, topics
-from recollect.topics.rules.topics import FadedTopics
+from everword.changes import retention_rules as retention
+from everword.context import prompt
+from everword.context import prompt as markers
+from everword.documents import anthropic_memory_tool as memory_files
+from everword.errors import ModelNonsense
+from everword.facts.prompts import fact_repair, reading
+from everword.facts.rules import grounding
+from everword.facts.rules.grounding import Grounds
+from everword.follow import task_answers as answers
+from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
+from everword.model.passages import PassageCandidate
+from everword.models.tokens import EstimateTokenizer
+from everword.openai import messages, reconcile, stream
+from everword.openai import verbatim_tail as tail
+from everword.ports import Request
+from everword.recall.rules import query, ranking
+from everword.recall.rules.neighbours import to_columns
+from everword.text import dates
+from everword.text import standalone as text_standalone
+from everword.topics.rules import topic_set, topics
+from everword.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
 COUNT = EstimateTokenizer().count
@@ -183,7 +183,7 @@ def public_rules() -> dict[str, Callable[..., Any]]:
         for name, value in vars(module).items():
             own = getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
             if own and callable(value) and not inspect.isclass(value) and not hasattr(value, "__supertype__"):
-                found[f"{module.__name__.removeprefix('recollect.')}.{name}"] = value
+                found[f"{module.__name__.removeprefix('everword.')}.{name}"] = value
     return found
 
 
@@ -281,7 +281,7 @@ def chunk_of(given: Given) -> dict[str, Any]:
 
 def log_changes_of(given: Given) -> list[LogChange]:
     """An edit and a move of a conversation's first message."""
-    edit = {"content": given.text, "metadata": {"recollect": {"audience": given.text}}}
+    edit = {"content": given.text, "metadata": {"everword": {"audience": given.text}}}
     names = {"conversation": given.text, "person": given.text, "owner": None, "channel": given.text}
     turns = {"owned": [[1, 1]], "written": [[1, 1]], "heard": [[1, 1]], "upto": 1}
     return [
@@ -292,7 +292,7 @@ def log_changes_of(given: Given) -> list[LogChange]:
 
 def changed_message_of(given: Given) -> Message:
     message: Message = made(Message, given)
-    return replace(message, turn=1, metadata={"recollect": {"audience": given.text}})
+    return replace(message, turn=1, metadata={"everword": {"audience": given.text}})
 
 
 def call_with_changes(name: str) -> Callable[[Given], Any]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from recollect.facts.english.finder import find_facts
-from recollect.model import FoundFact
+from everword.facts.english.finder import find_facts
+from everword.model import FoundFact
 
 PATH = Path(__file__).parent.parent / "data" / "fact_utterances.jsonl"
 SAID_ON = date(2024, 9, 10)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect import Memory
-from recollect.model import Fact
-from recollect.ports import Request
-from recollect.testing import ScriptedLLM
+from everword import Memory
+from everword.model import Fact
+from everword.ports import Request
+from everword.testing import ScriptedLLM
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 YEAR = {

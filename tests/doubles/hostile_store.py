@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hostile_pages import IDS, TEXTS
 
-from recollect import Draft, Memory
-from recollect.testing import ScriptedLLM
+from everword import Draft, Memory
+from everword.testing import ScriptedLLM
 
 SPACE = IDS[2]
 CHATS = IDS[:4]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-CHOSEN = "RECOLLECT_TEST_CHROMIUM"  # the browser that the caller names
-NOTE_FILE = "RECOLLECT_TEST_LEFT_OUT"  # where `make test` wants to have it noted, to say it after all parts
+CHOSEN = "EVERWORD_TEST_CHROMIUM"  # the browser that the caller names
+NOTE_FILE = "EVERWORD_TEST_LEFT_OUT"  # where `make test` wants to have it noted, to say it after all parts
 NAMES = ("chromium-headless-shell", "chromium")  # the first shows the same pages with two thirds of the work
 MARKER = "browser"
 BRINGS = "sudo apt-get install chromium"

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from llm_server import Service
 
-from recollect.model import ChatMessage
-from recollect.models.chat.openai import OpenAIModel
-from recollect.ports import Completion, Request
+from everword.model import ChatMessage
+from everword.models.chat.openai import OpenAIModel
+from everword.ports import Completion, Request
 
 KEY = "sk-very-secret-key"
 AGES = 3600.0  # seconds; longer than any patience here

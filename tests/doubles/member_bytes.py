@@ -13,10 +13,10 @@ import sys
 import tracemalloc
 from datetime import datetime
 
-from recollect import Memory
-from recollect.stores.connections import run_on_driver
-from recollect.stores.sqlite import SqliteTx
-from recollect.testing import FrozenClock
+from everword import Memory
+from everword.stores.connections import run_on_driver
+from everword.stores.sqlite import SqliteTx
+from everword.testing import FrozenClock
 
 
 def measure_member(url: str, space: str, members: int, time: datetime) -> float:

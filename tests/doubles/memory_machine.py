@@ -21,12 +21,12 @@ import hypothesis.strategies as st
 import psycopg
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from recollect import Memory, NotFound
-from recollect.changes.moves.names_after_a_move import further_profile_conversation
-from recollect.config import Settings
-from recollect.memory.transfer import copy_store
-from recollect.testing import FrozenClock
-from recollect.wiring import open_store
+from everword import Memory, NotFound
+from everword.changes.moves.names_after_a_move import further_profile_conversation
+from everword.config import Settings
+from everword.memory.transfer import copy_store
+from everword.testing import FrozenClock
+from everword.wiring import open_store
 
 PEOPLE = ("alex", "kim")
 CHATS = {"first": "alex", "second": "kim", "all": None}
@@ -492,9 +492,9 @@ class MemoryMachine(RuleBasedStateMachine):
             yield from (file.read_bytes() for file in Path(self.url.removeprefix("json:")).parent.iterdir())
             return
         with psycopg.connect(self.url) as server:
-            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
+            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'everword'").fetchall()
             for (name,) in names:
-                rows = server.execute(f"SELECT t::text FROM recollect.{name} t").fetchall()
+                rows = server.execute(f"SELECT t::text FROM everword.{name} t").fetchall()
                 yield from (row.encode() for (row,) in rows)
 
     def teardown(self) -> None:

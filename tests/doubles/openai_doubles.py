@@ -11,12 +11,12 @@ from typing import Any
 import openai
 from llm_server import Exchange, Service, Step, says, serving, streams
 
-from recollect.model import Message
-from recollect.models.chat.roles import NoModelLLM
-from recollect.testing.serving import Serving
+from everword.model import Message
+from everword.models.chat.roles import NoModelLLM
+from everword.testing.serving import Serving
 
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-BLOCK = "\n<recollect>\nU1: question = shops\nA1: shops = 2\n</recollect>"
+BLOCK = "\n<everword>\nU1: question = shops\nA1: shops = 2\n</everword>"
 KEY = "sk-secret-0123456789"
 numbers = count(1)
 
@@ -67,7 +67,7 @@ class World:
 
     def client(self, **more: Any) -> Any:
         given: dict[str, Any] = {"base_url": f"{self.server.url}/v1", "api_key": "none", "max_retries": 0} | more
-        return openai.OpenAI(default_headers={"X-Recollect-User": self.user}, http_client=self.wires, **given)
+        return openai.OpenAI(default_headers={"X-Everword-User": self.user}, http_client=self.wires, **given)
 
     def log(self, user: str | None = None) -> dict[str, list[Message]]:
         """Every conversation of the user with its messages, in order."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from recollect.stores.sqlite import SqliteStore
+from everword.stores.sqlite import SqliteStore
 
 Outage = Callable[[Any], AbstractContextManager[None]]
 UNLIMITED = 1 << 30  # pages

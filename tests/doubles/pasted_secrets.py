@@ -6,7 +6,7 @@ was cut, escaped or broken into lines is found, too. None of them opens anything
 
 from __future__ import annotations
 
-from recollect import Draft
+from everword import Draft
 
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7Zq9kJ2yXw3Vt"
 SECRETS = {

@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 
 from engine_doubles import CountingEmbedder, StoreDouble
 
-from recollect.errors import DamagedMessage
-from recollect.model import Filter, Message
-from recollect.ports import Store, Tx, Vectors
+from everword.errors import DamagedMessage
+from everword.model import Filter, Message
+from everword.ports import Store, Tx, Vectors
 
 T = TypeVar("T")
 POISON = "hemlock"  # the word that fails

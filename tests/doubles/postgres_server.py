@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.stores.postgres import PostgresStore
-from recollect.testing.postgres import SETTINGS, PostgresServer, guard_server, start_server
+from everword.stores.postgres import PostgresStore
+from everword.testing.postgres import SETTINGS, PostgresServer, guard_server, start_server
 
 
 class StoppableServer:
@@ -39,7 +39,7 @@ class StoppableServer:
 
 @contextmanager
 def stoppable_server() -> Iterator[StoppableServer]:
-    with tempfile.TemporaryDirectory(prefix="recollect-") as folder, guard_server(Path(folder)):
+    with tempfile.TemporaryDirectory(prefix="everword-") as folder, guard_server(Path(folder)):
         process = start_server(Path(folder))
         try:
             yield StoppableServer(process)

@@ -1,7 +1,7 @@
 """Programs that start at once: forked from a process that has imported already what they import.
 
 A `PreparedProgram` is a `subprocess.Popen` of a command in Python, with streams, signals and an exit status of its own.
-Only what Python does before the first line of a program is not done anew: to import recollect and the libraries of
+Only what Python does before the first line of a program is not done anew: to import everword and the libraries of
 models and servers takes longer than most of what tests ask of a program. How it is to start a program for real, with
 other encodings, options of Python or a bare environment, is for `subprocess.Popen` itself.
 """
@@ -29,15 +29,15 @@ from typing import Any, AnyStr
 IMPORTED = (
     "openai",
     "uvicorn",
-    "recollect.cli.main",
-    "recollect.cli.chat",
-    "recollect.models.embedding.local",
-    "recollect.models.chat.openai",
-    "recollect.server.app",
-    "recollect.stores.postgres",
-    "recollect.stores.sqlite",
-    "recollect.testing.first_use",
-    "recollect.wiring",
+    "everword.cli.main",
+    "everword.cli.chat",
+    "everword.models.embedding.local",
+    "everword.models.chat.openai",
+    "everword.server.app",
+    "everword.stores.postgres",
+    "everword.stores.sqlite",
+    "everword.testing.first_use",
+    "everword.wiring",
 )
 STARTED_FOR_REAL = ("PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONWARNINGS")  # with one of these in its environment
 PR_SET_CHILD_SUBREAPER = 36  # of Linux: whether orphans among one's descendants become one's own children

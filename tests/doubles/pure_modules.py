@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-import recollect
+import everword
 
-SOURCE = Path(recollect.__file__).parent
+SOURCE = Path(everword.__file__).parent
 ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules", "*/prompts")
 MODULES = (
     "changes/retention_rules.py",

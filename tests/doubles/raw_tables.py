@@ -16,7 +16,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 from psycopg.rows import dict_row
 
-from recollect.topics.tables import decode_pack
+from everword.topics.tables import decode_pack
 
 Row = dict[str, Any]
 
@@ -52,7 +52,7 @@ def change(url: str, table: str, edit: Callable[[list[Row]], object], *, keep: b
 def replace(
     execute: Callable[..., Any], table: str, edit: Callable[[list[Row]], object], mark: str, keep: bool
 ) -> None:
-    place = f"recollect.{table}" if mark == "%s" else table
+    place = f"everword.{table}" if mark == "%s" else table
     rows = [dict(row) for row in execute(f"SELECT * FROM {place} ORDER BY 1, 2").fetchall()]
     edit(rows)
     if keep:
@@ -70,8 +70,8 @@ def held(url: str) -> bytes:
     )
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
-            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
-            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
+            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'everword'").fetchall()
+            rows = [server.execute(f"SELECT t::text FROM everword.{n} t").fetchall() for (n,) in names]
         return ("\n".join(row for table in rows for (row,) in table).encode() + repr(packs).encode()).lower()
     path = path_of(url)
     return (b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*")) + repr(packs).encode()).lower()

@@ -10,13 +10,13 @@ from typing import Any
 
 from telegram_server import TOKEN, Sent, TelegramServer
 
-from recollect.bots.bot import Bot
-from recollect.bots.delivery import Delivery
-from recollect.bots.memories import MemoryParts
-from recollect.bots.service import BotOptions, open_bot
-from recollect.bots.telegram import TelegramOptions, TelegramPlatform
-from recollect.config import Secret
-from recollect.ports import LLM, Clock
+from everword.bots.bot import Bot
+from everword.bots.delivery import Delivery
+from everword.bots.memories import MemoryParts
+from everword.bots.service import BotOptions, open_bot
+from everword.bots.telegram import TelegramOptions, TelegramPlatform
+from everword.config import Secret
+from everword.ports import LLM, Clock
 
 GROUP = -100200300
 ALEX = (7, "Alex")

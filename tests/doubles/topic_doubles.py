@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from recollect import Memory
-from recollect.memory.sync import BlockingConversation
-from recollect.ports import Vectors
-from recollect.testing import FrozenClock
+from everword import Memory
+from everword.memory.sync import BlockingConversation
+from everword.ports import Vectors
+from everword.testing import FrozenClock
 
 WIDTH = 64
 MINUTE = timedelta(minutes=1)

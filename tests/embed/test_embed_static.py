@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.errors import EmbedderError
-from recollect.models.embedding.local import DATA, DIGEST, StaticEmbedder
-from recollect.ports import Embedder, Vectors
+from everword.errors import EmbedderError
+from everword.models.embedding.local import DATA, DIGEST, StaticEmbedder
+from everword.ports import Embedder, Vectors
 
 
 def embed(*texts: str) -> Vectors:
@@ -128,12 +128,12 @@ def test_changed_data_is_refused(tmp_path: Path, name: str) -> None:
     shutil.copytree(DATA, tmp_path / "data")
     damaged = tmp_path / "data" / name
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
-    with pytest.raises(EmbedderError, match=r"damaged or of another version .*install recollect again"):
+    with pytest.raises(EmbedderError, match=r"damaged or of another version .*install everword again"):
         asyncio.run(StaticEmbedder(tmp_path / "data").embed(["hello"]))
 
 
 def test_missing_data_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EmbedderError, match=r"cannot be read .*install recollect again"):
+    with pytest.raises(EmbedderError, match=r"cannot be read .*install everword again"):
         asyncio.run(StaticEmbedder(tmp_path).embed(["hello"]))
 
 

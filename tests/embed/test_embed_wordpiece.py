@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.models.embedding.local import DATA, WordPiece
+from everword.models.embedding.local import DATA, WordPiece
 
 LINES = (DATA / "vocab.txt").read_text(encoding="utf-8")
 TOKENS = LINES.rstrip("\n").split("\n")

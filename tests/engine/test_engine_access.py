@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from digest_doubles import Scribe, clock_at, section
 
-from recollect import BlockingConversation, Budget, Context, Draft, Memory, ScopeError
-from recollect.model import Fact
-from recollect.testing import FrozenClock
+from everword import BlockingConversation, Budget, Context, Draft, Memory, ScopeError
+from everword.model import Fact
+from everword.testing import FrozenClock
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Draft, EmbedderError, Memory, NotSettled
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Draft, EmbedderError, Memory, NotSettled
+from everword.models.embedding.local import StaticEmbedder
+from everword.testing.llm import ScriptedLLM
 
 TALK = [
     ("user", "I am planning a garden with tomatoes and beans."),

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import InvalidInput, Memory, ModelTimeout, NotFound
-from recollect.ports import Completion, Request
-from recollect.testing.llm import ScriptedLLM
+from everword import InvalidInput, Memory, ModelTimeout, NotFound
+from everword.ports import Completion, Request
+from everword.testing.llm import ScriptedLLM
 
 Answerer = Callable[[Request], str | Exception]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput
-from recollect.config import Settings
-from recollect.log.rules import check_metadata
-from recollect.memory.memory import MemoryEngine
-from recollect.model import Budget
-from recollect.models.tokens import EstimateTokenizer
-from recollect.wiring import build
+from everword import InvalidInput
+from everword.config import Settings
+from everword.log.rules import check_metadata
+from everword.memory.memory import MemoryEngine
+from everword.model import Budget
+from everword.models.tokens import EstimateTokenizer
+from everword.wiring import build
 
 PATIENCE = 120.0  # seconds until a test that waits for something gives up
 LARGE = "word " * 45_000

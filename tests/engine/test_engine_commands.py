@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, InvalidInput, Memory, ScopeError
-from recollect.memory.sync import BlockingConversation
-from recollect.model import Answer
-from recollect.ports import Request
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, InvalidInput, Memory, ScopeError
+from everword.memory.sync import BlockingConversation
+from everword.model import Answer
+from everword.ports import Request
+from everword.testing.llm import ScriptedLLM
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_commands_in_a_chat_c10(file: str) -> None:
             assert (given.kind, given.text[: len(answer)]) == (kind, answer)
             kept = chat.history()
             assert [(m.role, m.content) for m in kept] == [("user", said), ("assistant", given.text)]
-            assert all(m.metadata == {"recollect": {"command": kind}} for m in kept)
+            assert all(m.metadata == {"everword": {"command": kind}} for m in kept)
             assert given.message == kept[0]
 
 

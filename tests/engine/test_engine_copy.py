@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from recollect import Draft, Memory, StoreError
-from recollect.config import Settings
-from recollect.memory import transfer
-from recollect.memory.transfer import TABLES, copy_store
-from recollect.ports import VERSION_NOTE, Store, Tx
-from recollect.testing import FrozenClock
-from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
-from recollect.wiring import open_store
+from everword import Draft, Memory, StoreError
+from everword.config import Settings
+from everword.memory import transfer
+from everword.memory.transfer import TABLES, copy_store
+from everword.ports import VERSION_NOTE, Store, Tx
+from everword.testing import FrozenClock
+from everword.testing.samples import ODD_METADATA, ODD_TEXTS
+from everword.wiring import open_store
 
 Addresses = Callable[[str, str], str]
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -145,7 +145,7 @@ def test_a_copy_that_was_stopped_is_refused_on_opening(store_url: str, table: st
             copy_store(source, target, stop)
         with pytest.raises(StoreError, match="not empty"):
             copy_store(source, target, ignore)
-    with pytest.raises(StoreError, match=r"unfinished copy of .*source.db; remove it and run `recollect copy` again"):
+    with pytest.raises(StoreError, match=r"unfinished copy of .*source.db; remove it and run `everword copy` again"):
         Memory(store_url)
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recollect import Memory
-from recollect.config import Settings
-from recollect.errors import DamagedMessage, StoreError
-from recollect.log.tables import verify
-from recollect.memory.transfer import copy_store
-from recollect.model import Filter
-from recollect.ports import Tx
-from recollect.wiring import open_store
+from everword import Memory
+from everword.config import Settings
+from everword.errors import DamagedMessage, StoreError
+from everword.log.tables import verify
+from everword.memory.transfer import copy_store
+from everword.model import Filter
+from everword.ports import Tx
+from everword.wiring import open_store
 
 SECRET = "quuxberg"
 TURNS = 5
@@ -69,7 +69,7 @@ def damage(url: str, change: str, conversation: str = "chat", turn: int = AT) ->
     where = f"WHERE conversation = '{conversation}' AND turn = {turn}"
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
-            server.execute(f"UPDATE recollect.messages SET {change} {where}")
+            server.execute(f"UPDATE everword.messages SET {change} {where}")
     else:
         with closing(sqlite3.connect(url)) as file, file:
             file.execute(f"UPDATE messages SET {change} {where}")
@@ -369,7 +369,7 @@ def test_a_damaged_passage_names_the_index_f15(tmp_path: Path, change: str) -> N
     with closing(sqlite3.connect(url)) as file, file:
         file.execute(f"UPDATE entries SET {change}")
     with Memory(url, followers=False) as memory:
-        with pytest.raises(StoreError, match="recollect rebuild index") as caught:
+        with pytest.raises(StoreError, match="everword rebuild index") as caught:
             memory.search("parrots", user="alex")
         assert SECRET not in told(caught.value)
         memory.rebuild("index")

@@ -13,12 +13,12 @@ import pytest
 from raw_tables import rows_of
 from raw_tables import words_held as words_in
 
-from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
-from recollect.config import Settings
-from recollect.log.answers import LAST_REMOVAL
-from recollect.ports import Request, Tx
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.wiring import open_store
+from everword import Draft, InvalidInput, Memory, NotFound, ScopeError
+from everword.config import Settings
+from everword.log.answers import LAST_REMOVAL
+from everword.ports import Request, Tx
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.wiring import open_store
 
 DAY = timedelta(days=1)
 
@@ -47,7 +47,7 @@ def test_not_a_word_of_what_was_deleted_is_left_f11(store_url: str) -> None:
         channel.add("user", "We met Snarkov at the lighthouse today", author="alex", platform_id="p-7")
         channel.add("user", "It was a fine day with much wind", author="kim")
         memory.remember("Alex likes flibbers", user="alex")
-        chat.command("Recollect, remember that I have a dog called Vonkel")
+        chat.command("Everword, remember that I have a dog called Vonkel")
         memory.settle()
         memory.digests()
         memory.profile(user="alex")
@@ -195,7 +195,7 @@ def test_what_remember_this_meant_goes_with_the_message_that_said_it(store_url: 
     with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "I keep a boat called Zorbling in Leiden.")
-        answer = chat.command("Recollect, remember this")
+        answer = chat.command("Everword, remember this")
         assert answer is not None
         assert "Zorbling" in answer.text
         memory.settle()

@@ -12,13 +12,13 @@ import pytest
 from raw_tables import change as change_rows
 from raw_tables import words_held
 
-from recollect import Draft, Fact, Memory, Message
-from recollect.config import Settings
-from recollect.facts.tables.findings import json_values
-from recollect.model import FoundFact
-from recollect.ports import Tx
-from recollect.testing import FrozenClock
-from recollect.wiring import open_store
+from everword import Draft, Fact, Memory, Message
+from everword.config import Settings
+from everword.facts.tables.findings import json_values
+from everword.model import FoundFact
+from everword.ports import Tx
+from everword.testing import FrozenClock
+from everword.wiring import open_store
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -128,7 +128,7 @@ def write_as_before(memory: Memory, user: str, command: str, word: str) -> dict[
     is_edit = command == "edit_fact"
     text = f"location: Delft (not {word})" if is_edit else f"Delete: location: {word}"
     notes = {"command": command, "facts": [json_values(fact) for fact in ([denial, new] if is_edit else [denial])]}
-    metadata = {"recollect": {**notes, "audience": None, "after": old.said_at.isoformat()}}
+    metadata = {"everword": {**notes, "audience": None, "after": old.said_at.isoformat()}}
     (added,) = memory.conversation(f"profile:{user}", user=user).extend([Draft("user", text, user, metadata=metadata)])
     message = added.message
     row: dict[str, Any] = {"space": "default", "user_id": user, "id": message.id, "kind": "change", "text": text}
@@ -189,7 +189,7 @@ def test_answers_of_the_memory_go_with_what_they_repeat_g9(store_url: str) -> No
             source = say_where(memory, user, word)
             memory.settle()
             chat = memory.conversation(f"chat-{user}", user=user)
-            answer = chat.command(f"Recollect, {command}")
+            answer = chat.command(f"Everword, {command}")
             assert answer is not None
             assert word in answer.text.casefold()
             memory.settle()
@@ -208,9 +208,9 @@ def test_an_answer_in_another_chat_goes_with_an_erased_person_g9(tmp_path: Path)
         memory.conversation("group").add("user", "I am here.", author="kim")
         memory.conversation("group").add("user", "I am here too.", author="alex")
         memory.settle()
-        told = memory.conversation("group").command("Recollect, remember that kim lives in Quuxberg", author="alex")
+        told = memory.conversation("group").command("Everword, remember that kim lives in Quuxberg", author="alex")
         assert told is not None
-        answer = memory.conversation("kim", user="kim").command("Recollect, what do you know about me?")
+        answer = memory.conversation("kim", user="kim").command("Everword, what do you know about me?")
         assert answer is not None
         assert "Quuxberg" in answer.text
         memory.erase(user="alex")

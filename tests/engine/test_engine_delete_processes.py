@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from recollect import Memory, ScopeError
+from everword import Memory, ScopeError
 
 SEARCHES = ("zorbling", "harbour boats", "Who has zorbling boats?")
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from raw_tables import rows_of
 
-from recollect import AsyncMemory, Change, Document, InvalidInput, Memory, NotFound, RecollectError
-from recollect.models.embedding.local import StaticEmbedder
+from everword import AsyncMemory, Change, Document, EverwordError, InvalidInput, Memory, NotFound
+from everword.models.embedding.local import StaticEmbedder
 
 
 class Counted(StaticEmbedder):
@@ -51,7 +51,7 @@ def test_a_document_is_kept_written_over_and_removed(store_url: str) -> None:
         assert not documents.remove(("notes", "alex"), "cafe")
         assert documents.get(("notes", "alex"), "cafe") is None
         assert documents.namespaces() == []
-    with pytest.raises(RecollectError, match=r"closed|not open"):
+    with pytest.raises(EverwordError, match=r"closed|not open"):
         documents.get(("notes",), "cafe")
 
 

@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 from raw_tables import Row, change, path_of, rows_of
 
-from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
-from recollect.cli.opening import without_embedder
-from recollect.config import Settings
-from recollect.errors import ModelBusy
-from recollect.log.access import Access
-from recollect.log.cursors import set_cursor
-from recollect.log.scope import scope_for
-from recollect.memory.memory import MemoryEngine
-from recollect.memory.sync import BlockingMemory
-from recollect.memory.transfer import copy_store
-from recollect.model import ROLES, Batch
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.topics.tables import decode_pack
-from recollect.wiring import build, open_store
+from everword import Draft, InvalidInput, Memory, NotFound, ScopeError
+from everword.cli.opening import without_embedder
+from everword.config import Settings
+from everword.errors import ModelBusy
+from everword.log.access import Access
+from everword.log.cursors import set_cursor
+from everword.log.scope import scope_for
+from everword.memory.memory import MemoryEngine
+from everword.memory.sync import BlockingMemory
+from everword.memory.transfer import copy_store
+from everword.model import ROLES, Batch
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.topics.tables import decode_pack
+from everword.wiring import build, open_store
 
 LOG = ("changes", "messages")
 
@@ -349,13 +349,13 @@ def test_what_was_told_by_command_follows_the_new_words(store_url: str) -> None:
             memory.settle()
             return memory.profile(user="alex", wait=0).text
 
-        answer = chat.command("Recollect, remember that I have a dog called Rex")
+        answer = chat.command("Everword, remember that I have a dog called Rex")
         assert answer is not None
         assert "Rex" in told()
-        chat.edit(answer.message.id, "Recollect, remember that I have a dog called Max")
+        chat.edit(answer.message.id, "Everword, remember that I have a dog called Max")
         assert ("Rex" in told(), "Max" in told()) == (False, True)
         with pytest.raises(InvalidInput, match="of the same"):
-            chat.edit(answer.message.id, "Recollect, remember that Kim has a dog called Tim")
+            chat.edit(answer.message.id, "Everword, remember that Kim has a dog called Tim")
         chat.edit(answer.message.id, "I have a cat called Tom")
         assert ("Max" in told(), "Tom" in told()) == (False, True), "it is talk now, and read as such"
         memory.remember("Alex likes tea", user="alex")

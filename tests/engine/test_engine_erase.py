@@ -13,12 +13,12 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder, StoreDouble
 from raw_tables import path_of
 
-import recollect
-from recollect import Draft, Memory, NotFound, StoreError
-from recollect.config import Settings
-from recollect.memory.sync import BlockingConversation
-from recollect.ports import Tx
-from recollect.wiring import open_store
+import everword
+from everword import Draft, Memory, NotFound, StoreError
+from everword.config import Settings
+from everword.memory.sync import BlockingConversation
+from everword.ports import Tx
+from everword.wiring import open_store
 
 # Words nobody else uses, whose stems are shorter than they are; and all that is left of them once stemmed.
 SECRET = "My flibbertigibbets were zorbling near the Quuxberg"
@@ -47,8 +47,8 @@ def traces(url: str) -> list[str]:
     """What is left of the secret in the files, or in all tables of the server; one space keeps her name."""
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
-            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
-            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
+            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'everword'").fetchall()
+            rows = [server.execute(f"SELECT t::text FROM everword.{n} t").fetchall() for (n,) in names]
         held = "\n".join(row for table in rows for (row,) in table).encode()
     else:
         path = path_of(url)
@@ -188,7 +188,7 @@ def test_whoever_was_erased_can_come_back_to_the_same_conversation(store_url: st
         assert [m.content for m in chat.history()] == ["I am back, with a walrus"]
         assert [hit.message.turn for hit in memory.search("walrus", user="alexandra")] == [3]
         assert memory.conversations(user="alexandra")[0].id == "chat 1"
-        with pytest.raises(recollect.ScopeError):
+        with pytest.raises(everword.ScopeError):
             memory.conversation("chat 1", user="kim").history()
         assert memory.erase(user="alexandra").messages == 1
         assert memory.verify().ok
@@ -319,7 +319,7 @@ def wait_for_a_lock(url: str, embedder: GatedEmbedder | None = None) -> None:
 
 def test_only_the_method_of_that_name_erases() -> None:
     """Every call of something named `erase` or `erase_person` in the package, by module and function."""
-    root = Path(recollect.__file__).parent
+    root = Path(everword.__file__).parent
     callers = set()
     for path in root.rglob("*.py"):
         if "testing" in path.parts:

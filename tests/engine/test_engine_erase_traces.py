@@ -11,16 +11,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recollect import Memory, NotFound
-from recollect.config import Settings
-from recollect.log.rules import tombstone
-from recollect.log.tables import new_id
-from recollect.model import Erasure, Filter
-from recollect.ports import Tx
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FrozenClock
-from recollect.testing.samples import claim_place
-from recollect.wiring import open_store
+from everword import Memory, NotFound
+from everword.config import Settings
+from everword.log.rules import tombstone
+from everword.log.tables import new_id
+from everword.model import Erasure, Filter
+from everword.ports import Tx
+from everword.stores.sqlite import SqliteStore
+from everword.testing import FrozenClock
+from everword.testing.samples import claim_place
+from everword.wiring import open_store
 
 PERSON = "alexandra-77"
 WORDS = "flibbertigibbets were zorbling near the Quuxberg"
@@ -30,8 +30,8 @@ def held(url: str) -> bytes:
     """All bytes of the files of a store, or all rows of a server's tables."""
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
-            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
-            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
+            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'everword'").fetchall()
+            rows = [server.execute(f"SELECT t::text FROM everword.{n} t").fetchall() for (n,) in names]
         return "\n".join(row for table in rows for (row,) in table).encode()
     path = Path(url.removeprefix("json:"))
     return b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))
@@ -149,7 +149,7 @@ def test_words_that_a_reader_keeps_in_the_files_are_told_f18(tmp_path: Path) -> 
             assert erasure.messages == 1
             assert len(erasure.left) == 1
             assert "memory.db-wal" in erasure.left[0]
-            assert "recollect scrub" in erasure.left[0]
+            assert "everword scrub" in erasure.left[0]
             assert b"flibbertigibbet" in held(str(path)), "or nothing is left, and it should not be said"
             assert PERSON not in str(erasure.left)
             reader.execute("ROLLBACK")
@@ -182,7 +182,7 @@ def test_an_erasure_whose_files_cannot_be_cleared_is_one_f18(tmp_path: Path, cap
     with Memory(url, followers=False) as memory:
         erasure = memory.erase(user=PERSON)
         assert erasure.messages == 1
-        assert [line for line in erasure.left if "`recollect scrub`" in line]
+        assert [line for line in erasure.left if "`everword scrub`" in line]
         assert "could not be cleared" in caplog.text
         with pytest.raises(NotFound):
             memory.erase(user=PERSON)
@@ -199,7 +199,7 @@ def test_what_retention_takes_out_is_told_alike_f18(tmp_path: Path) -> None:
             reader.execute("SELECT count(*) FROM messages").fetchone()
             done = memory.retain(dry_run=False)
         assert done.count == 1
-        assert "recollect scrub" in done.left[0]
+        assert "everword scrub" in done.left[0]
         assert memory.retain(dry_run=False).left == ()
         assert b"flibbertigibbet" not in held(str(path))
 

@@ -13,10 +13,10 @@ import pytest
 from engine_doubles import PATIENCE
 from raw_tables import change, path_of, rows_of
 
-from recollect import Budget, Change, Draft, InvalidInput, Memory, NotFound
-from recollect.model import Retained
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
+from everword import Budget, Change, Draft, InvalidInput, Memory, NotFound
+from everword.model import Retained
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
 
 START = datetime(2026, 3, 2, 9, 0, 0, 250_000, tzinfo=UTC)
 SOON = timedelta(minutes=10)
@@ -169,7 +169,7 @@ def test_nothing_is_derived_from_it_f13(store_url: str) -> None:
         channel = memory.conversation("general")
         channel.add("user", "We moved the party to the Vlissingen pier today.", author="kim", expires=SOON)
         channel.add("user", "I shall bring bread for the party.", author="alex")
-        chat.command("Recollect, remember that I like rye")
+        chat.command("Everword, remember that I like rye")
         for view in (None, "facts", "topics", "window", "digests"):
             if view is not None:
                 memory.rebuild(view)
@@ -220,7 +220,7 @@ def test_remember_this_does_not_keep_it_f13(store_url: str) -> None:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "I have a boat called Zephyr.")
         chat.add("user", "I have a safe behind the mirror.", expires=SOON)
-        answer = chat.command("Recollect, remember this")
+        answer = chat.command("Everword, remember this")
         assert answer is not None
         assert answer.statements == ()
         memory.settle()
@@ -446,7 +446,7 @@ def test_an_expiring_message_can_be_deleted_and_erased_before_its_time_f13(store
     with opened(store_url, clock) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "I have a boat called Zephyr.")
-        told = chat.command("Recollect, remember this")
+        told = chat.command("Everword, remember this")
         assert told is not None
         assert told.statements
         one = chat.add("user", "The grumblewort grows by the gate.", expires=SOON)

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
-from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.log.operations import operations_of
-from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
-from recollect.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from everword import AsyncMemory, ConfigError, Draft, EverwordError, Memory, Message
+from everword.log.operations import operations_of
+from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+from everword.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
 
 OPEN_FILES = Path("/proc/self/fd")
 TASKS = 16
@@ -38,7 +38,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    home = r"recollect\.memory(?:\.faces)?\.(?:conversation|documents|memory|sync|sync_documents)\."
+    home = r"everword\.memory(?:\.faces)?\.(?:conversation|documents|memory|sync|sync_documents)\."
     answer = re.sub(rf"{home}|Async(?=I)|Blocking|Face\b", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
@@ -86,7 +86,7 @@ def test_the_parts_of_the_engine_take_what_the_declarations_take(tmp_path: Path)
 
 def test_both_faces_are_made_the_same_way() -> None:
     assert str(inspect.signature(Memory.__init__)) == str(inspect.signature(AsyncMemory.__init__))
-    assert "recollect.db" in str(Memory.__doc__)
+    assert "everword.db" in str(Memory.__doc__)
 
 
 # -- many at once
@@ -176,7 +176,7 @@ def test_a_blocking_memory_inside_its_own_loop_is_refused(store_url: str) -> Non
         async def embed(self, texts: Any) -> Any:
             try:
                 memory.stats()
-            except RecollectError as error:
+            except EverwordError as error:
                 refusals.append(str(error))
             return await super().embed(texts)
 
@@ -269,7 +269,7 @@ def test_closing_twice_is_fine_and_use_after_it_is_a_clear_error(store_url: str)
     memory.close()
     memory.close()
     for name, call in every.items():
-        with pytest.raises(RecollectError, match=r"is closed|not open"):
+        with pytest.raises(EverwordError, match=r"is closed|not open"):
             call()
         assert name
     with Memory(store_url) as again:
@@ -278,9 +278,9 @@ def test_closing_twice_is_fine_and_use_after_it_is_a_clear_error(store_url: str)
 
 async def use_out_of_turn(url: str) -> None:
     memory = AsyncMemory(url)
-    with pytest.raises(RecollectError, match="not open"):
+    with pytest.raises(EverwordError, match="not open"):
         memory.conversation("chat")
-    with pytest.raises(RecollectError, match="not open"):
+    with pytest.raises(EverwordError, match="not open"):
         await memory.settle()
     await memory.close()
     for number in range(2):
@@ -291,9 +291,9 @@ async def use_out_of_turn(url: str) -> None:
         await memory.close()
         late: list[Callable[[], Any]] = [chat.history, memory.stats, memory.settle, memory.verify, memory.rebuild]
         for call in late:
-            with pytest.raises(RecollectError, match="not open"):
+            with pytest.raises(EverwordError, match="not open"):
                 await call()
-        with pytest.raises(RecollectError, match="not open"):
+        with pytest.raises(EverwordError, match="not open"):
             await anext(memory.export())
 
 
@@ -319,7 +319,7 @@ def test_closing_under_the_feet_of_other_threads_leaves_nobody_waiting(store_url
         chat.add("user", f"first of {number}")
         answered.append(f"first of {number}")
         busy.wait()
-        with pytest.raises(RecollectError, match=r"is closed|not open"):
+        with pytest.raises(EverwordError, match=r"is closed|not open"):
             talk_on(chat, f"of {number}", answered)
 
     with ThreadPoolExecutor(8) as threads:
@@ -342,7 +342,7 @@ def test_an_export_can_be_left_early_or_outlived(store_url: str) -> None:
         gc.collect()
         left = memory.export()
         assert next(left).content == "0"
-    with pytest.raises(RecollectError, match=r"is closed|not open"):
+    with pytest.raises(EverwordError, match=r"is closed|not open"):
         list(left)
     gc.collect()
 

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import Fact, InvalidInput, Memory, NotFound
-from recollect.config import Settings
-from recollect.ports import Store, Tx
-from recollect.testing import FrozenClock
-from recollect.wiring import open_store
+from everword import Fact, InvalidInput, Memory, NotFound
+from everword.config import Settings
+from everword.ports import Store, Tx
+from everword.testing import FrozenClock
+from everword.wiring import open_store
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

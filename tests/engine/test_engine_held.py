@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from cli_driver import json_lines, recollect, succeeded
+from cli_driver import everword, json_lines, succeeded
 from engine_doubles import PATIENCE, StoreDouble
 from llm_server import Exchange, serving, streams
 from outages import (
@@ -30,7 +30,7 @@ from outages import (
 from postgres_proxy import PostgresProxy
 from postgres_server import stoppable_server
 
-from recollect import (
+from everword import (
     AsyncMemory,
     Batch,
     Client,
@@ -43,13 +43,13 @@ from recollect import (
     StoreBusy,
     StoreUnwritable,
 )
-from recollect.config import Settings
-from recollect.held.queue import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
-from recollect.model import Conversation
-from recollect.testing import ScriptedLLM
-from recollect.testing.samples import T0, make_message
-from recollect.testing.serving import Serving
-from recollect.wiring import open_store
+from everword.config import Settings
+from everword.held.queue import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
+from everword.model import Conversation
+from everword.testing import ScriptedLLM
+from everword.testing.samples import T0, make_message
+from everword.testing.serving import Serving
+from everword.wiring import open_store
 
 COUNT = 500
 FEW = 100  # enough for what fails in the same way
@@ -159,7 +159,7 @@ def test_a_disk_that_takes_nothing_loses_nothing_d10(
         with opened(url, notices) as (memory, _):
             check_whole(memory, [BEFORE, *map(say, range(count)), "And now?"])
     assert len(notices.told) == 2
-    assert len([record for record in caplog.records if record.name == "recollect.held"]) == 2
+    assert len([record for record in caplog.records if record.name == "everword.held"]) == 2
 
 
 def test_a_server_that_is_away_loses_nothing_d10(notices: Notices) -> None:
@@ -397,7 +397,7 @@ def test_a_server_says_that_it_holds_messages_d10(tmp_path: Path) -> None:
             assert answer.status_code == 200
             degraded = answer.json()[0]["degraded"]
             assert (degraded["held"], degraded["reason"]) == (1, "the file was removed or replaced")
-            assert answer.headers["Recollect-Degraded"].startswith("held=1, since=")
+            assert answer.headers["Everword-Degraded"].startswith("held=1, since=")
             (again,) = http.post(path, json=said, headers={"Idempotency-Key": "a"}).json()
             assert (again["new"], again["degraded"]["held"]) == (False, 1)
             added = client.conversation("c", user="alex").add("user", "Once more")
@@ -410,7 +410,7 @@ def test_a_server_says_that_it_holds_messages_d10(tmp_path: Path) -> None:
         with httpx2.Client(base_url=server.url) as http:
             after = http.post(path, json=said)
             assert (after.json()[0]["degraded"], after.json()[0]["message"]["turn"]) == (None, 5)
-            assert "Recollect-Degraded" not in after.headers
+            assert "Everword-Degraded" not in after.headers
             assert http.get("/healthz").json() == {"status": "ok"}
 
 
@@ -435,17 +435,17 @@ def test_a_chat_warns_once_and_says_when_it_is_over_d10(tmp_path: Path, monkeypa
 
         return step
 
-    steps = [moving("recollect.db", "gone.db", "One."), streams("Two."), moving("gone.db", "recollect.db", "Three.")]
+    steps = [moving("everword.db", "gone.db", "One."), streams("Two."), moving("gone.db", "everword.db", "Three.")]
     with serving(*steps) as service:
-        model = {"RECOLLECT_CHAT_URL": service.url, "RECOLLECT_CHAT_MODEL": "small", "RECOLLECT_FOLLOWERS": "false"}
-        result = recollect("chat", input="First\nSecond\nThird\n", env=model)
+        model = {"EVERWORD_CHAT_URL": service.url, "EVERWORD_CHAT_MODEL": "small", "EVERWORD_FOLLOWERS": "false"}
+        result = everword("chat", input="First\nSecond\nThird\n", env=model)
     assert (result.exit_code, result.stdout) == (0, "One.\nTwo.\nThree.\n")
     begun, over = result.stderr.splitlines()
     assert begun.startswith("warning: the file was removed or replaced: what is said is held in memory")
     assert over == "warning: the store takes messages again: 4 messages held in memory written"
     kept = [line["content"] for line in json_lines(succeeded("history", "chat", "--json"))]
-    with serving(moving("recollect.db", "gone.db", "Four.")) as service:
-        result = recollect("chat", input="Fourth\n", env=model | {"RECOLLECT_CHAT_URL": service.url})
+    with serving(moving("everword.db", "gone.db", "Four.")) as service:
+        result = everword("chat", input="Fourth\n", env=model | {"EVERWORD_CHAT_URL": service.url})
     assert (result.exit_code, result.stdout) == (1, "Four.\n")
     assert result.stderr.splitlines()[-1].startswith("error: 1 message held in memory could not be written: lost")
     assert kept == ["First", "One.", "Second", "Two.", "Third", "Three."]

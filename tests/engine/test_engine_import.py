@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Draft, Memory, Message
-from recollect.config import Settings
-from recollect.formats import BadRecord, Record, dump, open_records
-from recollect.memory import transfer
-from recollect.memory.transfer import ImportProgress, import_records
-from recollect.testing import FrozenClock
-from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
-from recollect.wiring import open_store
+from everword import AsyncMemory, Draft, Memory, Message
+from everword.config import Settings
+from everword.formats import BadRecord, Record, dump, open_records
+from everword.memory import transfer
+from everword.memory.transfer import ImportProgress, import_records
+from everword.testing import FrozenClock
+from everword.testing.samples import ODD_METADATA, ODD_TEXTS
+from everword.wiring import open_store
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 BATCH = 60  # messages in one transaction, instead of hundreds: so that several take a moment only
@@ -164,7 +164,7 @@ def test_bad_records_are_skipped_counted_and_named_on_every_store(store_url: str
 
 def test_a_thousand_bad_records_are_counted_but_not_all_held(tmp_path: Path) -> None:
     file = write(tmp_path / "chat.jsonl", ["no", *("{}" for _ in range(999)), json.dumps(line(1))])
-    done = bring(str(tmp_path / "memory.db"), open_records(file, "recollect"))
+    done = bring(str(tmp_path / "memory.db"), open_records(file, "everword"))
     assert counts(done) == (1, 1, 0, 1_000)
     assert len(done.bad) == 100
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Batch, Draft, InvalidInput, Memory
-from recollect.testing import FrozenClock
-from recollect.testing.samples import ODD_IDS, ODD_TEXTS
+from everword import Batch, Draft, InvalidInput, Memory
+from everword.testing import FrozenClock
+from everword.testing.samples import ODD_IDS, ODD_TEXTS
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SURROGATE = "\ud83d"

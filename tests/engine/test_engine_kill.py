@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.testing import FrozenClock
+from everword import Memory
+from everword.testing import FrozenClock
 
 CHILD = Path(__file__).parent / "data" / "killed_child.py"
 RUNS = {"sqlite": 50, "json": 5, "postgresql": 5}

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from recollect import Batch, Draft, InvalidInput, Memory, Role, ScopeError
-from recollect.testing import FrozenClock
+from everword import Batch, Draft, InvalidInput, Memory, Role, ScopeError
+from everword.testing import FrozenClock
 
 PAST = datetime(2019, 3, 31, 1, 59, 59, 999_999, tzinfo=UTC)
 

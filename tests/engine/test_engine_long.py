@@ -14,11 +14,11 @@ import pytest
 import sample_sizes
 from engine_doubles import settle_views
 
-from recollect import Budget, Draft, Memory, Message, Settings
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.ports import Store, Tx
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.wiring import open_store
+from everword import Budget, Draft, Memory, Message, Settings
+from everword.models.tokens import TiktokenTokenizer
+from everword.ports import Store, Tx
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.wiring import open_store
 
 T = TypeVar("T")
 START = datetime(2024, 1, 1, tzinfo=UTC)

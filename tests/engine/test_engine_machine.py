@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from memory_machine import MemoryMachine
 
-from recollect.testing.postgres import PostgresServer
+from everword.testing.postgres import PostgresServer
 
 SEQUENCES = {"sqlite": 1_500, "json": 80, "postgresql": 80}  # in `make test-all`
 IN_PART = {"sqlite": 80, "json": 8, "postgresql": 8}  # in `make test`

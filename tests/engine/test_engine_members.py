@@ -14,11 +14,11 @@ import pytest
 from hostile_names import HOSTILE_NAMES
 from prepared_programs import PreparedProgram
 
-from recollect import Draft, Memory
-from recollect.model import Ambiguous, Member, Resolved, Unknown
-from recollect.summaries.digests import public_names
-from recollect.summaries.rules.days import transcript
-from recollect.testing import FrozenClock
+from everword import Draft, Memory
+from everword.model import Ambiguous, Member, Resolved, Unknown
+from everword.summaries.digests import public_names
+from everword.summaries.rules.days import transcript
+from everword.testing import FrozenClock
 
 GUILD = "guild"
 MONDAY = datetime(2024, 5, 6, 9, 0, tzinfo=UTC)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from raw_tables import rows_of
 
-from recollect import InvalidInput, Memory, NotFound, ScopeError
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
+from everword import InvalidInput, Memory, NotFound, ScopeError
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
 
 VIEWS = ("index", "tiers", "window", "facts", "digests", "topics")
 
@@ -101,7 +101,7 @@ def test_a_chat_that_signs_in_takes_along_what_was_said_in_it_f12(store_url: str
     with Memory(store_url, followers=False) as memory:
         chat = memory.conversation("anonymous-17", user="anon")
         chat.add("user", "I live in Berlin.")
-        chat.command("Recollect, remember that I like tea", addressed=True)
+        chat.command("Everword, remember that I like tea", addressed=True)
         memory.conversation("other", user="anon").add("user", "I have a boat.")
         memory.remember("I collect stamps", user="anon")
         before = seen(memory, *people)

@@ -29,7 +29,7 @@ from llm_server import (
     waits_for_the_end,
 )
 
-from recollect import (
+from everword import (
     Budget,
     Memory,
     ModelBusy,
@@ -38,19 +38,19 @@ from recollect import (
     ModelTimeout,
     NotSettled,
 )
-from recollect.context.prompt import strip
-from recollect.errors import EmbedderError
-from recollect.models.chat.openai import OpenAIModel
-from recollect.ports import Completion, Request
-from recollect.testing.clock import FrozenClock
-from recollect.testing.llm import ScriptedLLM
-from recollect.text.fences import strip_invisible as visible
+from everword.context.prompt import strip
+from everword.errors import EmbedderError
+from everword.models.chat.openai import OpenAIModel
+from everword.ports import Completion, Request
+from everword.testing.clock import FrozenClock
+from everword.testing.llm import ScriptedLLM
+from everword.text.fences import strip_invisible as visible
 
 QUESTION = "How many shops do I run?"
 SOON = {"retry-after-ms": "1"}
 PATIENCE = 120.0  # seconds until a broken test gives up
 MARKER = "[SEARCH_EPISODIC: shops]"
-TIERS = "\n<recollect>\nU1: question = shops\nA1: shops = 2\n</recollect>"
+TIERS = "\n<everword>\nU1: question = shops\nA1: shops = 2\n</everword>"
 LONG = (
     "My name is Alex and I run two bicycle shops in Berlin. The first one opened in 2012, the second in May 2019. "
     "We decided to use PostgreSQL for the stock, because SQLite was locked whenever both tills wrote at once."
@@ -179,7 +179,7 @@ def assert_true(memory: Memory, chat: Any, seen: str, *, partial: bool = True) -
     assert [m.content for m in history] == [QUESTION, *([seen] if seen else [])]
     assert [m.role for m in history] == ["user", "assistant"][: len(history)]
     for message in history[1:]:
-        assert message.metadata["recollect"].get("partial", False) is partial
+        assert message.metadata["everword"].get("partial", False) is partial
     assert memory.verify().ok
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import InvalidInput, Memory, ModelTimeout, NotFound
-from recollect.config import Settings
-from recollect.memory.transfer import copy_store
-from recollect.ports import Request
-from recollect.testing import FrozenClock
-from recollect.testing.llm import ScriptedLLM
-from recollect.wiring import open_store
+from everword import InvalidInput, Memory, ModelTimeout, NotFound
+from everword.config import Settings
+from everword.memory.transfer import copy_store
+from everword.ports import Request
+from everword.testing import FrozenClock
+from everword.testing.llm import ScriptedLLM
+from everword.wiring import open_store
 
 Addresses = Callable[[str, str], str]
 AT_ONCE = 16

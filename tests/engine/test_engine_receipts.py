@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from raw_tables import rows_of
 
-from recollect import Memory
-from recollect.context.receipts import MAX_LEFT_OUT, SLOTS, named_ids, pack_receipt, slot_of, unpack_receipt
-from recollect.model import Budget, Item, Receipt, Round, Section
-from recollect.testing.llm import ScriptedLLM
+from everword import Memory
+from everword.context.receipts import MAX_LEFT_OUT, SLOTS, named_ids, pack_receipt, slot_of, unpack_receipt
+from everword.model import Budget, Item, Receipt, Round, Section
+from everword.testing.llm import ScriptedLLM
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -12,9 +12,9 @@ import pytest
 from engine_doubles import PATIENCE, CountingEmbedder
 from raw_tables import path_of, rows_of
 
-from recollect import Draft, InvalidInput, Memory, Retained
-from recollect.testing import FrozenClock
-from recollect.testing.llm import ScriptedLLM
+from everword import Draft, InvalidInput, Memory, Retained
+from everword.testing import FrozenClock
+from everword.testing.llm import ScriptedLLM
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

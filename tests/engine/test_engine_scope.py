@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import Batch, Draft, Memory, Message, Role
-from recollect.testing import FrozenClock
+from everword import Batch, Draft, Memory, Message, Role
+from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

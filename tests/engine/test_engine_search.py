@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from engine_doubles import settle_index
 
-from recollect import Draft, Hit, Memory
-from recollect.testing import FrozenClock
+from everword import Draft, Hit, Memory
+from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

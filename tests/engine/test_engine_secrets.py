@@ -13,15 +13,15 @@ from outages import without_file
 from pasted_secrets import SECRETS, drafts, pasted_texts, secrets_in
 from raw_tables import change, path_of, rows_of
 
-from recollect import Draft, InvalidInput, Memory, SecretMark, SecretRefused
-from recollect.config import Settings
-from recollect.context.prompt import InlineTiers, render_inline
-from recollect.errors import ModelBusy
-from recollect.memory.transfer import TABLES, copy_store
-from recollect.model import Batch
-from recollect.testing import ScriptedLLM
-from recollect.topics.tables import decode_pack
-from recollect.wiring import open_store
+from everword import Draft, InvalidInput, Memory, SecretMark, SecretRefused
+from everword.config import Settings
+from everword.context.prompt import InlineTiers, render_inline
+from everword.errors import ModelBusy
+from everword.memory.transfer import TABLES, copy_store
+from everword.model import Batch
+from everword.testing import ScriptedLLM
+from everword.topics.tables import decode_pack
+from everword.wiring import open_store
 
 COUNT = len(SECRETS)
 PASSWORD = "tr0ub4dor&3x"
@@ -116,7 +116,7 @@ def test_no_prompt_for_memory_work_holds_a_secret(store_url: str) -> None:
         chat = memory.conversation("chat", user="alex")
         chat.extend(drafts())
         chat.reply(TOLD)
-        chat.command(f"Recollect, remember that {TOLD}")
+        chat.command(f"Everword, remember that {TOLD}")
         memory.remember(f"Alex has the token {'ghp_' + 'q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM'}", user="alex")
         memory.forget(f"that the password is {PASSWORD}", user="alex")
         channel = memory.conversation("channel")
@@ -189,7 +189,7 @@ def test_refuse_names_the_kind_and_the_place_and_never_the_secret(store_url: str
             lambda: memory.remember(TOLD, user="alex"),
             lambda: memory.add_fact("identity", "password", PASSWORD, user="alex"),
             lambda: chat.add_user_message(TOLD),
-            lambda: chat.command(f"Recollect, remember that {TOLD}"),
+            lambda: chat.command(f"Everword, remember that {TOLD}"),
         ]
         errors = []
         for attempt in refusals:

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from llm_server import Exchange, Service, serving, stays_open
 from sample_sizes import sample
 
-from recollect import AsyncMemory, Budget, Memory, Message, ModelBusy, ModelNonsense, RecollectError
-from recollect.context.prompt import ReplyFilter, strip
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Budget, EverwordError, Memory, Message, ModelBusy, ModelNonsense
+from everword.context.prompt import ReplyFilter, strip
+from everword.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"
 PATIENCE = 120.0  # seconds until a broken test gives up
 MARKER = "[SEARCH_EPISODIC: shops]"
-TIERS = "\n<recollect>\nU1: question = shops\nA1: shops = 2\n</recollect>"
+TIERS = "\n<everword>\nU1: question = shops\nA1: shops = 2\n</everword>"
 LONG = (
     "My name is Alex and I run two bicycle shops in Berlin. The first one opened in 2012, the second in May 2019. "
     "We decided to use PostgreSQL for the stock, because SQLite was locked whenever both tills wrote at once."
@@ -39,7 +39,7 @@ def assert_true(chat: Any, seen: str, *, partial: bool = True, asked: str = QUES
     history = chat.history()
     assert [m.content for m in history] == [asked, *([seen.strip()] if seen.strip() else [])]
     for message in history[1:]:
-        assert message.metadata["recollect"].get("partial", False) is partial
+        assert message.metadata["everword"].get("partial", False) is partial
 
 
 @dataclass
@@ -105,10 +105,10 @@ def test_a_stream_that_breaks_off_anywhere_leaves_a_true_log(world: World, said:
     [
         f"{TIERS}\nYou run two.",
         f"{TIERS}You run two.",
-        "```recollect\nU1: a = b\n```\nYou run two.",
+        "```everword\nU1: a = b\n```\nYou run two.",
         f"\n{TIERS}\n\nYou run two.\n\n{TIERS}",
         f"{TIERS}\nYou run two. [REQUEST_TIER:9:m1]",
-        "</recollect>You run two.",
+        "</everword>You run two.",
     ],
 )
 @pytest.mark.parametrize("chunk", [None, 1, 5])
@@ -125,7 +125,7 @@ def test_an_answer_after_the_block_is_shown_a8(tmp_path: Path, said: str, chunk:
 
 def test_the_tiers_before_an_answer_are_kept_a8(tmp_path: Path) -> None:
     """A8: they are as good as those after one."""
-    block = "<recollect>\nU1: name = Alex; shops = 2\nU2: Alex runs two bicycle shops in Berlin.\n</recollect>"
+    block = "<everword>\nU1: name = Alex; shops = 2\nU2: Alex runs two bicycle shops in Berlin.\n</everword>"
     llm, worker = ScriptedLLM([f"{block}\nNoted, Alex.", "Sure."]), ScriptedLLM(default='{"facts": []}')
     with Memory(str(tmp_path / "a.db"), chat=llm, memory=worker, window_turns=0) as memory:
         chat = memory.conversation("demo", user="alex")
@@ -137,7 +137,7 @@ def test_the_tiers_before_an_answer_are_kept_a8(tmp_path: Path) -> None:
         assert "(user, tier 1):\nname = Alex; shops = 2" in llm.requests[1].messages[0]["content"]
 
 
-@pytest.mark.parametrize("first", [TIERS, "<recollect></recollect>", "```recollect\nU1: a = b", "<recollect>Two", ""])
+@pytest.mark.parametrize("first", [TIERS, "<everword></everword>", "```everword\nU1: a = b", "<everword>Two", ""])
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_block_alone_is_asked_about_once_more_without_it_a8(tmp_path: Path, first: str, streaming: bool) -> None:
     """A8: the second request is the same but for the block; both calls are on the receipt."""
@@ -148,11 +148,11 @@ def test_a_block_alone_is_asked_about_once_more_without_it_a8(tmp_path: Path, fi
         question = f"{LONG} {QUESTION}"
         assert ("".join(chat.stream(question, **how)) if streaming else chat.reply(question, **how).text) == "Two."
         one, two = (request.messages for request in llm.requests)
-        assert "<recollect>" in one[0]["content"]
-        assert "<recollect>" not in two[0]["content"]
+        assert "<everword>" in one[0]["content"]
+        assert "<everword>" not in two[0]["content"]
         assert "Be brief." in two[0]["content"]
         assert one[1:] == two[1:]
-        assert len(chat.history()[-1].metadata["recollect"]["rounds"]) == 2
+        assert len(chat.history()[-1].metadata["everword"]["rounds"]) == 2
         assert_true(chat, "Two.", partial=False, asked=question)
 
 
@@ -185,7 +185,7 @@ async def log_of(url: str) -> list[Message]:
 
 def assert_kept(history: list[Message], seen: str) -> None:
     assert [(m.role, m.content) for m in history] == [("user", QUESTION), ("assistant", seen.strip())]
-    assert history[1].metadata["recollect"]["partial"] is True
+    assert history[1].metadata["everword"]["partial"] is True
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3])
@@ -284,7 +284,7 @@ def test_a_turn_cancelled_while_its_reply_is_kept_keeps_it(tmp_path: Path) -> No
                 said = [m.content for m in history[1:]]
                 assert said == (["".join(seen).strip()] if seen else [])
                 if said and said != ["One two three."]:
-                    assert history[1].metadata["recollect"]["partial"] is True
+                    assert history[1].metadata["everword"]["partial"] is True
             assert (await memory.verify()).ok
 
     run(turns())
@@ -312,7 +312,7 @@ def test_a_memory_that_is_closed_during_a_turn_leaves_a_true_log(tmp_path: Path,
         if pieces:
             await enough.wait()
         await memory.close()
-        with pytest.raises(RecollectError):
+        with pytest.raises(EverwordError):
             await task
         history = await log_of(url)
         assert [m.content for m in history[:1]] in ([], [QUESTION])

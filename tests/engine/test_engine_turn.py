@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
-from recollect.log.rules import MAX_CONTENT
-from recollect.ports import Request
-from recollect.testing.clock import FrozenClock
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
+from everword.log.rules import MAX_CONTENT
+from everword.ports import Request
+from everword.testing.clock import FrozenClock
+from everword.testing.llm import ScriptedLLM
 
 LONG = (
     "My name is Alex and I run two bicycle shops in Berlin. The first one opened in 2012, the second in May 2019. "
@@ -22,8 +22,8 @@ LONG = (
     "My favourite supplier is Kettler, and the budget for this year is 40,000 euros."
 )
 TIERS = (
-    "\n<recollect>\nU1: name = Alex; city = Berlin; decision = PostgreSQL\nU2: Alex runs two shops in Berlin and chose "
-    "PostgreSQL for the stock.\nA1: noted = yes\nA2: I noted it.\n</recollect>"
+    "\n<everword>\nU1: name = Alex; city = Berlin; decision = PostgreSQL\nU2: Alex runs two shops in Berlin and chose "
+    "PostgreSQL for the stock.\nA1: noted = yes\nA2: I noted it.\n</everword>"
 )
 
 
@@ -85,7 +85,7 @@ def test_a_reply_keeps_both_messages_and_returns_the_text(store_url: str) -> Non
 def test_without_a_model_reply_says_how_to_configure_one_and_keeps_nothing(url: str) -> None:
     with Memory(url) as memory:
         chat = memory.conversation("demo", user="alex")
-        with pytest.raises(NoModel, match="RECOLLECT_CHAT_URL"):
+        with pytest.raises(NoModel, match="EVERWORD_CHAT_URL"):
             chat.reply("Hello?")
         assert chat.history() == []
 
@@ -276,7 +276,7 @@ def test_a_stream_shows_the_reply_and_nothing_else_a5_a8(url: str, size: int) ->
         pieces = list(chat.stream("How many shops?"))
         assert "".join(pieces) == "You run **two** shops [1]."
         assert chat.history()[-1].content == "You run **two** shops [1]."
-        assert chat.history()[-1].metadata["recollect"]["rounds"][0]["raised"] == [[1, 3]]
+        assert chat.history()[-1].metadata["everword"]["rounds"][0]["raised"] == [[1, 3]]
 
 
 def test_a_stream_that_breaks_keeps_what_was_seen_as_partial(store_url: str) -> None:
@@ -289,7 +289,7 @@ def test_a_stream_that_breaks_keeps_what_was_seen_as_partial(store_url: str) -> 
         last = chat.history()[-1]
         assert last.role == "assistant"
         assert last.content == "".join(seen).strip() == "You run two shops in"
-        assert last.metadata["recollect"]["partial"] is True
+        assert last.metadata["everword"]["partial"] is True
         assert memory.verify().ok
 
 
@@ -301,7 +301,7 @@ def test_a_caller_who_leaves_keeps_what_was_seen_as_partial(url: str) -> None:
         first = next(stream)
         stream.close()  # type: ignore[attr-defined]
         assert chat.history()[-1].content == first.strip()
-        assert chat.history()[-1].metadata["recollect"]["partial"] is True
+        assert chat.history()[-1].metadata["everword"]["partial"] is True
 
 
 def test_a_cancelled_turn_leaves_a_true_log(url: str) -> None:
@@ -326,7 +326,7 @@ def test_a_cancelled_turn_leaves_a_true_log(url: str) -> None:
 
     history = asyncio.run(run())
     assert history[0].content == "Tell me a long story."
-    assert history[-1].metadata.get("recollect", {}).get("partial") is True
+    assert history[-1].metadata.get("everword", {}).get("partial") is True
 
 
 def test_a_model_that_fails_leaves_the_question_and_a_clear_error(url: str) -> None:
@@ -415,5 +415,5 @@ def test_a_reply_longer_than_the_log_takes_is_kept_as_far_as_it_does(url: str) -
         reply = chat.reply("Count for ever.")
         assert len(reply.text) == MAX_CONTENT // 2 + 3
         assert reply.message.content == "é" * (MAX_CONTENT // 2)
-        assert reply.message.metadata["recollect"]["partial"] is True
+        assert reply.message.metadata["everword"]["partial"] is True
         assert [message.role for message in chat.history()] == ["user", "assistant"]

@@ -11,11 +11,11 @@ from typing import Any
 
 from raw_tables import Row, change, rows_of
 
-from recollect import Draft, Memory, Verification
-from recollect.config import Settings
-from recollect.log.rules import compute_digest, seal_message
-from recollect.model import Filter, Message
-from recollect.wiring import open_store
+from everword import Draft, Memory, Verification
+from everword.config import Settings
+from everword.log.rules import compute_digest, seal_message
+from everword.model import Filter, Message
+from everword.wiring import open_store
 
 Edit = Callable[[list[Row]], None]
 TURNS = 5

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Budget, Client, InvalidInput, Memory, RecollectError
-from recollect.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword import Budget, Client, EverwordError, InvalidInput, Memory
+from everword.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 ODD: tuple[Any, ...] = (
     object(),
@@ -88,7 +88,7 @@ def outcome(call: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
         value = call(**arguments)
         if isinstance(value, Iterator):
             list(value)
-    except RecollectError:
+    except EverwordError:
         return None
     except Exception as error:  # noqa: BLE001  what the test looks for
         return f"{type(error).__name__}: {error}"

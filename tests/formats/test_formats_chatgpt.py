@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect.formats import BadRecord, Record, open_records
+from everword.formats import BadRecord, Record, open_records
 
 DATA = Path(__file__).parent / "data"
 START = 1_712_345_000.0

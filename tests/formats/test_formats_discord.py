@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hostile_names import HOSTILE_NAMES
 
-from recollect.formats import BadRecord, Record, open_records
-from recollect.log.rules import check_metadata
+from everword.formats import BadRecord, Record, open_records
+from everword.log.rules import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": "1", "type": "Default", "timestamp": "2025-01-05T10:00:00Z", "content": "hi", "author": {"id": "5"}}

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import ImportFailed
-from recollect.formats import FORMATS, BadRecord, Reader, Record, detect, open_records
+from everword.errors import ImportFailed
+from everword.formats import FORMATS, BadRecord, Reader, Record, detect, open_records
 
 DATA = Path(__file__).parent / "data"
 FILES = {
-    "messages.jsonl": "recollect",
-    "openai.jsonl": "recollect",
+    "messages.jsonl": "everword",
+    "openai.jsonl": "everword",
     "chatgpt.json": "chatgpt",
     "claude.json": "claude",
     "discord.json": "discord",
@@ -65,7 +65,7 @@ def test_the_layout_of_the_json_does_not_matter(tmp_path: Path, name: str) -> No
         (b"", "is empty"),
         (b"\xef\xbb\xbf \n", "is empty"),
         ('{"role": "user"}'.encode("utf-16"), "is UTF-16: save it as UTF-8"),
-        (b"name,text\nalex,hello\n", "is in no format known here. Known: recollect "),
+        (b"name,text\nalex,hello\n", "is in no format known here. Known: everword "),
         (b"[]", "is in no format known here"),
         (b'{"type": "FeatureCollection", "features": []}', "is in no format known here"),
         (b"\x89PNG\r\n\x1a\n\x00", "is in no format known here"),
@@ -97,7 +97,7 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ImportFailed, match=r"there is no format 'slack'\. Known: recollect .* telegram"):
+    with pytest.raises(ImportFailed, match=r"there is no format 'slack'\. Known: everword .* telegram"):
         open_records(DATA / "messages.jsonl", "slack")
 
 
@@ -193,7 +193,7 @@ def test_standard_input_is_nothing_but_lines(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ImportFailed, match="standard input is read as JSON Lines only"):
         open_records("-", "chatgpt")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert list(open_records("-", "recollect")) == []
+    assert list(open_records("-", "everword")) == []
 
 
 # -- broken files
@@ -308,7 +308,7 @@ def conversations(name: str) -> Callable[[int], Iterator[str]]:
         (conversations("chatgpt.json"), 200),
         (conversations("claude.json"), 200),
     ],
-    ids=["recollect", "discord", "telegram", "chatgpt", "claude"],
+    ids=["everword", "discord", "telegram", "chatgpt", "claude"],
 )
 def test_a_large_file_needs_no_more_memory_than_a_small_one(
     tmp_path: Path, write: Callable[[int], Iterator[str]], count: int

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.formats import FORMATS, BadRecord, Record, open_records
-from recollect.model import ROLES
+from everword.formats import FORMATS, BadRecord, Record, open_records
+from everword.model import ROLES
 
 DATA = Path(__file__).parent / "data"
 WHOLE = {
@@ -72,7 +72,7 @@ def check(path: Path, format: str, **options: Any) -> None:
         draft.content.encode()
         json.dumps(dict(draft.metadata), allow_nan=False)
         assert draft.platform_id or draft.id
-        if format != "recollect":
+        if format != "everword":
             assert draft.content.strip()
             assert draft.time is not None
         assert draft.time is None or draft.time.utcoffset() == timedelta(0)
@@ -99,7 +99,7 @@ def test_any_value_anywhere_in_a_line(tmp_path: Path, data: st.DataObject) -> No
         line = changed(line, data.draw(st.sampled_from(places(line))), data.draw(odd | values))
     path = tmp_path / "changed.jsonl"
     path.write_text(json.dumps(line) + "\n")
-    check(path, "recollect", timezone=data.draw(st.sampled_from([None, "Asia/Tokyo"])))
+    check(path, "everword", timezone=data.draw(st.sampled_from([None, "Asia/Tokyo"])))
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.formats import FORMATS, BadRecord, Record, open_records
+from everword.formats import FORMATS, BadRecord, Record, open_records
 
 MORE = 1 << 30  # bytes that a reading process may have beyond what it begins with
 PEAK = 400 << 20  # bytes of it that are ever in memory: a value of 64 MiB, its parts, and what the parser holds
@@ -21,8 +21,8 @@ MIB = 1 << 20
 
 READER = """
 import json, os, resource, sys
-from recollect.errors import ImportFailed
-from recollect.formats import FORMATS, BadRecord, detect, open_records
+from everword.errors import ImportFailed
+from everword.formats import FORMATS, BadRecord, detect, open_records
 
 pages = int(open("/proc/self/statm").read().split()[0]) if os.path.exists("/proc/self/statm") else 1 << 18
 limit = pages * resource.getpagesize() + {more}
@@ -47,7 +47,7 @@ def inside(value: bytes) -> dict[str, bytes]:
     """Files of each format with a value in the place of something that a message has."""
     claude = b'{"uuid": "m", "sender": "human", "text": "a", "created_at": "2025-01-01T00:00:00Z", "content": '
     return {
-        "recollect": b'{"role": "user", "content": "a", "metadata": {"x": ' + value + b"}}",
+        "everword": b'{"role": "user", "content": "a", "metadata": {"x": ' + value + b"}}",
         "chatgpt": b'[{"id": "c", "mapping": {"a": {"message": {"create_time": 1, "author": {"role": "user"}, '
         b'"content": {"parts": [{"x": ' + value + b"}]}}}}}]",
         "claude": b'[{"uuid": "c", "chat_messages": [' + claude + b'[{"type": "x", "y": ' + value + b"}]}]}]",
@@ -78,8 +78,8 @@ VALUES = {
     "a long fraction": b"0." + b"9" * 100_000 + b"e999",
     "a long exponent": b"1e" + b"9" * 5_000,
 }
-WIDE = {"recollect": b"[" + b"[]," * 1_100_000 + b"[]]", "claude": b"[" + b"[]," * 510_000 + b"[]]"}
-LONG = {"recollect": b'"' + b"x" * (65 * MIB) + b'"', "claude": b'"' + b"x" * (17 * MIB) + b'"'}
+WIDE = {"everword": b"[" + b"[]," * 1_100_000 + b"[]]", "claude": b"[" + b"[]," * 510_000 + b"[]]"}
+LONG = {"everword": b'"' + b"x" * (65 * MIB) + b'"', "claude": b'"' + b"x" * (17 * MIB) + b'"'}
 FILES: dict[str, bytes | Callable[[Path], None]] = {
     "open lists": b"[" * DEEP,
     "open objects": b'{"a":' * DEEP,
@@ -104,7 +104,7 @@ def cases() -> Iterator[tuple[str, bytes | Callable[[Path], None], Sequence[str]
         for format, raw in inside(value).items():
             yield f"{name} in {format}", raw, (format,)
     for name, content in LARGE.items():
-        yield name, content, ("recollect",)
+        yield name, content, ("everword",)
     for format, value in WIDE.items():
         yield f"many values in {format}", inside(value)[format], (format,)
         yield f"a long text in {format}", inside(LONG[format])[format], (format,)
@@ -136,7 +136,7 @@ def test_hostile_files_are_refused_within_little_memory(tmp_path: Path) -> None:
 def test_one_hostile_message_does_not_cost_the_others(tmp_path: Path, format: str) -> None:
     """A message that is nested too deep, or has too many values, is one bad record."""
     good = {
-        "recollect": '{"role": "user", "content": "good"}\n',
+        "everword": '{"role": "user", "content": "good"}\n',
         "chatgpt": '{"id": "g", "create_time": 1, "mapping": {"a": {"message": {"id": "m", "author": {"role": "user"}, '
         '"content": {"parts": ["good"]}}}}}',
         "claude": '{"uuid": "g", "chat_messages": [{"uuid": "m", "sender": "human", "text": "good", '
@@ -146,7 +146,7 @@ def test_one_hostile_message_does_not_cost_the_others(tmp_path: Path, format: st
     }[format]
     for value in (b"[" * 500 + b"]" * 500, WIDE.get(format, b"[" * 90 + b"]" * 90)):
         bad = inside(value)[format].decode()
-        if format == "recollect":
+        if format == "everword":
             text = f"{bad}\n{good}"
         elif format in ("chatgpt", "claude"):
             text = bad.removesuffix("]") + f", {good}]"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.formats import BadRecord, Record, dump, jsonl, open_records
-from recollect.model import ROLES, Conversation, Draft, Message
+from everword.errors import InvalidInput
+from everword.formats import BadRecord, Record, dump, jsonl, open_records
+from everword.model import ROLES, Conversation, Draft, Message
 
 DATA = Path(__file__).parent / "data"
 
@@ -26,13 +26,13 @@ def lines(path: Path, *texts: str | bytes | dict[str, Any]) -> Path:
 
 
 def records(path: Path, **options: Any) -> list[Record]:
-    found = list(open_records(path, "recollect", **options))
+    found = list(open_records(path, "everword", **options))
     assert not [record for record in found if isinstance(record, BadRecord)]
     return [record for record in found if isinstance(record, Record)]
 
 
 def bad(path: Path, **options: Any) -> list[BadRecord]:
-    return [r for r in open_records(path, "recollect", **options) if isinstance(r, BadRecord)]
+    return [r for r in open_records(path, "everword", **options) if isinstance(r, BadRecord)]
 
 
 def test_messages_are_read_with_their_conversation_author_time_and_id() -> None:
@@ -208,7 +208,7 @@ USER = {"role": "user", "content": "hi"}
 def test_a_bad_line_is_named_and_does_not_stop_the_others(
     tmp_path: Path, line: str | bytes | dict[str, Any], reason: str
 ) -> None:
-    first, second, third = open_records(lines(tmp_path / "x", USER, line, USER), "recollect")
+    first, second, third = open_records(lines(tmp_path / "x", USER, line, USER), "everword")
     assert isinstance(first, Record)
     assert isinstance(second, BadRecord)
     assert second.where == "line 2"

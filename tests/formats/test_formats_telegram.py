@@ -13,10 +13,10 @@ from hostile_names import HOSTILE_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formats import BadRecord, Record, open_records
-from recollect.formats.channels import _RepairedStream
-from recollect.formats.source import Stream
-from recollect.log.rules import check_metadata
+from everword.formats import BadRecord, Record, open_records
+from everword.formats.channels import _RepairedStream
+from everword.formats.source import Stream
+from everword.log.rules import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": 1, "type": "message", "date_unixtime": "1736071200", "from": "Ann", "from_id": "user5", "text": "hi"}

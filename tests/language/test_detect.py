@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.detect import BY_SCRIPT, DEFAULT, LANGUAGES, SAMPLE, UNKNOWN, detect, function_words, script_of
+from everword.text.detect import BY_SCRIPT, DEFAULT, LANGUAGES, SAMPLE, UNKNOWN, detect, function_words, script_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 

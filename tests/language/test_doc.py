@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from recollect.text.doc import KEPT, SHORT, Doc, doc_of
-from recollect.text.sentences import sentences
-from recollect.text.words import words
+from everword.text.doc import KEPT, SHORT, Doc, doc_of
+from everword.text.sentences import sentences
+from everword.text.words import words
 
 READ: list[str] = []
 

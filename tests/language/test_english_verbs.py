@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.english import has_predicate, has_verb
+from everword.text.english import has_predicate, has_verb
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.text.filler import bare_request, is_filler, strip_addressee, trim
-from recollect.text.mentions import AMOUNT, WHEN, amounts, names
-from recollect.text.sentences import (
+from everword.text.filler import bare_request, is_filler, strip_addressee, trim
+from everword.text.mentions import AMOUNT, WHEN, amounts, names
+from everword.text.sentences import (
     MAX_CHARACTERS,
     MAX_SENTENCE,
     MAX_SENTENCES,
@@ -19,7 +19,7 @@ from recollect.text.sentences import (
     sentences,
     split_sentences,
 )
-from recollect.text.words import shorten_phrase, stems, weigh, words
+from everword.text.words import shorten_phrase, stems, weigh, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 

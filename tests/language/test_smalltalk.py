@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.text.filler import is_small_talk
+from everword.text.filler import is_small_talk
 
 SMALL = """
     hi | Hi! | hello there | hey | good morning | Good night! | thanks! | Thank you so much for your help! | thx | ok |

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.text.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups, word_terms
+from everword.text.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups, word_terms
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 # Letters and joints in the proportions of chat, from many scripts: st.text() alone rarely makes a word.
@@ -87,7 +87,7 @@ class TestNamesAndNumbers:
             ("getUserName fails", ["getUserName", "getusername", "user name", "username user"]),
             ("HTTPServer2 is slow", ["server", "httpserver2"]),
             ("max_cache_size", ["cache size", "max_cache_size", "cache"]),
-            ("src/recollect/main.py", ["main.py", "recollect", "main"]),
+            ("src/everword/main.py", ["main.py", "everword", "main"]),
             ("see https://www.example.com/blog/foo-bar?x=1", ["example.com", "foo bar", "blog"]),
             ("jane.doe@example.com", ["jane.doe@example.com", "jane", "doe", "example"]),
             ("ask @alex about #MyTag", ["alex", "@alex", "#MyTag", "mytag", "tag"]),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llm_client import request
 
-from recollect.errors import (
+from everword.errors import (
     InvalidInput,
     ModelBusy,
     ModelError,
@@ -18,9 +18,9 @@ from recollect.errors import (
     ModelTimeout,
     NoModel,
 )
-from recollect.models.chat.roles import Chain, Cooldowns, NoModelLLM
-from recollect.ports import LLM, Completion
-from recollect.testing.llm import ScriptedLLM
+from everword.models.chat.roles import Chain, Cooldowns, NoModelLLM
+from everword.ports import LLM, Completion
+from everword.testing.llm import ScriptedLLM
 
 FAILURES = [ModelTimeout("late"), ModelBusy("busy"), ModelNonsense("odd"), ModelRefused("no")]
 
@@ -51,7 +51,7 @@ streamed = pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 def test_the_next_is_asked(failure: ModelError, streamed: bool, caplog: pytest.LogCaptureFixture) -> None:
     first, second = ScriptedLLM([failure], name="first"), ScriptedLLM(["I am here."], chunk=2, name="second")
-    with caplog.at_level(logging.WARNING, "recollect.models.chat"):
+    with caplog.at_level(logging.WARNING, "everword.models.chat"):
         assert asyncio.run(ask(Chain([first, second]), streamed)) == "I am here."
     assert first.requests == second.requests == [request()]
     assert caplog.messages == [f"{failure}; asking the next model"]
@@ -186,7 +186,7 @@ def test_a_chain_is_a_model_and_closes_all() -> None:
 @streamed
 def test_no_model_says_how_to_get_one(streamed: bool) -> None:
     model: LLM = NoModelLLM()
-    with pytest.raises(NoModel, match=r"RECOLLECT_CHAT_URL.*RECOLLECT_CHAT_MODEL.*RECOLLECT_CHAT_KEY.*--local"):
+    with pytest.raises(NoModel, match=r"EVERWORD_CHAT_URL.*EVERWORD_CHAT_MODEL.*EVERWORD_CHAT_KEY.*--local"):
         asyncio.run(ask(model, streamed))
     assert model.name == "no model"
     asyncio.run(model.close())

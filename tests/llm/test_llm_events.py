@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelNonsense
-from recollect.models.chat.answers import EventParser, Trouble
+from everword.errors import ModelNonsense
+from everword.models.chat.answers import EventParser, Trouble
 
 TEXT = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))
 

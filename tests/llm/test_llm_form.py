@@ -8,8 +8,8 @@ import pytest
 from llm_client import complete, request, stream, with_model
 from llm_server import Step, fails, says, serving, streams, unless
 
-from recollect.errors import ModelRefused
-from recollect.models.chat.openai import OpenAIModel, is_strict, schema_instruction
+from everword.errors import ModelRefused
+from everword.models.chat.openai import OpenAIModel, is_strict, schema_instruction
 
 pytest.importorskip("openai")
 

@@ -11,9 +11,9 @@ import pytest
 from llm_client import KEY, Waits, complete, stream
 from llm_server import Exchange, Step, drops, fails, falls_silent, replies, says, sends, serving
 
-from recollect.errors import ModelError
-from recollect.models.chat.answers import Trouble
-from recollect.models.chat.openai import OpenAIModel
+from everword.errors import ModelError
+from everword.models.chat.answers import Trouble
+from everword.models.chat.openai import OpenAIModel
 
 pytest.importorskip("openai")
 
@@ -64,7 +64,7 @@ def test_the_key_is_in_no_variable_of_a_failed_call(name: str) -> None:
     with serving(STEPS[name]) as service, pytest.raises(ModelError) as caught:
         complete(service, retries=0)
     frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
-    ours = [f"{frame.locals}" for frame in frames if frame.filename.endswith("recollect/models/chat/openai.py")]
+    ours = [f"{frame.locals}" for frame in frames if frame.filename.endswith("everword/models/chat/openai.py")]
     assert ours
     assert KEY[:9] not in "".join(ours)
 
@@ -113,7 +113,7 @@ def test_the_error_has_an_id_that_finds_the_servers_words_in_the_log(
     refusal = caught.value.refusal
     assert refusal is not None
     assert "org-4411" not in f"{caught.value!r}{refusal}"
-    [line] = [record.getMessage() for record in caplog.records if record.name == "recollect.models.chat"]
+    [line] = [record.getMessage() for record in caplog.records if record.name == "everword.models.chat"]
     assert f"id {refusal.id}, saying: " in line
     assert words in line
 

@@ -17,10 +17,10 @@ import pytest
 from llm_client import request
 from llm_server import PATIENCE
 
-from recollect.errors import InvalidInput, MissingExtra, ModelRefused, NoModel
-from recollect.models.chat import local
-from recollect.models.chat.local import LocalModel
-from recollect.ports import LLM, Completion
+from everword.errors import InvalidInput, MissingExtra, ModelRefused, NoModel
+from everword.models.chat import local
+from everword.models.chat.local import LocalModel
+from everword.ports import LLM, Completion
 
 pytest.importorskip("xllamacpp", reason="make test installs it")
 
@@ -171,7 +171,7 @@ def test_weights_that_are_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(MissingExtra, match=r"a local model needs.*recollect\[local\]"):
+    with pytest.raises(MissingExtra, match=r"a local model needs.*everword\[local\]"):
         LocalModel()
 
 

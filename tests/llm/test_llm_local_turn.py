@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Budget, Memory, Settings
-from recollect.model import ChatMessage
-from recollect.models.chat.local import LocalModel
-from recollect.ports import Completion, Request
-from recollect.summaries.tiers import load_tiers
-from recollect.wiring import open_store
+from everword import Budget, Memory, Settings
+from everword.model import ChatMessage
+from everword.models.chat.local import LocalModel
+from everword.ports import Completion, Request
+from everword.summaries.tiers import load_tiers
+from everword.wiring import open_store
 
 pytest.importorskip("xllamacpp", reason="make test installs it")
 
@@ -70,8 +70,8 @@ def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path, model: 
         tiers = store.read(lambda tx: load_tiers(tx, "default", "demo", 0))
     assert seen.strip()
     assert (asked.content, reply.role, reply.content) == (SAID, "assistant", seen.strip())
-    assert not any(sign in seen for sign in ("[REQUEST_TIER", "[SEARCH_EPISODIC", "<recollect"))
-    rounds = reply.metadata["recollect"]["rounds"]
+    assert not any(sign in seen for sign in ("[REQUEST_TIER", "[SEARCH_EPISODIC", "<everword"))
+    rounds = reply.metadata["everword"]["rounds"]
     assert {one["model"] for one in rounds} == {"SmolLM2-135M"}
     assert all(0 < one["tokens_in"] < LocalModel.context for one in rounds)
     assert set(tiers) == {1, 2}

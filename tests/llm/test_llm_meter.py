@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llm_client import request
 
-from recollect.errors import (
+from everword.errors import (
     InvalidInput,
     ModelBusy,
     ModelError,
@@ -19,9 +19,9 @@ from recollect.errors import (
     ModelTimeout,
     NoModel,
 )
-from recollect.models.chat.roles import Ceiling, Cooldowns, MeteredLLM, ModelCall, Role
-from recollect.ports import LLM, Completion
-from recollect.testing.llm import ScriptedLLM, count_words
+from everword.models.chat.roles import Ceiling, Cooldowns, MeteredLLM, ModelCall, Role
+from everword.ports import LLM, Completion
+from everword.testing.llm import ScriptedLLM, count_words
 
 QUESTION = request("Be kind.", "How are you?")
 IN = 2 + 4 + 3 + 4  # words, and the frame of each message

@@ -23,8 +23,8 @@ from llm_server import (
     waits_for_the_end,
 )
 
-from recollect.config import Secret
-from recollect.errors import (
+from everword.config import Secret
+from everword.errors import (
     InvalidInput,
     MissingExtra,
     ModelBusy,
@@ -34,8 +34,8 @@ from recollect.errors import (
     ModelRefused,
     ModelTimeout,
 )
-from recollect.models.chat.openai import OpenAIModel, retry_after
-from recollect.ports import LLM, Completion
+from everword.models.chat.openai import OpenAIModel, retry_after
+from everword.ports import LLM, Completion
 
 pytest.importorskip("openai")
 
@@ -313,7 +313,7 @@ def test_other_wrong_arguments(wrong: dict[str, Any]) -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtra, match=r"a chat model needs.*recollect\[openai\]"):
+    with pytest.raises(MissingExtra, match=r"a chat model needs.*everword\[openai\]"):
         OpenAIModel("http://host/v1", KEY, "some-model")
 
 

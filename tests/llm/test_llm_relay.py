@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from llm_server import delta, fails, says, sends, serving, streams
 from sample_sizes import sample
 
-from recollect.errors import ModelError, ModelNonsense, ModelRefused
-from recollect.models.chat.answers import RelayReader, Trouble
-from recollect.models.chat.openai import OpenAIModel
-from recollect.models.chat.roles import ModelCall, NoModelLLM, Role
-from recollect.openai.messages import calls_metadata
-from recollect.openai.stream import CompleteReply, ReplyStream, sum_usages
-from recollect.ports import LLM
-from recollect.testing.llm import ScriptedLLM
+from everword.errors import ModelError, ModelNonsense, ModelRefused
+from everword.models.chat.answers import RelayReader, Trouble
+from everword.models.chat.openai import OpenAIModel
+from everword.models.chat.roles import ModelCall, NoModelLLM, Role
+from everword.openai.messages import calls_metadata
+from everword.openai.stream import CompleteReply, ReplyStream, sum_usages
+from everword.ports import LLM
+from everword.testing.llm import ScriptedLLM
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}
 FRAME = {"id": "1", "created": 1, "model": "model-x"}
@@ -40,7 +40,7 @@ def model(url: str, name: str) -> OpenAIModel:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(("name", "asked"), [("", "x"), ("recollect", "x"), ("y", "y"), ("z-17", "z-17")])
+@pytest.mark.parametrize(("name", "asked"), [("", "x"), ("everword", "x"), ("y", "y"), ("z-17", "z-17")])
 def test_the_model_that_is_meant_is_asked_and_counted(stream: bool, name: str, asked: str) -> None:
     calls: list[ModelCall] = []
     with serving(streams("Hi", ".") if stream else says("Hi.")) as service:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 from llm_client import request
 
-from recollect.errors import ModelBusy
-from recollect.ports import LLM, Completion
-from recollect.testing.llm import ScriptedLLM
+from everword.errors import ModelBusy
+from everword.ports import LLM, Completion
+from everword.testing.llm import ScriptedLLM
 
 
 def pieces(model: LLM) -> list[str | Completion]:

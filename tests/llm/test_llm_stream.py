@@ -21,9 +21,9 @@ from llm_server import (
     unless,
 )
 
-from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout
-from recollect.models.chat.openai import OpenAIModel
-from recollect.ports import Completion
+from everword.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout
+from everword.models.chat.openai import OpenAIModel
+from everword.ports import Completion
 
 pytest.importorskip("openai")
 

@@ -13,11 +13,11 @@ import pytest
 from llm_client import complete, current_loop, request, with_model
 from llm_server import Exchange, Step, fails, falls_silent, replies, says, serving, unless
 
-from recollect import Memory
-from recollect.errors import ModelCutOff, ModelSpent, ModelTimeout
-from recollect.models.chat.roles import MOST, TIMES, ModelCall, Role, ThinkingRoom, is_unfinished_json
-from recollect.ports import LLM, Completion, Request
-from recollect.testing import ScriptedLLM
+from everword import Memory
+from everword.errors import ModelCutOff, ModelSpent, ModelTimeout
+from everword.models.chat.roles import MOST, TIMES, ModelCall, Role, ThinkingRoom, is_unfinished_json
+from everword.ports import LLM, Completion, Request
+from everword.testing import ScriptedLLM
 
 pytest.importorskip("openai")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import InvalidInput
-from recollect.log.rules import check_id
-from recollect.model.clean_names import MAX_NAME, MAX_NAME_BYTES, clean_name, with_name
+from everword import InvalidInput
+from everword.log.rules import check_id
+from everword.model.clean_names import MAX_NAME, MAX_NAME_BYTES, clean_name, with_name
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 

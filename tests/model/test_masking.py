@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.config import Secret, Settings
-from recollect.errors import ConfigError, InvalidInput, StoreUnwritable
-from recollect.masking import STARS, MaskingFormatter, mask_credentials, masked_logger
+from everword.config import Secret, Settings
+from everword.errors import ConfigError, InvalidInput, StoreUnwritable
+from everword.masking import STARS, MaskingFormatter, mask_credentials, masked_logger
 
 PLANTED = "pl4nted"
 PLACES = [
@@ -39,17 +39,17 @@ PLACES = [
     "https://host/v1?key={}",
     "https://host/v1?sig={}&x=1",
     "https%3A%2F%2Fhost%2F%3Fpassword%3D{}",
-    "RECOLLECT_CHAT_KEY={}",
+    "EVERWORD_CHAT_KEY={}",
     "{{'Authorization': 'Bearer {}'}}",
     '{{"password": "a \\" {}", "user": "al"}}',
     "Authorization: Basic {}",
     "[(b'authorization', b'Bearer {}')]",
-    "Cookie: recollect_session=a; other={}",
+    "Cookie: everword_session=a; other={}",
     "X-API-Key: {}",
     "Bearer abc1{}",
 ]
 TOKENS = {
-    "recollect key": "rk_0123456789abcdef_" + "aB3-_" * 8,
+    "everword key": "rk_0123456789abcdef_" + "aB3-_" * 8,
     "OpenAI key": "sk-proj-" + "aB3" * 10,
     "Stripe key": "sk_live_" + "aB3" * 6,
     "GitHub token": "ghp_" + "aB3" * 12,
@@ -138,7 +138,7 @@ def test_settings_show_no_credential() -> None:
 
 
 def test_a_logger_of_ours_gives_no_credential_to_any_handler(caplog: pytest.LogCaptureFixture) -> None:
-    logger = masked_logger("recollect.test")
+    logger = masked_logger("everword.test")
     try:
         raise ValueError(f"https://al:{PLANTED}@host/")
     except ValueError as error:
@@ -146,7 +146,7 @@ def test_a_logger_of_ours_gives_no_credential_to_any_handler(caplog: pytest.LogC
     logger.warning("password=%s", PLANTED)
     assert PLANTED not in caplog.text
     assert "ValueError: https://al:***@host/" in caplog.text
-    assert logging.getLogger("recollect.test").filters == logger.filters[:1]
+    assert logging.getLogger("everword.test").filters == logger.filters[:1]
 
 
 def test_a_formatter_of_ours_masks_what_libraries_log() -> None:

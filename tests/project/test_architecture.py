@@ -11,7 +11,7 @@ import pytest
 from pure_modules import pure_paths
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "recollect"
+SOURCE = ROOT / "src" / "everword"
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
 
 
@@ -35,14 +35,14 @@ def is_module(name: str) -> bool:
 
 
 def imports(path: Path) -> set[str]:
-    """The packages of recollect that a module imports, anywhere in it, also for types only."""
+    """The packages of everword that a module imports, anywhere in it, also for types only."""
     found = set()
     for node in nodes_of(path):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "recollect":
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "everword":
             parts = node.module.split(".")
             found |= {parts[1]} if len(parts) > 1 else {a.name for a in node.names if is_module(a.name)}
         elif isinstance(node, ast.Import):
-            found |= {name.split(".")[1] for name in (a.name for a in node.names) if name.startswith("recollect.")}
+            found |= {name.split(".")[1] for name in (a.name for a in node.names) if name.startswith("everword.")}
     return found
 
 

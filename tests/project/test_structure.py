@@ -14,11 +14,11 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-import recollect
-from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+import everword
+from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "recollect"
+SOURCE = ROOT / "src" / "everword"
 STRUCTURE: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "structure.py"), run_name="structure")
 FACES = (MemoryFace, ConversationFace, DocumentsFace)
 # Where the classes are that have a face. What a script writes (`memory/sync.py`) repeats it: see test_generated.py.
@@ -66,19 +66,19 @@ def test_every_view_is_in_the_module_of_its_name(tmp_path: Path) -> None:
     places: dict[str, str] = {}
     for room in ("recall", "facts", "summaries", "topics"):
         for path in (SOURCE / room).glob("*.py"):
-            module = f"recollect.{room}.{path.stem}"
+            module = f"everword.{room}.{path.stem}"
             for value in vars(import_module(module)).values():
                 if inspect.isclass(value) and value.__module__ == module and hasattr(value, "prepare"):
                     places[getattr(value, "name", "")] = room if path.stem == "view" else path.stem
     assert places == {name: name for name in places} | {"index": "recall"}
-    with recollect.Memory(str(tmp_path / "views.db"), followers=False) as memory:
+    with everword.Memory(str(tmp_path / "views.db"), followers=False) as memory:
         assert sorted(memory.views) == sorted(places)
 
 
 def test_public_names_are_listed_once_in_order_and_can_be_imported() -> None:
-    assert list(recollect.__all__) == sorted(set(recollect.__all__))
-    assert [name for name in recollect.__all__ if not hasattr(recollect, name)] == []
-    assert set(recollect.__all__) - set(dir(recollect)) == set()
+    assert list(everword.__all__) == sorted(set(everword.__all__))
+    assert [name for name in everword.__all__ if not hasattr(everword, name)] == []
+    assert set(everword.__all__) - set(dir(everword)) == set()
 
 
 def test_everything_a_public_method_returns_is_public() -> None:
@@ -88,15 +88,15 @@ def test_everything_a_public_method_returns_is_public() -> None:
         for name, method in vars(face).items():
             if not name.startswith("_") and inspect.isfunction(method):
                 collect_classes(get_type_hints(method).get("return"), returned_classes)
-    assert recollect.Message in returned_classes
-    assert sorted(cls.__name__ for cls in returned_classes if cls.__name__ not in recollect.__all__) == []
+    assert everword.Message in returned_classes
+    assert sorted(cls.__name__ for cls in returned_classes if cls.__name__ not in everword.__all__) == []
 
 
 def collect_classes(hint: Any, into: set[type]) -> None:
     """Add the package's classes that a type names, and those that their fields name."""
     for argument in get_args(hint):
         collect_classes(argument, into)
-    if inspect.isclass(hint) and hint.__module__.split(".")[0] == "recollect" and hint not in into:
+    if inspect.isclass(hint) and hint.__module__.split(".")[0] == "everword" and hint not in into:
         into.add(hint)
         if dataclasses.is_dataclass(hint):
             for field_hint in get_type_hints(hint).values():

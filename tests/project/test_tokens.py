@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import ConfigError, Memory
-from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer, load_ranks
-from recollect.ports import Tokenizer
+from everword import ConfigError, Memory
+from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer, load_ranks
+from everword.ports import Tokenizer
 
 # From OpenAI's guide to counting tokens, and the trivial.
 KNOWN = [

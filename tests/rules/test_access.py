@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.errors import Forbidden, InvalidInput
-from recollect.log.access import PROGRAM, STDIO, Access, Viewer, is_claim, may_take_back
-from recollect.model import Fact, RefusedFact, Statement
+from everword.errors import Forbidden, InvalidInput
+from everword.log.access import PROGRAM, STDIO, Access, Viewer, is_claim, may_take_back
+from everword.model import Fact, RefusedFact, Statement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PRIVATE = Statement("default", "bob", "s1", "bob likes tea.", "bob", NOW)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import InvalidInput
-from recollect.summaries.rules import days
-from recollect.summaries.rules.days import Participation
+from everword import InvalidInput
+from everword.summaries.rules import days
+from everword.summaries.rules.days import Participation
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)

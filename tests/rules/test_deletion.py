@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.words import contains_phrase
+from everword.text.words import contains_phrase
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.errors import RecollectError
-from recollect.log.rules import check_text
+from everword.errors import EverwordError
+from everword.log.rules import check_text
 
 EVERY = sorted({*RULES, *CALLS} - OTHERS)
 MOMENTS = (
@@ -86,7 +86,7 @@ def call(name: str, asked: Given) -> None:
     """What is raised on purpose is an answer: a text may be refused."""
     try:
         prepared(name, asked)()
-    except RecollectError:
+    except EverwordError:
         pass
     except Exception as error:
         error.add_note(f"in {name}, of {asked.text[:200]!r} at {asked.moment}")
@@ -140,7 +140,7 @@ def seconds(name: str, text: str, times: int) -> float:
     for _ in range(times):
         prepare = prepared(name, Given(text))
         begun = time.thread_time()
-        with suppress(RecollectError):
+        with suppress(EverwordError):
             prepare()
         taken.append(time.thread_time() - begun)
     return min(taken)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.log.expiry import first_expiry, format_expiry, has_expired, parse_expiry
-from recollect.log.rules import check_expiry
+from everword.errors import InvalidInput
+from everword.log.expiry import first_expiry, format_expiry, has_expired, parse_expiry
+from everword.log.rules import check_expiry
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 TICK = timedelta(microseconds=1)

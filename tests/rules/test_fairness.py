@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.follow.fairness import fair_order, next_room
-from recollect.ports import Lag
+from everword.follow.fairness import fair_order, next_room
+from everword.ports import Lag
 
 LAGS = st.lists(st.builds(Lag, st.sampled_from("abc"), st.text("xyz", max_size=2), st.just(0), st.just(1)))
 SERVED = st.dictionaries(st.sampled_from("abc"), st.integers(1, 9))

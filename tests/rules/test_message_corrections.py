@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Message
-from recollect.text.corrections import corrected_turns, has_correction
+from everword import Message
+from everword.text.corrections import corrected_turns, has_correction
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

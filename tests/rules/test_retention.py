@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.changes.retention_rules import KINDS, OVER, Retention, day_is_over, find_expired_topics
+from everword.changes.retention_rules import KINDS, OVER, Retention, day_is_over, find_expired_topics
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

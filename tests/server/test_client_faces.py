@@ -15,30 +15,30 @@ from typing import Any, ClassVar
 
 import pytest
 
-from recollect import (
+from everword import (
     AsyncClient,
     Batch,
     Budget,
     Change,
     Client,
     Draft,
+    EverwordError,
     InvalidInput,
     Memory,
     ModelTimeout,
     NoModel,
     NotFound,
-    RecollectError,
     ScopeError,
     ServerError,
 )
-from recollect.client.documents import AsyncClientDocuments
-from recollect.client.memory import AsyncClientConversation
-from recollect.memory.conversation import AsyncConversation
-from recollect.memory.documents import AsyncDocuments
-from recollect.memory.memory import MemoryEngine
-from recollect.memory.sync import BlockingDocuments
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.client.documents import AsyncClientDocuments
+from everword.client.memory import AsyncClientConversation
+from everword.memory.conversation import AsyncConversation
+from everword.memory.documents import AsyncDocuments
+from everword.memory.memory import MemoryEngine
+from everword.memory.sync import BlockingDocuments
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 # `open` takes no options on a server; `views` are not served; only the server opens conversations and sees for callers;
 # what a process holds in memory (`degraded`) a server says in its answers and in `stats`.
@@ -142,7 +142,7 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
         len(chat.archived()),
         chat.standalone("Which trains go to Lisbon?"),
     )
-    answer = chat.command("Recollect, what do you know about me?")
+    answer = chat.command("Everword, what do you know about me?")
     yield answer and (answer.kind, answer.person), chat.command("hello there")
     yield from keep(memory.documents())
     yield len(list(memory.export(user="alex"))), len(list(memory.export(conversation="channel")))
@@ -198,7 +198,7 @@ def test_a_turn_is_the_same_here_and_there(opened: Callable[..., Any]) -> None:
     assert seen[0] == seen[1]
 
 
-WRONG: list[tuple[type[RecollectError], Callable[[Any], Any]]] = [
+WRONG: list[tuple[type[EverwordError], Callable[[Any], Any]]] = [
     (InvalidInput, lambda memory: memory.conversation("c").add("robot", "hi")),
     (InvalidInput, lambda memory: memory.conversation("c").add("user", "")),
     (InvalidInput, lambda memory: memory.conversation("c").add("user", "hi", metadata={"x": float("nan")})),
@@ -256,7 +256,7 @@ def test_a_client_says_what_is_missing_and_never_shows_its_key(tmp_path: Path) -
         url = server.url
     with Client(url, "rk_a_b") as nobody, pytest.raises(ServerError, match="is the server running"):
         nobody.conversations()
-    with pytest.raises(RecollectError, match="closed"):
+    with pytest.raises(EverwordError, match="closed"):
         nobody.conversations()
 
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from recollect import Client, Draft, InvalidInput, Memory, NotFound, RecollectError, ServerError, errors
-from recollect.client.connection import parse_error
-from recollect.model import Resolved, Unknown
-from recollect.server.problems import RESERVED, SPEAKING, problem_of
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
-from recollect.wire import dumps, from_json_value
+from everword import Client, Draft, EverwordError, InvalidInput, Memory, NotFound, ServerError, errors
+from everword.client.connection import parse_error
+from everword.model import Resolved, Unknown
+from everword.server.problems import RESERVED, SPEAKING, problem_of
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
+from everword.wire import dumps, from_json_value
 
 NAIVE = datetime(2026, 3, 1)  # noqa: DTZ001
 SURROGATE = "\ud800"
@@ -148,13 +148,13 @@ def test_lines_end_where_the_server_ends_them_and_not_where_somebody_wrote_somet
 # -- every error is itself again
 
 
-def every(kind: type[RecollectError]) -> Iterator[type[RecollectError]]:
+def every(kind: type[EverwordError]) -> Iterator[type[EverwordError]]:
     yield kind
     for one in kind.__subclasses__():
         yield from every(one)
 
 
-PARTS: dict[type[RecollectError], tuple[Any, ...]] = {
+PARTS: dict[type[EverwordError], tuple[Any, ...]] = {
     errors.InvalidInput: ("one", "two"),
     errors.SecretRefused: ("one", "two"),
     errors.MissingExtra: ("one", "two"),
@@ -172,7 +172,7 @@ AS_ANOTHER = {
 
 
 NOT_OF_A_SERVER = (
-    RecollectError,
+    EverwordError,
     errors.ImportFailed,
     ServerError,
     errors.PlatformBusy,
@@ -181,7 +181,7 @@ NOT_OF_A_SERVER = (
 
 
 def test_every_error_of_a_memory_is_the_same_error_over_http() -> None:
-    own = [kind for kind in every(RecollectError) if kind.__module__ == "recollect.errors"]
+    own = [kind for kind in every(EverwordError) if kind.__module__ == "everword.errors"]
     assert len(own) > 20
     for kind in own:
         error = kind(*PARTS.get(kind, ("what happened",)))
@@ -292,16 +292,16 @@ STRANGE = {
 
 @pytest.mark.parametrize("answer", STRANGE.values(), ids=STRANGE)
 def test_what_is_no_server_of_ours_is_an_error_that_says_so(answer: bytes) -> None:
-    with answering(answer) as (url, _), Client(url) as memory, pytest.raises(RecollectError, match="ours"):
+    with answering(answer) as (url, _), Client(url) as memory, pytest.raises(EverwordError, match="ours"):
         memory.conversations()
     with (
         answering(answer) as (url, _),
         Client(url) as memory,
-        pytest.raises(RecollectError, match=r"ours|ended"),
+        pytest.raises(EverwordError, match=r"ours|ended"),
     ):
         list(memory.conversation("c").stream("hi"))
     if b"[]" not in answer and b"204" not in answer:
-        with answering(answer) as (url, _), Client(url) as memory, pytest.raises(RecollectError, match="ours"):
+        with answering(answer) as (url, _), Client(url) as memory, pytest.raises(EverwordError, match="ours"):
             list(memory.export())
 
 

@@ -20,18 +20,18 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.main import program
-from recollect.config import Settings
-from recollect.errors import ConfigError, EmbedderError, Forbidden, InvalidInput, NotFound
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Store, Vectors
-from recollect.server import ServerOptions
-from recollect.server.door import keys
-from recollect.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses
-from recollect.server.door.loopback import is_loopback
-from recollect.server.hosting import wants_keys
-from recollect.testing.serving import Serving
-from recollect.wiring import open_store
+from everword.cli.main import program
+from everword.config import Settings
+from everword.errors import ConfigError, EmbedderError, Forbidden, InvalidInput, NotFound
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Store, Vectors
+from everword.server import ServerOptions
+from everword.server.door import keys
+from everword.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses
+from everword.server.door.loopback import is_loopback
+from everword.server.hosting import wants_keys
+from everword.testing.serving import Serving
+from everword.wiring import open_store
 
 PATIENCE = 120.0
 SAY = {"messages": [{"role": "user", "content": "hello"}]}
@@ -342,14 +342,14 @@ def test_the_space_is_the_keys_own_unless_it_opens_several(server: Serving) -> N
 
         assert space(server.key(space="team")) == "team"
         assert space(server.key(space=())) == "default"
-        assert space(server.key(space=()), **{"X-Recollect-Space": "any"}) == "any"
+        assert space(server.key(space=()), **{"X-Everword-Space": "any"}) == "any"
         both = server.key(space=("a", "b"))
         assert space(both) == 400
-        assert space(both, **{"X-Recollect-Space": "b"}) == "b"
-        assert space(both, **{"X-Recollect-Space": "c"}) == 403
+        assert space(both, **{"X-Everword-Space": "b"}) == "b"
+        assert space(both, **{"X-Everword-Space": "c"}) == 403
         assert http.get("/v1/space?space=a", headers=bearer(both)).json() == {"space": "a"}
         # Two places that name two spaces, or a name that was left empty, are mistakes: neither is guessed at.
-        named, header = [*bearer(both).items()], "X-Recollect-Space"
+        named, header = [*bearer(both).items()], "X-Everword-Space"
         for query, headers in (
             ("?space=a", [*named, (header, "b")]),
             ("?space=a&space=b", named),
@@ -359,7 +359,7 @@ def test_the_space_is_the_keys_own_unless_it_opens_several(server: Serving) -> N
             assert (two.status_code, two.json()["code"]) == (400, "which_space")
         assert http.get("/v1/space?space=a", headers=[*named, (header, "a")]).json() == {"space": "a"}
         assert http.get("/v1/space", headers=[*named, *bearer(server.key()).items()]).status_code == 400
-        assert space(server.key(space=()), **{"X-Recollect-Space": ""}) == 422
+        assert space(server.key(space=()), **{"X-Everword-Space": ""}) == 422
         assert http.get("/v1/space?space=", headers=bearer(server.key(space=()))).status_code == 422
 
 
@@ -367,7 +367,7 @@ def test_the_space_is_the_keys_own_unless_it_opens_several(server: Serving) -> N
 def test_a_space_of_another_script_is_named_as_programs_send_it(server: Serving, coding: str) -> None:
     named = {
         b"Authorization": f"Bearer {server.key(space='büro')}".encode(),
-        b"X-Recollect-Space": "büro".encode(coding),
+        b"X-Everword-Space": "büro".encode(coding),
     }
     assert httpx2.get(f"{server.url}/v1/space", headers=named).json() == {"space": "büro"}
 
@@ -502,7 +502,7 @@ def test_a_page_that_is_named_may_call(tmp_path: Path) -> None:
         asked = {
             "Origin": "https://app.example",
             "Access-Control-Request-Method": "POST",
-            "Access-Control-Request-Headers": "authorization,content-type,x-recollect-space,x-recollect-conversation",
+            "Access-Control-Request-Headers": "authorization,content-type,x-everword-space,x-everword-conversation",
         }
         before = http.options("/v1/search", headers=asked)
         assert before.status_code == 200
@@ -521,7 +521,7 @@ def test_auth_is_off_on_loopback_alone(tmp_path: Path) -> None:
     assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.com", "localhost.example.com", "")))
     assert not wants_keys(settings, "127.0.0.1", None)
     for host, auth in (("0.0.0.0", None), ("127.0.0.1", True)):
-        with pytest.raises(ConfigError, match="recollect keys create"):
+        with pytest.raises(ConfigError, match="everword keys create"):
             wants_keys(settings, host, auth)
     with pytest.raises(ConfigError, match="loopback alone"):
         wants_keys(settings, "0.0.0.0", False)

@@ -14,10 +14,10 @@ import httpx2
 import numpy
 import pytest
 
-from recollect import wire
-from recollect.model import Message
-from recollect.server.routes.answers import json_bytes
-from recollect.testing.serving import Serving
+from everword import wire
+from everword.model import Message
+from everword.server.routes.answers import json_bytes
+from everword.testing.serving import Serving
 
 PLAIN = {"Content-Type": "application/json"}
 WITH_CHARSET = {"Content-Type": "application/json; charset=utf-8"}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.server.connections import JOINED, AnswerTransport, Connection
-from recollect.testing.serving import Serving
+from everword.server.connections import JOINED, AnswerTransport, Connection
+from everword.testing.serving import Serving
 
 PATIENCE = 120.0
 BODY = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()

@@ -14,9 +14,9 @@ import click
 import pytest
 import yaml
 
-from recollect import __version__
-from recollect.cli.main import program
-from recollect.config import BY_NAME, Settings, token_variable
+from everword import __version__
+from everword.cli.main import program
+from everword.config import BY_NAME, Settings, token_variable
 
 ROOT = Path(__file__).parents[2]
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+[\w.-]*$")
@@ -46,7 +46,7 @@ def test_the_image_is_built_on_pinned_ones_and_runs_as_nobody() -> None:
     assert after.index("USER") > after.index("RUN")
     assert "/healthz" in named["HEALTHCHECK"]
     assert named["STOPSIGNAL"] == "SIGTERM"
-    assert yaml.safe_load(named["ENTRYPOINT"]) == ["recollect"]
+    assert yaml.safe_load(named["ENTRYPOINT"]) == ["everword"]
     check_command(yaml.safe_load(named["CMD"]))
     known = {"FROM", "WORKDIR", "COPY", "RUN", "ENV", "VOLUME", "USER", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK"}
     assert {name for name, _ in steps} <= known | {"ENTRYPOINT", "CMD"}
@@ -93,9 +93,9 @@ def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, A
         for variable, value in one["environment"].items():
             secret = re.search(r"PASSWORD|KEY|STORE|TOKEN", variable)
             assert not secret or "${" in value, f"{variable} has its value in the file"
-            name = variable.removeprefix("RECOLLECT_").lower()
+            name = variable.removeprefix("EVERWORD_").lower()
             tokens = [token_variable(bot) for bot in BOTS]
-            assert not variable.startswith("RECOLLECT_") or name in BY_NAME or variable in tokens
+            assert not variable.startswith("EVERWORD_") or name in BY_NAME or variable in tokens
     assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
     grace = int(services["server"]["stop_grace_period"].removesuffix("s"))
     assert grace > Settings().server_grace

@@ -24,13 +24,13 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from page_reader import PageReader
 
-from recollect.config import Secret, Settings
-from recollect.errors import StoreError
-from recollect.models.chat.openai import OpenAIModel
-from recollect.ports import Tx
-from recollect.server.middleware import JsonLines
-from recollect.testing.serving import Serving
-from recollect.wiring import open_store
+from everword.config import Secret, Settings
+from everword.errors import StoreError
+from everword.models.chat.openai import OpenAIModel
+from everword.ports import Tx
+from everword.server.middleware import JsonLines
+from everword.testing.serving import Serving
+from everword.wiring import open_store
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ def pages_of(server: Serving) -> list[str]:
 
 def test_no_answer_no_page_and_no_line_of_the_log_shows_a_credential_g10(server: Serving) -> None:
     key = server.key(space=[], scopes=("read", "write", "admin"))
-    headers = {"Authorization": f"Bearer {key}", "X-Recollect-Space": "default", "X-Recollect-User": "alex"}
+    headers = {"Authorization": f"Bearer {key}", "X-Everword-Space": "default", "X-Everword-User": "alex"}
     with log_lines() as lines, httpx2.Client(base_url=server.url, headers=headers, timeout=60) as http:
         answers = list(talk_to(server, http))
         with httpx2.Client(base_url=server.url, timeout=60) as browser:
@@ -143,7 +143,7 @@ def test_no_answer_no_page_and_no_line_of_the_log_shows_a_credential_g10(server:
 
 
 def test_a_refusal_of_the_models_server_is_told_in_our_words_with_an_id_in_the_log(server: Serving) -> None:
-    headers = {"Authorization": f"Bearer {server.key(scopes=('read', 'write'))}", "X-Recollect-User": "alex"}
+    headers = {"Authorization": f"Bearer {server.key(scopes=('read', 'write'))}", "X-Everword-User": "alex"}
     ask: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Where do I live now?"}]}
     for stream in (False, True):
         with log_lines() as lines:
@@ -156,7 +156,7 @@ def test_a_refusal_of_the_models_server_is_told_in_our_words_with_an_id_in_the_l
         assert error["message"].startswith("the model's server refused (HTTP 400)")
         id = error["message"].rpartition("id ")[2].rstrip(")")
         [line] = [line for line in map(json.loads, lines.getvalue().splitlines()) if id in line["event"]]
-        assert line["logger"] == "recollect.models.chat"
+        assert line["logger"] == "everword.models.chat"
 
 
 def test_a_refusal_is_told_in_our_words_over_rest_too(server: Serving) -> None:
@@ -178,7 +178,7 @@ def test_a_store_that_fails_shows_no_credential_g10(server: Serving) -> None:
     store = server.store
     assert isinstance(store, FailingStore)
     key = server.key(space=[], scopes=("read", "write", "admin"))
-    headers = {"Authorization": f"Bearer {key}", "X-Recollect-Space": "default"}
+    headers = {"Authorization": f"Bearer {key}", "X-Everword-Space": "default"}
 
     async def call_tool() -> str:
         async with (

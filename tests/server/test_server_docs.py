@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from curl_examples import SENDERS, Sender, by_hand, request_of
 
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
 EXAMPLE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -61,8 +61,8 @@ def test_a_command_is_read_as_curl_reads_it(tmp_path: Path) -> None:
 
 
 def test_every_route_that_the_page_names_exists() -> None:
-    from recollect import AsyncMemory
-    from recollect.server.app import create_app
+    from everword import AsyncMemory
+    from everword.server.app import create_app
 
     paths = set(create_app(AsyncMemory("never opened")).openapi()["paths"]) | {"/openapi.json"}
     table = PAGE[PAGE.index("| route |") : PAGE.index("An id in a path")]

@@ -12,13 +12,13 @@ import httpx2
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from recollect import AsyncClient, Change, Client, Document, RecollectError, ScopeError, StoreBusy
-from recollect.adapters.agents import RecollectSession
-from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
-from recollect.adapters.langchain import RecollectChatMessageHistory
-from recollect.adapters.langgraph import RecollectStore
-from recollect.documents.anthropic_memory_tool import FileCommandRefused
-from recollect.testing.serving import Serving
+from everword import AsyncClient, Change, Client, Document, EverwordError, ScopeError, StoreBusy
+from everword.adapters.agents import EverwordSession
+from everword.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
+from everword.adapters.langchain import EverwordChatMessageHistory
+from everword.adapters.langgraph import EverwordStore
+from everword.documents.anthropic_memory_tool import FileCommandRefused
+from everword.testing.serving import Serving
 
 ROOT = "/v1/spaces/default"
 NOTES = {"namespace": ["notes", "alex"]}
@@ -223,7 +223,7 @@ def test_anthropics_asynchronous_tool_works_with_an_asynchronous_client(server: 
             made = await tool.call({"command": "create", "path": "/memories/a", "file_text": "x"})
             assert made == "File created successfully at: /memories/a"
             plain = MemoryTool(memory, user="kim")
-            with pytest.raises(RecollectError, match="asynchronous"):
+            with pytest.raises(EverwordError, match="asynchronous"):
                 plain.call({"command": "view", "path": "/memories"})
             assert "/memories/a" in await plain.acall({"command": "view", "path": "/memories"})
             await plain.aclear()
@@ -234,18 +234,18 @@ def test_anthropics_asynchronous_tool_works_with_an_asynchronous_client(server: 
 
 def test_the_other_adapters_work_with_a_client(server: Serving) -> None:
     with Client(server.url) as memory:
-        store = RecollectStore(memory, owner=lambda namespace: namespace[1])
+        store = EverwordStore(memory, owner=lambda namespace: namespace[1])
         store.put(("memories", "alex"), "food", {"text": "Alex likes ramen"})
         assert store.search(("memories", "alex"), query="favourite dish")[0].key == "food"
         assert store.list_namespaces() == [("memories", "alex")]
-        history = RecollectChatMessageHistory(memory, "session", user="kim")
+        history = EverwordChatMessageHistory(memory, "session", user="kim")
         history.add_messages([HumanMessage("I moved to Lisbon."), AIMessage("How do you like it?")])
         history.clear()
         assert history.messages == []
 
     async def use() -> None:
         async with AsyncClient(server.url) as memory:
-            session = RecollectSession(memory, "agent", user="kim")
+            session = EverwordSession(memory, "agent", user="kim")
             await session.add_items([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi."}])
             assert await session.pop_item() == {"role": "assistant", "content": "Hi."}
             assert await session.get_items() == [{"role": "user", "content": "Hello"}]

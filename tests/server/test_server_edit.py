@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import Batch, Client, Draft, InvalidInput, NotFound
-from recollect.testing.serving import Serving
+from everword import Batch, Client, Draft, InvalidInput, NotFound
+from everword.testing.serving import Serving
 
 MESSAGES = "/v1/conversations/chat/messages"
 

@@ -13,9 +13,9 @@ from mcp import Client as McpClient
 from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect import Batch, Change, Client, Draft, InvalidInput
-from recollect.testing import FrozenClock
-from recollect.testing.serving import Serving
+from everword import Batch, Change, Client, Draft, InvalidInput
+from everword.testing import FrozenClock
+from everword.testing.serving import Serving
 
 SOON = timedelta(minutes=10)
 
@@ -111,11 +111,11 @@ def test_a_model_that_remembers_may_say_until_when_f13(server: Serving, clock: F
             await client.call_tool("remember", {"text": "Alex is in Oslo", "user": "alex", "expires": "10m"})
             refused = await client.call_tool("remember", {"text": "Alex is here", "user": "alex", "expires": "soon"})
             assert "7d" in str(refused)
-            assert "4711" in str(await client.read_resource("recollect://conversations/chat"))
-            assert "Oslo" in str(await client.read_resource("recollect://profile?user=alex"))
+            assert "4711" in str(await client.read_resource("everword://conversations/chat"))
+            assert "Oslo" in str(await client.read_resource("everword://profile?user=alex"))
             clock.advance(SOON)
             with pytest.raises(MCPError):
-                await client.read_resource("recollect://conversations/chat")
-            assert "Oslo" not in str(await client.read_resource("recollect://profile?user=alex"))
+                await client.read_resource("everword://conversations/chat")
+            assert "Oslo" not in str(await client.read_resource("everword://profile?user=alex"))
 
     asyncio.run(use())

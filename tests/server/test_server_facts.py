@@ -10,9 +10,9 @@ import httpx2
 import pytest
 from fact_talks import entry
 
-from recollect import Client, Memory
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword import Client, Memory
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 Headers = dict[str, str]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.testing.serving import Serving
+from everword.testing.serving import Serving
 
 PATIENCE = 120.0
 SMUGGLED = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n"  # 404, if it is answered

@@ -15,13 +15,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import AsyncMemory
-from recollect.memory import idempotency
-from recollect.ports import Request
-from recollect.server import ServerOptions
-from recollect.server.app import create_app
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.testing.serving import Serving
+from everword import AsyncMemory
+from everword.memory import idempotency
+from everword.ports import Request
+from everword.server import ServerOptions
+from everword.server.app import create_app
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.testing.serving import Serving
 
 MESSAGES = "/v1/conversations/c/messages"
 JSON = {"Content-Type": "application/json"}
@@ -342,7 +342,7 @@ def test_a_page_that_is_named_may_send_and_read_every_header(server: Serving, ht
     source = Path(create_app.__code__.co_filename).parent
     paths = [*source.rglob("*.py"), *source.rglob("*.json")]
     written = "".join(path.read_text(encoding="utf-8") for path in paths)
-    ours = set(re.findall(r'"(X-Recollect-[A-Za-z-]+)"', written))
+    ours = set(re.findall(r'"(X-Everword-[A-Za-z-]+)"', written))
     assert len(ours) >= 6
     wanted = {*ours, "Authorization", "Idempotency-Key", "If-None-Match", "X-Request-Id", "traceparent"}
     wanted |= {"Mcp-Protocol-Version", "Last-Event-ID", "X-Stainless-Lang"}
@@ -358,7 +358,7 @@ def test_a_page_that_is_named_may_send_and_read_every_header(server: Serving, ht
     ):
         shown = {name.strip() for name in answer.headers["Access-Control-Expose-Headers"].split(",")}
         sent = {"ETag", "Retry-After", "Idempotent-Replayed", "X-Request-Id", "WWW-Authenticate"}
-        assert sent | {"X-Recollect-Conversation", "X-Recollect-Tokens"} <= shown
+        assert sent | {"X-Everword-Conversation", "X-Everword-Tokens"} <= shown
         assert answer.headers["Access-Control-Allow-Origin"] == PAGE, "of an error nobody foresaw, too"
     refused = http.options("/v1/search", headers=asked | {"Origin": "https://elsewhere.example"})
     assert told(refused) == (400, "origin")
@@ -389,7 +389,7 @@ def test_events_are_framed_whatever_is_said(tmp_path: Path) -> None:
 
 def test_every_route_is_counted_under_its_own_name_and_nothing_else(tmp_path: Path) -> None:
     """However many addresses and methods somebody invents, there are no more labels."""
-    from recollect.follow.metrics import ActivityCounter
+    from everword.follow.metrics import ActivityCounter
 
     counting = ActivityCounter()
 

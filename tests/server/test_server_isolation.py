@@ -14,10 +14,10 @@ import httpx2
 import pytest
 from every_route import FILLED, MOUNTED, NOWHERE, OF_A_SPACE, PROCESS, PUBLIC, TALK, routes_of
 
-from recollect.model import CommandKind
-from recollect.server.door.keys import is_page
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.model import CommandKind
+from everword.server.door.keys import is_page
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
 
@@ -41,8 +41,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_every_route_is_known() -> None:
-    from recollect import AsyncMemory
-    from recollect.server.app import create_app
+    from everword import AsyncMemory
+    from everword.server.app import create_app
 
     named = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
     routes = set(routes_of(create_app(AsyncMemory("never opened"))))
@@ -74,7 +74,7 @@ def test_a_key_of_another_space_opens_no_route(server: Serving, scopes: tuple[st
     bearer = {"Authorization": f"Bearer {server.key(space='mine', scopes=scopes)}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
         for route in OF_A_SPACE:
-            ways = {"X-Recollect-Space": "theirs"}, {"X-Recollect-Space": "theirs", "Idempotency-Key": "k"}
+            ways = {"X-Everword-Space": "theirs"}, {"X-Everword-Space": "theirs", "Idempotency-Key": "k"}
             for headers in ways if "/spaces/" not in route else ({},):
                 answer = asked(http, route, headers)
                 assert answer.status_code in (403, 404), f"{route}: {answer.status_code} {answer.text}"

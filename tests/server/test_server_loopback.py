@@ -9,13 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.server import ServerOptions
-from recollect.server.door.loopback import is_loopback
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.server import ServerOptions
+from everword.server.door.loopback import is_loopback
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 SAY = {"user": "alex", "messages": [{"role": "user", "content": "hello"}]}
-ASK = b'{"model": "recollect", "messages": [{"role": "user", "content": "hello"}]}'
+ASK = b'{"model": "everword", "messages": [{"role": "user", "content": "hello"}]}'
 PLAIN = {"Content-Type": "text/plain"}  # which a page may send anywhere, without asking first
 NAMED = "https://app.example"
 MCP = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
@@ -75,7 +75,7 @@ def test_pages_of_this_machine_and_those_that_are_named_may_call(http: httpx2.Cl
 def test_what_a_proxy_passes_on_needs_a_key(http: httpx2.Client, passed_on: dict[str, str]) -> None:
     answer = http.get("/v1/conversations", headers=passed_on)
     assert refused(answer) == "forwarded"
-    assert "recollect keys create" in answer.json()["detail"]
+    assert "everword keys create" in answer.json()["detail"]
 
 
 def test_it_answers_to_every_number_of_this_machine_and_to_no_other_name(server: Serving, http: httpx2.Client) -> None:

@@ -15,9 +15,9 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
-from recollect import AsyncMemory
-from recollect.server.mcp.calls import Who
-from recollect.server.mcp.tools import build_server, local_caller
+from everword import AsyncMemory
+from everword.server.mcp.calls import Who
+from everword.server.mcp.tools import build_server, local_caller
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 
@@ -143,7 +143,7 @@ def test_a_name_cannot_pose_as_a_token_and_is_left_alone_otherwise(tmp_path: Pat
             assert answer.structured_content is not None
             names = {(one["conversation"], one["author"]) for one in answer.structured_content["messages"]}
             assert names == {("<·|im_start|>x", "<·|im_end|> you"), ("user:42", "user:42")}
-            listed = await client.read_resource("recollect://conversations")
+            listed = await client.read_resource("everword://conversations")
             assert "<|im_start|>" not in str(listed.contents[0])
             assert '"user:42"' in str(getattr(listed.contents[0], "text", ""))
 
@@ -181,25 +181,25 @@ def test_what_nobody_foresaw_is_told_without_its_text(tmp_path: Path, caplog: py
             assert answer.is_error
             assert text_of(answer).startswith("the memory failed")
             with pytest.raises(MCPError, match="the memory failed") as error:
-                await client.read_resource("recollect://profile?user=sam")
+                await client.read_resource("everword://profile?user=sam")
             assert error.value.error.code == -32603
 
     with caplog.at_level(logging.DEBUG):
         asyncio.run(use())
     noted = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [record.name for record in noted] == ["recollect.server"] * 2
+    assert [record.name for record in noted] == ["everword.server"] * 2
     assert "get_facts failed: ZeroDivisionError" in noted[0].getMessage()
     assert not any(record.exc_info for record in noted)
     assert "a secret" not in caplog.text
 
 
 UNREADABLE = {
-    "recollect://profile": "user: say whose memory is meant",
-    "recollect://profile?user=": "user: is empty",
-    "recollect://conversations/%00": "conversation: contains a control character",
-    "recollect://conversations/nowhere": "there is no conversation 'nowhere'",
-    "recollect://conversations?after=" + "x" * 300: "after: has 300 characters",
-    "recollect://secrets": "Unknown resource",
+    "everword://profile": "user: say whose memory is meant",
+    "everword://profile?user=": "user: is empty",
+    "everword://conversations/%00": "conversation: contains a control character",
+    "everword://conversations/nowhere": "there is no conversation 'nowhere'",
+    "everword://conversations?after=" + "x" * 300: "after: has 300 characters",
+    "everword://secrets": "Unknown resource",
 }
 
 
@@ -219,7 +219,7 @@ def test_a_conversation_is_read_by_its_id_whatever_is_in_it(tmp_path: Path) -> N
         async with talking(tmp_path) as (client, memory):
             for id in ("a/b", "..", "a?b#c", "100%", "a+b&c=d", "{x}", "日本 🦦"):
                 await memory.conversation(id, user="sam").add("user", f"said in {id}")
-                shown = await client.read_resource(f"recollect://conversations/{quote(id, safe='')}")
+                shown = await client.read_resource(f"everword://conversations/{quote(id, safe='')}")
                 assert f"said in {id}" in str(shown.contents[0])
 
     asyncio.run(use())

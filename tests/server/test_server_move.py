@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import Client, InvalidInput, NotFound
-from recollect.testing.serving import Serving
+from everword import Client, InvalidInput, NotFound
+from everword.testing.serving import Serving
 
 ALL = ("read", "write", "admin")
 

@@ -17,12 +17,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from recollect import AsyncMemory
-from recollect.follow.metrics import ActivityCounter
-from recollect.ports import Request
-from recollect.server.app import create_app
-from recollect.server.middleware import JsonLines, RequestObserver
-from recollect.testing import ScriptedLLM
+from everword import AsyncMemory
+from everword.follow.metrics import ActivityCounter
+from everword.ports import Request
+from everword.server.app import create_app
+from everword.server.middleware import JsonLines, RequestObserver
+from everword.testing import ScriptedLLM
 
 SECRET = "the vault opens at seven"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -56,7 +56,7 @@ def test_requests_are_logged_counted_and_traced_without_their_content(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     counting, exporter = ActivityCounter(), InMemorySpanExporter()
-    with caplog.at_level(logging.INFO, logger="recollect.server"):
+    with caplog.at_level(logging.INFO, logger="everword.server"):
         answers = asyncio.run(asked(tmp_path / "a.db", counting, exporter))
     assert [answer.status_code for answer in answers] == [200, 500, 410, 404, 405, 200]
     assert answers[0].headers["X-Request-Id"] == "mine"
@@ -96,14 +96,14 @@ def test_requests_are_logged_counted_and_traced_without_their_content(
 
 LOUD = """
 import asyncio, logging, sys
-from recollect.server.hosting import log_as_json
+from everword.server.hosting import log_as_json
 
 log_as_json()
 secret = sys.argv[1]
 logging.getLogger("asyncio").error(f"Task exception was never retrieved: {secret}", exc_info=KeyError(secret))
 logging.getLogger("mcp.shared.session").warning("Failed to validate request: %s", secret)
 logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
-logging.getLogger("recollect.anything").warning("words of our own", extra={"noted": {"n": 1}})
+logging.getLogger("everword.anything").warning("words of our own", extra={"noted": {"n": 1}})
 logging.getLogger("elsewhere").info("nobody wants to know")
 """
 
@@ -117,7 +117,7 @@ def test_what_other_libraries_log_is_named_and_not_repeated() -> None:
         ("asyncio", "error", "logged"),
         ("mcp.shared.session", "warning", "logged"),
         ("uvicorn.error", "warning", "Invalid HTTP request received."),
-        ("recollect.anything", "warning", "words of our own"),
+        ("everword.anything", "warning", "words of our own"),
     ]
     assert lines[0]["error"] == "KeyError"
     assert lines[0]["at"].startswith("<module> <string>:")

@@ -16,11 +16,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import AnswerGone, Client
-from recollect.memory import idempotency
-from recollect.stores.schema import TABLES
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.testing.serving import Serving
+from everword import AnswerGone, Client
+from everword.memory import idempotency
+from everword.stores.schema import TABLES
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.testing.serving import Serving
 
 HER = "/v1/conversations/hers/messages"
 KEY = {"Idempotency-Key": "k"}

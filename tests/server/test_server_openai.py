@@ -12,7 +12,7 @@ import pytest
 from llm_server import says, streams
 from openai_doubles import BLOCK, USAGE, Exchange, World, answers, assistant, either, user, world_of
 
-from recollect.context.prompt import strip
+from everword.context.prompt import strip
 
 CALLS: list[dict[str, Any]] = [
     {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}},
@@ -89,8 +89,8 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA
 def test_a_picture_is_passed_on_and_kept_as_a_digest(world: World) -> None:
     client = world.anew(answers("A cat."), answers("A dog."))
     picture, other = [{"type": "text", "text": "What is this?"}, PICTURE], [{"type": "text", "text": "What is this?"}]
-    ask(client, [user(picture)], extra_body={"recollect": {"conversation": "cats"}})
-    ask(client, [user(picture), assistant("A cat."), user(other)], extra_body={"recollect": {"conversation": "cats"}})
+    ask(client, [user(picture)], extra_body={"everword": {"conversation": "cats"}})
+    ask(client, [user(picture), assistant("A cat."), user(other)], extra_body={"everword": {"conversation": "cats"}})
     [messages] = world.log().values()
     assert [m.content for m in messages] == ["What is this?", "A cat.", "What is this?", "A dog."]
     assert messages[0].metadata["openai"]["parts"] == ["image_url"]
@@ -111,13 +111,13 @@ def test_another_reply_and_an_edit_are_branches_and_can_be_gone_on_with(world: W
         [("assistant", "Two."), ("user", "More."), ("assistant", "Three.")],
     ]
     assert branches[0][0] == f"{trunk[0]}~2"
-    assert branches[0][1][0].metadata["recollect"]["branch"] == {"of": trunk[0], "after": 1}
+    assert branches[0][1][0].metadata["everword"]["branch"] == {"of": trunk[0], "after": 1}
 
     world.does(answers("Five."))
     edited = [*start, assistant("One."), user("Less, please.")]
     assert ask(client, edited, stream=stream) == "Five."
     assert world.said()[2] == [("user", "Less, please."), ("assistant", "Five.")]
-    assert sorted(world.log().items())[2][1][0].metadata["recollect"]["branch"] == {"of": trunk[0], "after": 2}
+    assert sorted(world.log().items())[2][1][0].metadata["everword"]["branch"] == {"of": trunk[0], "after": 2}
     assert ask(client, edited, stream=stream) == "Five."  # the same reply once more is no other
     assert len(world.log()) == 3
 
@@ -156,7 +156,7 @@ def test_what_the_model_asks_for_is_served_inside(world: World, stream: bool) ->
     assert "SEARCH RESULTS" in world.sent[0]["content"]
     *_, (_, messages) = sorted(world.log().items(), key=lambda item: item[1][-1].time)
     assert messages[-1].content == "It is tulip."
-    assert messages[-1].metadata["recollect"]["rounds"][0]["searches"] == ["password shed"]
+    assert messages[-1].metadata["everword"]["rounds"][0]["searches"] == ["password shed"]
 
 
 REPLY = f"You run [REQUEST_TIER:3:m9] two 🚲 shops.\n[SEARCH_EPISODIC: x]{BLOCK}"
@@ -170,7 +170,7 @@ def test_nothing_of_a_marker_or_of_the_block_is_seen_wherever_a_stream_is_cut(wo
         shown = ask(client, [user(f"How many? {options}")], stream=True, **options)
         assert strip(shown).strip() == shown.strip()
         assert "You run two 🚲 shops." in shown
-        assert "recollect" not in shown
+        assert "everword" not in shown
 
 
 @both_ways
@@ -266,7 +266,7 @@ def test_what_the_engine_does_not_know_is_passed_on_as_it_is(world: World, strea
         "temperature": 0.5, "seed": 7, "logit_bias": {"5": 1}, "stop": ["\n"], **extra,
     }  # fmt: skip
     assert request["model"] == "model-y", "whatever model the client names"
-    assert "recollect" not in request
+    assert "everword" not in request
     if stream:
         chunks = list(made)
         assert [c.choices[0].delta.to_dict().get("reasoning_content") for c in chunks[1:3]] == ["Hm.", None]
@@ -322,7 +322,7 @@ def test_usage_is_counted_where_a_server_does_not_say(world: World) -> None:
     response = client.chat.completions.with_raw_response.create(model="model-x", messages=[user("Hi?")])
     usage = response.parse().usage
     assert usage is not None
-    assert usage.prompt_tokens == int(response.headers["x-recollect-tokens"]) > 100
+    assert usage.prompt_tokens == int(response.headers["x-everword-tokens"]) > 100
     assert usage.completion_tokens > 0
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
 
@@ -332,12 +332,12 @@ def test_usage_is_counted_where_a_server_does_not_say(world: World) -> None:
 
 def test_a_conversation_can_be_named_and_then_only_what_is_new_need_be_sent(world: World) -> None:
     client = world.anew(answers("Noted."), answers("Alex."))
-    named: Any = {"extra_headers": {"X-Recollect-Conversation": "Büro 1"}}
+    named: Any = {"extra_headers": {"X-Everword-Conversation": "Büro 1"}}
     raw = client.chat.completions.with_raw_response.create(
-        model="model-x", messages=[user("My name is Alex.")], extra_headers={"X-Recollect-Conversation": "B%C3%BCro 1"}
+        model="model-x", messages=[user("My name is Alex.")], extra_headers={"X-Everword-Conversation": "B%C3%BCro 1"}
     )
-    assert raw.headers["x-recollect-conversation"] == "B%C3%BCro 1"
-    named = {"extra_body": {"recollect": {"conversation": "Büro 1"}}}
+    assert raw.headers["x-everword-conversation"] == "B%C3%BCro 1"
+    named = {"extra_body": {"everword": {"conversation": "Büro 1"}}}
     assert ask(client, [user("What is my name?")], **named) == "Alex."
     assert list(world.log()) == ["Büro 1"]
     assert [m.content for m in world.log()["Büro 1"]] == ["My name is Alex.", "Noted.", "What is my name?", "Alex."]
@@ -347,7 +347,7 @@ def test_a_conversation_can_be_named_and_then_only_what_is_new_need_be_sent(worl
 def test_users_and_spaces_are_kept_apart(world: World) -> None:
     client = world.anew(answers("Noted."))
     ask(client, [user("My name is Alex.")], user="alex-1")
-    ask(client, [user("My name is Alex.")], extra_body={"recollect": {"user": "alex-1", "space": "other"}})
+    ask(client, [user("My name is Alex.")], extra_body={"everword": {"user": "alex-1", "space": "other"}})
     ask(client, [user("My name is Alex.")])
     assert len(world.log("alex-1")) == len(world.log()) == 1
     assert list(world.log("alex-1")) != list(world.log())
@@ -358,7 +358,7 @@ def test_users_and_spaces_are_kept_apart(world: World) -> None:
             client,
             [user("Hi!")],
             user="bob",
-            extra_headers={"X-Recollect-Conversation": next(iter(world.log("alex-1")))},
+            extra_headers={"X-Everword-Conversation": next(iter(world.log("alex-1")))},
         )
     assert raised.value.code == "not_yours"
 
@@ -376,13 +376,13 @@ def test_a_block_that_the_models_limit_cuts_off_leaves_the_answer_whole(world: W
     client = world.anew(either(says(cut, finish="length"), streams(cut[:7], cut[7:], finish="length")))
     assert ask(client, [user("How many shops?")], stream=stream) == "Two."  # and it ended in a stop
     [[_, reply]] = world.log().values()
-    assert "partial" not in reply.metadata["recollect"]
+    assert "partial" not in reply.metadata["everword"]
 
 
 @both_ways
 def test_without_memory_nothing_is_shown_and_nothing_is_kept(world: World, stream: bool) -> None:
     client = world.anew(answers("Hel|lo [REQUEST_TIER:3:m1]."))
-    for off in ({"extra_headers": {"X-Recollect-Memory": "off"}}, {"extra_body": {"recollect": {"memory": False}}}):
+    for off in ({"extra_headers": {"X-Everword-Memory": "off"}}, {"extra_body": {"everword": {"memory": False}}}):
         assert ask(client, [user("Hi!")], stream=stream, **off) == "Hello [REQUEST_TIER:3:m1]."
         assert world.sent == [user("Hi!")]
     assert world.log() == {}
@@ -404,11 +404,11 @@ def test_what_is_sent_never_exceeds_the_budget_and_old_messages_give_way(world: 
         raw = client.chat.completions.with_raw_response.create(
             model="model-x",
             messages=history,
-            extra_headers={"X-Recollect-Budget": str(budget)},
+            extra_headers={"X-Everword-Budget": str(budget)},
         )
         count = world.server.memory.runtime.parts.tokenizer.count
         real = 3 + sum(count(str(one["content"])) + 4 for one in world.sent)
-        assert real <= int(raw.headers["x-recollect-tokens"]) <= budget
+        assert real <= int(raw.headers["x-everword-tokens"]) <= budget
         assert real > budget / 3
         assert "Be kind." in world.sent[0]["content"]
         assert world.sent[1:] == history[-len(world.sent) + 1 :]
@@ -422,7 +422,7 @@ def test_an_exchange_under_way_is_sent_whole_and_refused_only_by_a_limit_of_its_
     ask(client, long)
     assert world.sent == long
     with pytest.raises(openai.BadRequestError) as raised:
-        ask(client, [user("word " * 2_000)], extra_body={"recollect": {"budget": 1_000}})
+        ask(client, [user("word " * 2_000)], extra_body={"everword": {"budget": 1_000}})
     assert raised.value.code == "context_length_exceeded"
 
 
@@ -431,7 +431,7 @@ def test_an_exchange_under_way_is_sent_whole_and_refused_only_by_a_limit_of_its_
 
 def test_models_and_embeddings(world: World) -> None:
     client = world.anew(answers(""))
-    assert [one.id for one in client.models.list()] == ["recollect", "model-x"]
+    assert [one.id for one in client.models.list()] == ["everword", "model-x"]
     assert client.models.retrieve("model-x").object == "model"
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("model-z")
@@ -463,11 +463,11 @@ def test_models_and_embeddings(world: World) -> None:
         b'{"messages": [{"role": "user", "content": "hi"}], "stream": "yes"}',
         b'{"messages": [{"role": "user", "content": "hi"}], "model": 5}',
         b'{"messages": [{"role": "user", "content": "hi"}], "user": 5}',
-        b'{"messages": [{"role": "user", "content": "hi"}], "recollect": "off"}',
-        b'{"messages": [{"role": "user", "content": "hi"}], "recollect": {"memroy": false}}',
-        b'{"messages": [{"role": "user", "content": "hi"}], "recollect": {"budget": -1}}',
-        b'{"messages": [{"role": "user", "content": "hi"}], "recollect": {"conversation": "a\\nb"}}',
-        b'{"messages": [{"role": "user", "content": "hi"}], "recollect": {"conversation": "' + b"x" * 300 + b'"}}',
+        b'{"messages": [{"role": "user", "content": "hi"}], "everword": "off"}',
+        b'{"messages": [{"role": "user", "content": "hi"}], "everword": {"memroy": false}}',
+        b'{"messages": [{"role": "user", "content": "hi"}], "everword": {"budget": -1}}',
+        b'{"messages": [{"role": "user", "content": "hi"}], "everword": {"conversation": "a\\nb"}}',
+        b'{"messages": [{"role": "user", "content": "hi"}], "everword": {"conversation": "' + b"x" * 300 + b'"}}',
     ],
 )
 def test_a_request_that_is_none_is_refused_in_openais_shape(world: World, body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Programs that know nothing of recollect, with their base URL changed: LangChain, OpenAI's asynchronous client, curl;
+"""Programs that know nothing of everword, with their base URL changed: LangChain, OpenAI's asynchronous client, curl;
 and every example of docs/openai.md."""
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_the_asynchronous_client_and_its_helpers(world: World) -> None:
     world.anew(answers("Hel|lo."), answers('{"shops": |2}'))
 
     async def talk() -> None:
-        headers = {"X-Recollect-User": world.user}
+        headers = {"X-Everword-User": world.user}
         async with openai.AsyncOpenAI(
             base_url=f"{world.server.url}/v1", api_key="none", default_headers=headers
         ) as client:

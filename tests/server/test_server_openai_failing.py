@@ -19,8 +19,8 @@ import pytest
 from llm_server import drops, endless, fails, replies, says, sends, stays_open, streams, waits_for_the_end
 from openai_doubles import KEY, Exchange, Step, World, answers, assistant, either, in_turn, user, world_of
 
-from recollect.models.chat.openai import OpenAIModel
-from recollect.testing.serving import Serving
+from everword.models.chat.openai import OpenAIModel
+from everword.testing.serving import Serving
 
 QUESTION = "How many shops do I run?"
 DELTA = b'data: {"choices": [{"delta": {"content": "You run"}}]}\n\n'
@@ -129,7 +129,7 @@ def assert_discreet(world: World, *texts: object) -> None:
     for text in map(str, texts):
         for secret in (KEY, KEY[3:14], world.service.url, world.service.url.split("/")[2], SECRET[:30], "MEMORY"):
             assert secret not in text
-        assert "/recollect" not in text
+        assert "/everword" not in text
         assert "Traceback" not in text
 
 
@@ -157,9 +157,9 @@ def test_an_outage_is_an_error_of_openais_shape_and_the_log_stays_true_d9(
     """D9: the question is kept, once, and what was seen of an answer; and when the model is back, so is the talk."""
     outage = OUTAGES[name]
     client = taught(world) if "repeats" in name else world.anew(answers("Noted."))
-    named = {"recollect": {"conversation": f"question of {world.user}"}}
+    named = {"everword": {"conversation": f"question of {world.user}"}}
     world.does(outage.step())
-    caplog.set_level(logging.DEBUG, "recollect")
+    caplog.set_level(logging.DEBUG, "everword")
     question: list[Any] = [user(f"{SECRET[:50]} {QUESTION}" if "repeats" in name else QUESTION)]
     seen: list[str] = []
     with pytest.raises(openai.APIError) as raised:
@@ -180,7 +180,7 @@ def test_an_outage_is_an_error_of_openais_shape_and_the_log_stays_true_d9(
     assert shown == (outage.seen if stream else "")
     kept = world.log()[f"question of {world.user}"]
     assert [m.content for m in kept] == [question[0]["content"], *([shown] if shown else [])]
-    assert all(m.metadata["recollect"]["partial"] for m in kept[1:])
+    assert all(m.metadata["everword"]["partial"] for m in kept[1:])
 
     world.does(answers("You run |two."))
     again: Any = client.chat.completions.create(model="model-x", messages=question, extra_body=named)
@@ -208,7 +208,7 @@ def test_a_reply_cut_off_by_the_models_own_limit_is_partial_and_can_be_gone_on_w
     client.chat.completions.create(model="model-x", messages=history)
     [messages] = world.log().values()
     assert [m.content for m in messages] == [QUESTION, "You run two sh", "Go on.", "ops."]
-    assert messages[1].metadata["recollect"]["partial"]
+    assert messages[1].metadata["everword"]["partial"]
 
 
 def test_a_stream_that_the_client_leaves_keeps_what_was_sent_as_partial(world: World) -> None:
@@ -222,7 +222,7 @@ def test_a_stream_that_the_client_leaves_keeps_what_was_sent_as_partial(world: W
     assert world.service.hung_up.wait(30), "the model is told too"
     [messages] = until(lambda: list(world.log().values()), lambda log: len(log[0]) == 2)
     assert [m.content for m in messages] == [QUESTION, "You run two"]
-    assert messages[1].metadata["recollect"]["partial"]
+    assert messages[1].metadata["everword"]["partial"]
 
 
 def test_an_answer_that_nobody_waits_for_is_given_up_and_the_question_kept(world: World) -> None:
@@ -287,15 +287,15 @@ def test_without_a_model_it_is_said_how_to_get_one_and_nothing_is_kept(tmp_path:
     with ExitStack() as stack, Serving(str(tmp_path / "a.db"), followers=False) as server:
         client: Any = stack.enter_context(openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=2))
         for stream in (False, True):
-            with pytest.raises(openai.InternalServerError, match="RECOLLECT_CHAT_URL") as raised:
+            with pytest.raises(openai.InternalServerError, match="EVERWORD_CHAT_URL") as raised:
                 client.chat.completions.create(model="gpt", messages=[user(QUESTION)], stream=stream)
             assert (raised.value.status_code, raised.value.code) == (503, "no_model")
-        assert [one.id for one in client.models.list()] == ["recollect"]
+        assert [one.id for one in client.models.list()] == ["everword"]
         assert server.run(server.memory.conversations()) == []
 
 
 def test_a_model_that_takes_only_text_says_what_it_cannot_do(tmp_path: Path) -> None:
-    from recollect.testing.llm import ScriptedLLM
+    from everword.testing.llm import ScriptedLLM
 
     model = ScriptedLLM(default="Two.", chunk=1)
     with ExitStack() as stack, Serving(str(tmp_path / "a.db"), chat=model, followers=False) as server:
@@ -337,11 +337,11 @@ def test_keys_open_what_they_are_for_and_errors_keep_openais_shape(tmp_path: Pat
             (openai.PermissionDeniedError, lambda: client(writer).embeddings.create(model="x", input="x")),
             (
                 openai.PermissionDeniedError,
-                lambda: client(team).chat.completions.create(**ask, extra_body={"recollect": {"space": "default"}}),
+                lambda: client(team).chat.completions.create(**ask, extra_body={"everword": {"space": "default"}}),
             ),
             (
                 openai.PermissionDeniedError,
-                lambda: client(team, default_headers={"X-Recollect-Space": "x"}).chat.completions.create(**ask),
+                lambda: client(team, default_headers={"X-Everword-Space": "x"}).chat.completions.create(**ask),
             ),
         ]
         for kind, refused in refusals:

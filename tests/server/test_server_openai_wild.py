@@ -55,7 +55,7 @@ def events(response: httpx.Response) -> list[Any]:
 
 def test_what_a_stream_costs_is_told_to_those_who_ask_and_nobody_else(world: World) -> None:
     """A client that reads `chunk.choices[0]` of every chunk is right to, as long as it has not asked for the cost."""
-    for more in ({}, {"recollect": {"memory": False}}):
+    for more in ({}, {"everword": {"memory": False}}):
         world.anew(answers("Hel|lo."))
         told = events(posted(world, [user("Hi!")], stream=True, **more))
         assert all(len(one["choices"]) == 1 and not one.get("usage") for one in told)
@@ -67,7 +67,7 @@ def test_what_a_stream_costs_is_told_to_those_who_ask_and_nobody_else(world: Wor
 @pytest.mark.parametrize("memory", [True, False])
 def test_a_stream_of_nothing_is_an_end_and_no_failure(world: World, memory: bool) -> None:
     world.anew(sends(b"data: [DONE]\n\n"))
-    told = events(posted(world, [user("Hi!")], stream=True, recollect={"memory": memory}))
+    told = events(posted(world, [user("Hi!")], stream=True, everword={"memory": memory}))
     assert not any(choice["delta"].get("content") for one in told for choice in one["choices"])
     assert {one["model"] for one in told} <= {"model-x"}, "and not where its server is"
 
@@ -202,7 +202,7 @@ def test_what_a_tool_gives_may_be_longer_than_any_budget(world: World) -> None:
     ]
     assert posted(world, history).json()["choices"][0]["message"]["content"] == "Done."
     assert world.sent == history
-    refused = posted(world, history, recollect={"budget": 1_000})
+    refused = posted(world, history, everword={"budget": 1_000})
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "context_length_exceeded")
 
 
@@ -280,7 +280,7 @@ def test_a_client_that_leaves_out_what_the_model_thought_goes_on_with_the_same_c
 
 def test_who_sends_only_what_is_new_may_say_the_same_again(world: World) -> None:
     world.anew(answers("Hello."), answers("Fine."), answers("Hello again."), answers("Bye."))
-    named = {"recollect": {"conversation": f"daily of {world.user}"}}
+    named = {"everword": {"conversation": f"daily of {world.user}"}}
     for text in ("Good morning!", "How are you?", "Good morning!", "Bye!"):
         posted(world, [user(text)], **named)
     assert [[text for _, text in talk] for talk in world.said()] == [
@@ -301,7 +301,7 @@ def test_a_client_with_a_sliding_window_stays_in_its_conversation_without_naming
 @pytest.mark.parametrize("named", [True, False])
 def test_a_client_that_sums_up_its_own_history_goes_on_with_the_same_conversation(world: World, named: bool) -> None:
     world.anew(*(answers(f"Reply {n}.") for n in range(9)))
-    more = {"recollect": {"conversation": f"summed up by {world.user}"}} if named else {}
+    more = {"everword": {"conversation": f"summed up by {world.user}"}} if named else {}
     history: list[Any] = []
     for number in range(9):
         history.append(user(f"Question {number}?"))

@@ -23,17 +23,17 @@ import pytest
 from click.testing import CliRunner
 from prepared_programs import PreparedProgram
 
-from recollect import Memory
-from recollect.cli.main import program
-from recollect.config import Settings
-from recollect.server.door.keys import create_key, revoke_key
-from recollect.testing import ScriptedLLM
-from recollect.testing.postgres import PostgresServer
-from recollect.testing.serving import Serving
-from recollect.wiring import open_store
+from everword import Memory
+from everword.cli.main import program
+from everword.config import Settings
+from everword.server.door.keys import create_key, revoke_key
+from everword.testing import ScriptedLLM
+from everword.testing.postgres import PostgresServer
+from everword.testing.serving import Serving
+from everword.wiring import open_store
 
 PATIENCE = 120.0
-QUIET = os.environ | {"RECOLLECT_FOLLOWERS": "false"}
+QUIET = os.environ | {"EVERWORD_FOLLOWERS": "false"}
 TALKERS, EACH = 6, 25
 WORD = "zebra"  # what is said, and is in no log
 
@@ -43,7 +43,7 @@ def started(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str, Pa
     log = folder / "server.log"
     with log.open("wb") as file:
         process = PreparedProgram[bytes](
-            [sys.executable, "-m", "recollect", "serve", "--port", "0", *words], stderr=file, cwd=folder, env=QUIET
+            [sys.executable, "-m", "everword", "serve", "--port", "0", *words], stderr=file, cwd=folder, env=QUIET
         )
     url = None
     for _ in range(int(PATIENCE * 20)):
@@ -162,7 +162,7 @@ def test_a_worker_killed_under_load_loses_nothing_it_has_answered(pair: Pair) ->
         for one in work:
             one.result(PATIENCE)
     counts = httpx2.get(f"{pair.url}/metrics", headers={"Authorization": f"Bearer {operator}"}, timeout=PATIENCE).text
-    kept = sum(map(float, re.findall(r'recollect_request_total\{kind="add_messages",outcome="200"\} (\S+)', counts)))
+    kept = sum(map(float, re.findall(r'everword_request_total\{kind="add_messages",outcome="200"\} (\S+)', counts)))
     assert kept >= TALKERS * EACH  # of both workers, also of the one that is gone
     pair.process.send_signal(signal.SIGTERM)
     assert pair.process.wait(PATIENCE) == 0
@@ -233,7 +233,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path
 def test_a_server_without_keys_refuses_to_be_open_to_all(tmp_path: Path) -> None:
     run = CliRunner().invoke(program, ["serve", "--host", "0.0.0.0", "--store", str(tmp_path / "a.db")])
     assert run.exit_code == 1
-    assert "recollect keys create" in run.stderr
+    assert "everword keys create" in run.stderr
     taken = CliRunner().invoke(program, ["serve", "--workers", "2", "--store", f"json:{tmp_path}/a.json"])
     assert taken.exit_code == 1
     assert "one process" in taken.stderr

@@ -12,10 +12,10 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from recollect import EmbedderError, ModelBusy, ModelNonsense, ModelRefused, ModelTimeout, RecollectError
-from recollect.memory import idempotency
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword import EmbedderError, EverwordError, ModelBusy, ModelNonsense, ModelRefused, ModelTimeout
+from everword.memory import idempotency
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 MESSAGES = "/v1/conversations/c/messages"
 
@@ -213,7 +213,7 @@ def test_a_model_that_fails_is_a_problem_before_the_stream_and_an_event_in_it(tm
     "error", [ModelBusy, ModelRefused, ModelTimeout, ModelNonsense, EmbedderError], ids=lambda kind: kind.__name__
 )
 def test_f18_no_problem_names_a_models_address_or_repeats_what_it_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: type[RecollectError]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: type[EverwordError]
 ) -> None:
     words = "m at http://10.0.0.7:8000/v1 refused, saying 'I keep bees'"
     ask = {"text": "Say it.", "user": "alex"}
@@ -242,7 +242,7 @@ def test_whoever_stops_listening_leaves_what_they_heard(tmp_path: Path) -> None:
             if len(kept) == 2:
                 break
         assert [one["content"] for one in kept] == ["Tell me.", "Half of it,"]
-        assert kept[1]["metadata"]["recollect"]["partial"] is True
+        assert kept[1]["metadata"]["everword"]["partial"] is True
 
 
 # -- problems, and the description

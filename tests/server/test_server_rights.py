@@ -33,13 +33,13 @@ from every_route import (
     routes_of,
 )
 
-from recollect.log.operations import OPERATIONS, RIGHTS
-from recollect.model import Draft
-from recollect.ports import Request
-from recollect.server.door.keys import COOKIE, TABLE, Sessions, create_key, is_page, load_session_secret, rows_of
-from recollect.server.routes.description import checked_operations
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.log.operations import OPERATIONS, RIGHTS
+from everword.model import Draft
+from everword.ports import Request
+from everword.server.door.keys import COOKIE, TABLE, Sessions, create_key, is_page, load_session_secret, rows_of
+from everword.server.routes.description import checked_operations
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 WORDS = {"alex": "quokkahaven", "bo": "numbatville", "channel": "bilbyburgh", "elsewhere": "wombatstead"}
 ELSEWHERE = "another space"
@@ -196,7 +196,7 @@ class Place:
     @property
     def headers(self) -> dict[str, str]:
         bearer = {"Authorization": f"Bearer {self.key}"} if self.caller.has_key else {}
-        return bearer | {"X-Recollect-Space": self.space}
+        return bearer | {"X-Everword-Space": self.space}
 
     def cookie(self) -> tuple[str, str]:
         """The cookie of a session with the key, and the token of its forms."""
@@ -269,9 +269,9 @@ def walk_tools(place: Place, http: httpx2.Client) -> Answers:
             yield TOOL_OPERATIONS.get(tool, tool), f"tool {tool} of {user}", answer
     for user in place.caller.people:
         for operation, uri in (
-            ("profile", f"recollect://profile?user={user}"),
-            ("conversations", "recollect://conversations"),
-            ("history", f"recollect://conversations/chat-{user}"),
+            ("profile", f"everword://profile?user={user}"),
+            ("conversations", "everword://conversations"),
+            ("history", f"everword://conversations/chat-{user}"),
         ):
             yield operation, uri, call("resources/read", uri=uri)
 

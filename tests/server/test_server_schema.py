@@ -29,8 +29,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 CHECKS = [
     not_a_server_error,
@@ -39,7 +39,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-TIMES = int(os.environ.get("RECOLLECT_TEST_SCHEMA", "1"))  # so many times as much, for a longer look
+TIMES = int(os.environ.get("EVERWORD_TEST_SCHEMA", "1"))  # so many times as much, for a longer look
 # For each route, of what the description allows and of what it does not.
 EDGES = {GenerationMode.POSITIVE: 15 * TIMES, GenerationMode.NEGATIVE: 17 * TIMES}  # at most
 RANDOM = 1 * TIMES  # of the one or the other, in turn

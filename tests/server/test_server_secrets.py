@@ -20,9 +20,9 @@ from page_reader import PageReader
 from pasted_secrets import SECRETS, TALK, pasted_texts, secrets_in
 from raw_tables import rows_of
 
-from recollect.memory.transfer import TABLES
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword.memory.transfer import TABLES
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 PASSWORD = "tr0ub4dor&3x"
 TOLD = f"My password is {PASSWORD} since last week."

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect.server.door.rates import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, create_table, network_of, table_beside
-from recollect.testing.serving import Serving
+from everword.server.door.rates import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, create_table, network_of, table_beside
+from everword.testing.serving import Serving
 
 WRONG = f"rk_{'0' * 16}_{'x' * 43}"
 

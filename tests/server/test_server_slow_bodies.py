@@ -19,10 +19,10 @@ import llm_server
 import pytest
 from prepared_programs import PreparedProgram
 
-from recollect import Memory
-from recollect.server import ServerOptions
-from recollect.server.connections import Connection
-from recollect.testing.serving import Serving
+from everword import Memory
+from everword.server import ServerOptions
+from everword.server.connections import Connection
+from everword.testing.serving import Serving
 
 PATIENCE = 120.0
 FILES = 256  # of the server's process, as some systems begin with
@@ -152,14 +152,14 @@ def test_f15_no_model_goes_on_speaking_to_somebody_who_does_not_listen(
     with Memory(str(tmp_path / "a.db"), followers=False) as memory:  # the turn has ended
         history = memory.conversation("c", user="alex").history()
     assert history[-1].role == "assistant"
-    assert history[-1].metadata["recollect"]["partial"] is True
+    assert history[-1].metadata["everword"]["partial"] is True
 
 
 SERVE_WITH_FEW_FILES = """
 import resource, sys
-from recollect.cli.main import main
+from everword.cli.main import main
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
-sys.argv = ["recollect", "serve", "--port", "0"]
+sys.argv = ["everword", "serve", "--port", "0"]
 main()
 """
 
@@ -172,7 +172,7 @@ def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path:
             [sys.executable, "-c", SERVE_WITH_FEW_FILES, str(FILES)],
             stderr=file,
             cwd=tmp_path,
-            env=os.environ | {"RECOLLECT_FOLLOWERS": "false"},
+            env=os.environ | {"EVERWORD_FOLLOWERS": "false"},
         )
     try:
         port = None
@@ -194,8 +194,8 @@ def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path:
 
 READ_LISTS = """
 import gc, json, sys
-from recollect.config import Settings
-from recollect.server.hosting import application
+from everword.config import Settings
+from everword.server.hosting import application
 app = application(Settings(store=sys.argv[1]), auth=False)
 before = sum(each["collections"] for each in gc.get_stats())
 lists = json.loads("[" + "[]," * 1_000_000 + "[]]")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.config import Settings
-from recollect.testing.contract import OpenStore, StoreContract
-from recollect.wiring import open_store
+from everword.config import Settings
+from everword.testing.contract import OpenStore, StoreContract
+from everword.wiring import open_store
 
 
 class OurStores(StoreContract):

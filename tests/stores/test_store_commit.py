@@ -17,13 +17,13 @@ import psycopg
 import pytest
 from postgres_proxy import PATIENCE, Break, PostgresProxy
 
-from recollect import CommitUnknown, Memory
-from recollect.adapters.anthropic import MemoryTool
-from recollect.model import Filter
-from recollect.ports import Tx
-from recollect.stores.postgres import PostgresStore
-from recollect.testing.samples import append_messages, make_message
-from recollect.testing.serving import Serving
+from everword import CommitUnknown, Memory
+from everword.adapters.anthropic import MemoryTool
+from everword.model import Filter
+from everword.ports import Tx
+from everword.stores.postgres import PostgresStore
+from everword.testing.samples import append_messages, make_message
+from everword.testing.serving import Serving
 
 COUNTED = {"space": "s", "day": "2026-01-01", "role": "chat", "task": "reply", "model": "m", "outcome": "ok"}
 HASTE = 0.3  # seconds that a store waits for a server that stays away
@@ -125,9 +125,9 @@ def test_notes_of_connections_that_are_gone_are_swept_up(postgres_url: str) -> N
         with closing(PostgresStore(postgres_url)) as store:
             store.write(count_call)
         with psycopg.connect(postgres_url, autocommit=True) as connection:
-            connection.execute("UPDATE recollect.commits SET at = at - interval '2 days'")
+            connection.execute("UPDATE everword.commits SET at = at - interval '2 days'")
     with psycopg.connect(postgres_url) as connection:
-        assert connection.execute("SELECT count(*) FROM recollect.commits").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM everword.commits").fetchone() == (1,)
 
 
 # -- what is told to whoever asked
@@ -263,7 +263,7 @@ def test_what_strangers_are_told_of_a_store_that_is_away(wire: PostgresProxy, ca
     store.close()
     assert [answer.status_code for answer in answers] == [503, 503]
     for answer in answers:
-        assert not any(word in answer.text for word in ("127.0.0.1", str(wire.port), "recollect_test", "postgres"))
+        assert not any(word in answer.text for word in ("127.0.0.1", str(wire.port), "everword_test", "postgres"))
     assert answers[0].json()["code"] == "store_busy"
     assert answers[0].json()["errors"] == [{"field": "store", "reason": "does not answer"}]
     assert str(wire.port) in caplog.text

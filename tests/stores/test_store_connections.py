@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recollect.stores.sqlite import SqliteStore
+from everword.stores.sqlite import SqliteStore
 
 THREADS = 8  # more than the connections that are kept
 

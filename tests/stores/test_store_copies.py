@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect import Memory, StoreError
-from recollect.config import Settings
-from recollect.memory.transfer import copy_store
-from recollect.model import Draft, Hit
-from recollect.testing import FrozenClock
-from recollect.testing.order import difference
-from recollect.wiring import open_store
+from everword import Memory, StoreError
+from everword.config import Settings
+from everword.memory.transfer import copy_store
+from everword.model import Draft, Hit
+from everword.testing import FrozenClock
+from everword.testing.order import difference
+from everword.wiring import open_store
 
 KINDS = ("sqlite", "json", "postgresql")
 QUERIES = ("database", "Berlin", "日本", "cats and dogs", "nothing like it")

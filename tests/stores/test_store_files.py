@@ -16,19 +16,19 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.config import Settings
-from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
-from recollect.log.tables import verify
-from recollect.model import Filter
-from recollect.ports import Tx
-from recollect.stores.jsonfile import JsonStore
-from recollect.stores.migrations import steps
-from recollect.stores.schema import TABLES
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.faults import full_disk
-from recollect.testing.samples import append_messages, make_entry, make_message
-from recollect.wiring import open_store
+from everword import Memory
+from everword.config import Settings
+from everword.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
+from everword.log.tables import verify
+from everword.model import Filter
+from everword.ports import Tx
+from everword.stores.jsonfile import JsonStore
+from everword.stores.migrations import steps
+from everword.stores.schema import TABLES
+from everword.stores.sqlite import SqliteStore
+from everword.testing.faults import full_disk
+from everword.testing.samples import append_messages, make_entry, make_message
+from everword.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
@@ -54,7 +54,7 @@ def test_the_file_is_readable_and_has_one_row_a_line(path: Path) -> None:
         store.write(fill)
     text = path.read_text(encoding="utf-8")
     data = json.loads(text)
-    assert data["what"] == "recollect memory"
+    assert data["what"] == "everword memory"
     assert data["schema"] == steps.CURRENT
     assert [row["content"] for row in data["messages"]] == ['naïve "quotes" 日本語\nsecond line', "emoji 😀"]
     assert data["messages"][0]["time"] == make_message().time.isoformat()
@@ -126,7 +126,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(path: Path, change: Callabl
     "content",
     [
         b"",
-        b'{"what": "recollect memory", "schema": 1, "messages": [',
+        b'{"what": "everword memory", "schema": 1, "messages": [',
         b"\xff\xfe\x00binary",
         b"[" * 100_000,
     ],
@@ -147,17 +147,17 @@ def test_what_is_not_json_is_refused_and_left_as_it_is(path: Path, content: byte
         None,
         {"mapping": {}, "title": "an exported chat"},
         {"what": "something else", "schema": 1},
-        {"what": "recollect memory"},
-        {"what": "recollect memory", "schema": "1"},
-        {"what": "recollect memory", "schema": True},
-        {"what": "recollect memory", "schema": 0},
-        {"what": "recollect memory", "schema": -1},
+        {"what": "everword memory"},
+        {"what": "everword memory", "schema": "1"},
+        {"what": "everword memory", "schema": True},
+        {"what": "everword memory", "schema": 0},
+        {"what": "everword memory", "schema": -1},
     ],
     ids=str,
 )
 def test_json_of_another_program_is_refused_and_left_as_it_is(path: Path, data: object) -> None:
     path.write_text(json.dumps(data), encoding="utf-8")
-    with pytest.raises(SchemaMismatch, match="not a recollect memory"):
+    with pytest.raises(SchemaMismatch, match="not an everword memory"):
         JsonStore(path)
     assert json.loads(path.read_text(encoding="utf-8")) == data
 
@@ -165,7 +165,7 @@ def test_json_of_another_program_is_refused_and_left_as_it_is(path: Path, data: 
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
     written(path, lambda data: data.update(schema=steps.CURRENT + 1))
     before = path.read_bytes()
-    with pytest.raises(SchemaMismatch, match="upgrade recollect"):
+    with pytest.raises(SchemaMismatch, match="upgrade everword"):
         JsonStore(path)
     assert path.read_bytes() == before
 
@@ -185,7 +185,7 @@ def test_a_second_one_in_the_same_process_is_refused(path: Path) -> None:
     with closing(JsonStore(path)) as store:
         store.write(lambda tx: append_messages(tx, make_message(1)))
         before = path.read_bytes()
-        with pytest.raises(StoreLocked, match="recollect copy"):
+        with pytest.raises(StoreLocked, match="everword copy"):
             JsonStore(path)
         assert path.read_bytes() == before
         store.write(lambda tx: append_messages(tx, make_message(2)))

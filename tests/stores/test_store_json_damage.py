@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.errors import RecollectError, StoreError
-from recollect.log.tables import verify
-from recollect.stores.jsonfile import JsonStore
-from recollect.testing import FrozenClock
+from everword import Memory
+from everword.errors import EverwordError, StoreError
+from everword.log.tables import verify
+from everword.stores.jsonfile import JsonStore
+from everword.testing import FrozenClock
 
 SECRET = "quuxberg"
 CASES = 150
@@ -113,7 +113,7 @@ def test_a_damaged_file_gives_errors_of_ours_alone_f15(whole: str, tmp_path: Pat
                 memory.search("Berlin", user="alex")
                 memory.facts(user="alex")
                 memory.conversation("chat", user="alex").history()
-        except RecollectError as error:
+        except EverwordError as error:
             refused += 1
             shown = "".join(traceback.format_exception(error))
             assert SECRET not in shown, case

@@ -21,19 +21,19 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from recollect.changes.removal.messages import erase_person
-from recollect.config import Settings
-from recollect.errors import InvalidInput, NotFound, ScopeError
-from recollect.log import tables as log
-from recollect.log.cursors import cursor_of, set_cursor
-from recollect.log.rules import hash_platform_id, tombstone
-from recollect.log.secret_policy import SecretPolicy
-from recollect.log.tables import erasures_of
-from recollect.model import Batch, Draft, Entry, Filter, Message
-from recollect.ports import Store, Tx
-from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import WIDTH, axis, claim_place, find_matches, make_entry, release_place
-from recollect.wiring import open_store
+from everword.changes.removal.messages import erase_person
+from everword.config import Settings
+from everword.errors import InvalidInput, NotFound, ScopeError
+from everword.log import tables as log
+from everword.log.cursors import cursor_of, set_cursor
+from everword.log.rules import hash_platform_id, tombstone
+from everword.log.secret_policy import SecretPolicy
+from everword.log.tables import erasures_of
+from everword.model import Batch, Draft, Entry, Filter, Message
+from everword.ports import Store, Tx
+from everword.testing.postgres import PostgresServer
+from everword.testing.samples import WIDTH, axis, claim_place, find_matches, make_entry, release_place
+from everword.wiring import open_store
 
 T = TypeVar("T")
 KINDS = ("sqlite", "json", "postgresql")
@@ -211,7 +211,7 @@ class Stores(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.cleanup = ExitStack()
-        self.folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="everword-"))
         self.cleanup.callback(shutil.rmtree, self.folder)
         self.urls = {"sqlite": f"{self.folder}/memory.db", "json": f"json:{self.folder}/memory.json"}
         self.urls["postgresql"] = self.cleanup.enter_context(self.postgres.database())

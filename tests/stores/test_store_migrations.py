@@ -20,15 +20,15 @@ import pytest
 from raw_tables import path_of, rows_of
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
-from recollect import Memory
-from recollect.config import Settings
-from recollect.errors import SchemaMismatch, StoreBusy
-from recollect.log.cursors import cursor_of
-from recollect.model import Filter
-from recollect.ports import Store, Tx
-from recollect.stores.connections import rolling_back
-from recollect.stores.migrations import apply, steps
-from recollect.stores.postgres import (
+from everword import Memory
+from everword.config import Settings
+from everword.errors import SchemaMismatch, StoreBusy
+from everword.log.cursors import cursor_of
+from everword.model import Filter
+from everword.ports import Store, Tx
+from everword.stores.connections import rolling_back
+from everword.stores.migrations import apply, steps
+from everword.stores.postgres import (
     HNSW,
     SCHEMA,
     PostgresStore,
@@ -36,13 +36,13 @@ from recollect.stores.postgres import (
     create_pooled_engine,
     parse_url,
 )
-from recollect.stores.schema import metadata
-from recollect.stores.sql import SqlTx
-from recollect.stores.sqlite import SqliteStore, SqliteTx
-from recollect.stores.sqlite_file import memory_engine
-from recollect.stores.vectors import MatrixCache
-from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import (
+from everword.stores.schema import metadata
+from everword.stores.sql import SqlTx
+from everword.stores.sqlite import SqliteStore, SqliteTx
+from everword.stores.sqlite_file import memory_engine
+from everword.stores.vectors import MatrixCache
+from everword.testing.postgres import PostgresServer
+from everword.testing.samples import (
     T0,
     WIDTH,
     append_and_index,
@@ -51,8 +51,8 @@ from recollect.testing.samples import (
     make_entry,
     make_message,
 )
-from recollect.testing.transaction_contract import run_at_once
-from recollect.wiring import open_store
+from everword.testing.transaction_contract import run_at_once
+from everword.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
@@ -176,7 +176,7 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(lambda tx: append_messages(tx, make_message(1)))
     set_version(kind, store_url, steps.CURRENT + 1)
-    with pytest.raises(SchemaMismatch, match=r"made by a newer recollect .* upgrade recollect"):
+    with pytest.raises(SchemaMismatch, match=r"made by a newer everword .* upgrade everword"):
         open_store(store_url, Settings())
 
 
@@ -323,7 +323,7 @@ def test_an_older_database_is_brought_up_to_date(
         url = empty_addresses(kind)
         make_older(kind, url, step)
         if kind == "postgresql":
-            with pytest.raises(SchemaMismatch, match="recollect migrate"):
+            with pytest.raises(SchemaMismatch, match="everword migrate"):
                 open_store(url, Settings())
         with closing(open_store(url, Settings(), migrate=True)) as store:
             check_use(store)
@@ -398,7 +398,7 @@ def migrate_as_a_newer_version_would(url: str) -> None:
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
             for statement in statements:
-                server.execute(statement.format(place="recollect.").encode())
+                server.execute(statement.format(place="everword.").encode())
     else:
         with closing(sqlite3.connect(url)) as file, file:
             for statement in statements:
@@ -542,12 +542,12 @@ def test_a_json_file_made_by_an_older_text_of_a_step_is_mended(empty_addresses: 
 
 def test_a_newer_postgres_database_is_not_migrated_either(postgres_url: str) -> None:
     set_version("postgresql", postgres_url, steps.CURRENT + 1)
-    with pytest.raises(SchemaMismatch, match="upgrade recollect"):
+    with pytest.raises(SchemaMismatch, match="upgrade everword"):
         PostgresStore(postgres_url, migrate=True)
 
 
 def test_an_unmigrated_postgres_database_is_refused_with_the_command(empty_url: str) -> None:
-    with pytest.raises(SchemaMismatch, match="recollect migrate"):
+    with pytest.raises(SchemaMismatch, match="everword migrate"):
         open_store(empty_url, Settings())
     with psycopg.connect(empty_url) as connection:
         found = connection.execute("SELECT count(*) FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchone()
@@ -559,6 +559,32 @@ def test_migrating_again_changes_nothing(postgres_url: str) -> None:
         store.write(lambda tx: append_messages(tx, make_message(1)))
     with closing(PostgresStore(postgres_url, migrate=True)) as store:
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
+
+
+def test_a_postgres_schema_under_the_name_of_before_is_renamed_with_all_it_holds(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url)) as store:
+        store.write(lambda tx: append_messages(tx, make_message(1)))
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute(f"ALTER SCHEMA {SCHEMA} RENAME TO recollect")
+    with pytest.raises(SchemaMismatch, match="everword migrate"):
+        open_store(postgres_url, Settings())
+    with closing(PostgresStore(postgres_url, migrate=True)) as store:
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
+    with psycopg.connect(postgres_url) as connection:
+        names = connection.execute("SELECT nspname FROM pg_namespace").fetchall()
+    assert (SCHEMA,) in names
+    assert ("recollect",) not in names
+
+
+def test_a_json_file_with_the_heading_of_before_opens(tmp_path: Path) -> None:
+    path = tmp_path / "memory.json"
+    with closing(open_store(f"json:{path}", Settings())) as store:
+        store.write(lambda tx: append_messages(tx, make_message(1)))
+    path.write_text(path.read_text().replace('"everword memory"', '"recollect memory"', 1))
+    with closing(open_store(f"json:{path}", Settings())) as store:
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
+        store.write(lambda tx: append_messages(tx, make_message(2)))
+    assert '"everword memory"' in path.read_text()
 
 
 # -- at once

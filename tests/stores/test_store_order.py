@@ -14,11 +14,11 @@ from itertools import combinations
 import pytest
 from engine_doubles import settle_index
 
-from recollect import Batch, Memory
-from recollect.model import ROLES, Draft, Hit
-from recollect.testing import FrozenClock
-from recollect.testing.order import difference
-from recollect.testing.postgres import PostgresServer
+from everword import Batch, Memory
+from everword.model import ROLES, Draft, Hit
+from everword.testing import FrozenClock
+from everword.testing.order import difference
+from everword.testing.postgres import PostgresServer
 
 KINDS = ("sqlite", "json", "postgresql")
 USERS = ("alex", "kim", "sam")

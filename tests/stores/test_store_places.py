@@ -19,14 +19,14 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.config import Settings
-from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
-from recollect.model import Filter
-from recollect.stores.jsonfile import JsonStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.samples import append_messages, make_message
-from recollect.wiring import open_store
+from everword import Memory
+from everword.config import Settings
+from everword.errors import SchemaMismatch, StoreError, StoreUnwritable
+from everword.model import Filter
+from everword.stores.jsonfile import JsonStore
+from everword.stores.sqlite import SqliteStore
+from everword.testing.samples import append_messages, make_message
+from everword.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")
 PATIENCE = 120.0
@@ -294,7 +294,7 @@ def read_only(urls: list[str], pipe: Connection) -> None:
     """Another process, which cannot write."""
     obey_modes()
     records = Records()
-    logging.getLogger("recollect").addHandler(records)
+    logging.getLogger("everword").addHandler(records)
     pipe.send([look(url) for url in urls])
     pipe.send(records.texts)
 

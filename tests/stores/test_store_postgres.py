@@ -14,14 +14,14 @@ import pytest
 from postgres_proxy import PostgresProxy
 from sqlalchemy.engine import make_url
 
-from recollect.config import Settings
-from recollect.errors import ConfigError, StoreBusy, StoreError
-from recollect.model import Filter
-from recollect.ports import Tx
-from recollect.stores.postgres import PostgresStore, array_text, parse_url
-from recollect.testing.samples import append_messages, make_conversation, make_message
-from recollect.testing.transaction_contract import PATIENCE, run_at_once
-from recollect.wiring import open_store
+from everword.config import Settings
+from everword.errors import ConfigError, StoreBusy, StoreError
+from everword.model import Filter
+from everword.ports import Tx
+from everword.stores.postgres import PostgresStore, array_text, parse_url
+from everword.testing.samples import append_messages, make_conversation, make_message
+from everword.testing.transaction_contract import PATIENCE, run_at_once
+from everword.wiring import open_store
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_a_row_that_stays_locked_is_busy(store: PostgresStore, postgres_url: str
     """The wait for another's lock has an end, and the error says that trying again will do."""
     store.write(lambda tx: tx.lock_conversation(make_conversation()))
     with psycopg.connect(postgres_url) as other, closing(PostgresStore(postgres_url, busy_seconds=0.2)) as hasty:
-        other.execute("SELECT * FROM recollect.conversations FOR UPDATE")
+        other.execute("SELECT * FROM everword.conversations FOR UPDATE")
         with pytest.raises(StoreBusy, match="try again"):
             hasty.write(lambda tx: tx.lock_conversation(make_conversation()))
     store.write(lambda tx: append_messages(tx, make_message(1)))

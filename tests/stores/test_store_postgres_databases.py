@@ -5,17 +5,17 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from recollect import Memory
-from recollect.testing.postgres import PostgresServer
+from everword import Memory
+from everword.testing.postgres import PostgresServer
 
 CHANGES = (
-    "ALTER TABLE recollect.meta ADD COLUMN extra int",
-    "CREATE INDEX ON recollect.meta (value)",
-    "DROP TABLE recollect.receipts",
-    "CREATE TABLE recollect.other (n int)",
+    "ALTER TABLE everword.meta ADD COLUMN extra int",
+    "CREATE INDEX ON everword.meta (value)",
+    "DROP TABLE everword.receipts",
+    "CREATE TABLE everword.other (n int)",
     "CREATE SCHEMA another",
-    "ANALYZE recollect.meta",
-    "CREATE FUNCTION recollect.one() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "ANALYZE everword.meta",
+    "CREATE FUNCTION everword.one() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 )
 
 
@@ -32,7 +32,7 @@ def test_nothing_is_left_of_what_another_test_has_kept(postgres: PostgresServer)
             memory.conversation("c").add("user", "hello")
             memory.settle()
         with psycopg.connect(url) as connection:
-            connection.execute("UPDATE recollect.meta SET value = '99' WHERE key = 'schema'")
+            connection.execute("UPDATE everword.meta SET value = '99' WHERE key = 'schema'")
     with postgres.database() as url, Memory(url) as memory:
         assert database_name(url) == first
         assert list(memory.conversations()) == []

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from recollect.model import Conversation
-from recollect.ports import Tx
-from recollect.stores import queries, schema
-from recollect.stores.columns import EPOCH
-from recollect.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore
-from recollect.stores.sqlite_file import dialect_and_statements
-from recollect.testing.samples import ODD_IDS, make_conversation, make_message
+from everword.model import Conversation
+from everword.ports import Tx
+from everword.stores import queries, schema
+from everword.stores.columns import EPOCH
+from everword.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore
+from everword.stores.sqlite_file import dialect_and_statements
+from everword.testing.samples import ODD_IDS, make_conversation, make_message
 
 PARTS = {"space": "s", "conversation": ("c",), "level": 1, "parent": (1, 9)}
 ACTIVE = {"space": "s", "conversation": "c", "parent": None}

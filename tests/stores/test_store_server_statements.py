@@ -9,11 +9,11 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from recollect.errors import StoreError
-from recollect.model import Conversation
-from recollect.ports import Tx
-from recollect.stores.postgres import PostgresStore
-from recollect.testing.samples import T0, append_messages, make_message
+from everword.errors import StoreError
+from everword.model import Conversation
+from everword.ports import Tx
+from everword.stores.postgres import PostgresStore
+from everword.testing.samples import T0, append_messages, make_message
 
 OFTEN = 5  # runs of a statement on a connection after which the driver has it prepared
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from recollect import Memory
-from recollect.config import Settings
-from recollect.stores.schema import TABLES
-from recollect.stores.sql import SqlStore
-from recollect.testing import ScriptedLLM
-from recollect.wiring import open_store
+from everword import Memory
+from everword.config import Settings
+from everword.stores.schema import TABLES
+from everword.stores.sql import SqlStore
+from everword.testing import ScriptedLLM
+from everword.wiring import open_store
 
 EVERYWHERE = {"meta"}  # is about the store itself: a copy of it is on every machine
-REFERENCE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:recollect\.)?(\w+)")
+REFERENCE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:everword\.)?(\w+)")
 # A column `space` that is compared with a value or with the space of another table, alone or first in a tuple.
 PIN = re.compile(r"\bspace(?: \|\| ''\))? = ")
 TUPLE_PIN = re.compile(r"\((?:\w+\.)?space, [^)]*\) IN ")

@@ -17,8 +17,8 @@ import pytest
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 
-from recollect import Memory
-from recollect.stores.postgres import PostgresStore
+from everword import Memory
+from everword.stores.postgres import PostgresStore
 
 WORD = "quixotelark"
 BESIDE = "pumpernickel"  # what somebody else said, and is to stay
@@ -90,10 +90,10 @@ def test_only_what_was_written_to_is_rewritten(postgres_url: str) -> None:
     names = ("messages", "usage", "facts")
     with psycopg.connect(postgres_url, autocommit=True) as connection, closing(PostgresStore(postgres_url)) as store:
         assert store.scrub() == ()
-        connection.execute("INSERT INTO recollect.usage VALUES ('s', 'd', %s, 't', 'm', 'o', 0, 0, 0, 0)", [WORD])
-        connection.execute("DELETE FROM recollect.usage")
-        connection.execute("VACUUM recollect.usage")
-        assert connection.execute("SELECT pg_relation_size('recollect.usage')").fetchall() == [(0,)]
+        connection.execute("INSERT INTO everword.usage VALUES ('s', 'd', %s, 't', 'm', 'o', 0, 0, 0, 0)", [WORD])
+        connection.execute("DELETE FROM everword.usage")
+        connection.execute("VACUUM everword.usage")
+        assert connection.execute("SELECT pg_relation_size('everword.usage')").fetchall() == [(0,)]
         assert files_with(postgres_url, WORD) == {"usage_pkey"}
         add_message(postgres_url)
         before = [file_of(connection, name) for name in names]
@@ -104,7 +104,7 @@ def test_only_what_was_written_to_is_rewritten(postgres_url: str) -> None:
 
 
 def file_of(connection: psycopg.Connection[Any], table: str) -> int:
-    rows = connection.execute("SELECT pg_relation_filenode(to_regclass(%s))", [f"recollect.{table}"]).fetchall()
+    rows = connection.execute("SELECT pg_relation_filenode(to_regclass(%s))", [f"everword.{table}"]).fetchall()
     return int(rows[0][0])
 
 
@@ -114,11 +114,11 @@ def test_what_an_open_snapshot_holds_is_named(postgres_url: str) -> None:
     with Memory(store, followers=False, telemetry="off") as memory, psycopg.connect(postgres_url) as other:
         memory.conversation("c", user="alex").add("user", WORD)
         other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        other.execute("SELECT count(*) FROM recollect.messages")
+        other.execute("SELECT count(*) FROM everword.messages")
         memory.erase(user="alex")
         (line,) = store.scrub()
         assert "transaction" in line
-        assert "`recollect scrub`" in line
+        assert "`everword scrub`" in line
         assert "messages" in files_with(postgres_url, WORD)
         other.rollback()
         assert store.scrub() == ()
@@ -128,26 +128,26 @@ def test_what_an_open_snapshot_holds_is_named(postgres_url: str) -> None:
 
 def test_what_is_too_large_to_be_rewritten_at_once_is_named(postgres_url: str) -> None:
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("ALTER TABLE recollect.usage SET (fillfactor = 10)")  # a row a page: large with few of them
+        connection.execute("ALTER TABLE everword.usage SET (fillfactor = 10)")  # a row a page: large with few of them
         connection.execute(
-            "INSERT INTO recollect.usage SELECT 's', 'd', repeat(md5(n::text), 30), 't', 'm', 'o', 0, 0, 0, 0 "
+            "INSERT INTO everword.usage SELECT 's', 'd', repeat(md5(n::text), 30), 't', 'm', 'o', 0, 0, 0, 0 "
             "FROM generate_series(1, 8500) AS n"
         )
     with closing(PostgresStore(postgres_url)) as store:
         (line,) = store.scrub()
         assert "usage" in line
         assert "messages" not in line
-        assert "`recollect scrub`" in line
+        assert "`everword scrub`" in line
         assert store.scrub(full=True) == ()
 
 
 def test_a_table_in_use_is_named_and_nobody_waits_for_long(postgres_url: str) -> None:
     add_message(postgres_url)
     with psycopg.connect(postgres_url) as other, closing(PostgresStore(postgres_url, busy_seconds=0.3)) as store:
-        other.execute("LOCK TABLE recollect.messages IN ACCESS SHARE MODE")
+        other.execute("LOCK TABLE everword.messages IN ACCESS SHARE MODE")
         (line,) = store.scrub()
-    assert "recollect.messages" in line
-    assert "`recollect scrub`" in line
+    assert "everword.messages" in line
+    assert "`everword scrub`" in line
 
 
 def test_tables_of_another_owner_are_named_with_what_the_owner_has_to_run(postgres_url: str) -> None:
@@ -155,8 +155,8 @@ def test_tables_of_another_owner_are_named_with_what_the_owner_has_to_run(postgr
     role = f"r{uuid4().hex}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(role)))
-        connection.execute(SQL("GRANT ALL ON SCHEMA recollect TO {}").format(Identifier(role)))
-        connection.execute(SQL("GRANT ALL ON ALL TABLES IN SCHEMA recollect TO {}").format(Identifier(role)))
+        connection.execute(SQL("GRANT ALL ON SCHEMA everword TO {}").format(Identifier(role)))
+        connection.execute(SQL("GRANT ALL ON ALL TABLES IN SCHEMA everword TO {}").format(Identifier(role)))
         try:
             url = make_url(postgres_url).set(username=role).render_as_string(hide_password=False)
             with closing(PostgresStore(url)) as store:
@@ -164,5 +164,5 @@ def test_tables_of_another_owner_are_named_with_what_the_owner_has_to_run(postgr
         finally:
             connection.execute(SQL("DROP OWNED BY {}").format(Identifier(role)))
             connection.execute(SQL("DROP ROLE {}").format(Identifier(role)))
-    assert "VACUUM FULL recollect.messages" in line
+    assert "VACUUM FULL everword.messages" in line
     assert "VACUUM FULL pg_catalog.pg_statistic" in line

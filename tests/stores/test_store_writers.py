@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Memory, StoreBusy
-from recollect.model import Message
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.samples import append_messages, make_message
+from everword import AsyncMemory, Memory, StoreBusy
+from everword.model import Message
+from everword.stores.sqlite import SqliteStore
+from everword.testing.samples import append_messages, make_message
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0

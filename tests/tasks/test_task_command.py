@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelNonsense
-from recollect.facts.prompts import command
-from recollect.facts.prompts.command import Inputs, Reply, build, offline, parse, repair
-from recollect.facts.rules.commands import NO_COMMAND, Command
-from recollect.follow.task import Task, TaskMessage
+from everword.errors import ModelNonsense
+from everword.facts.prompts import command
+from everword.facts.prompts.command import Inputs, Reply, build, offline, parse, repair
+from everword.facts.rules.commands import NO_COMMAND, Command
+from everword.follow.task import Task, TaskMessage
 
 NAMES = ("Bot", "<@999>")
 

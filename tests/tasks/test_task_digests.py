@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Message, ModelNonsense
-from recollect.summaries.prompts import (
+from everword import Message, ModelNonsense
+from everword.summaries.prompts import (
     MOST_OF_DAY,
     DayInputs,
     MergeInputs,

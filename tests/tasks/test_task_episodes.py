@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.errors import ModelNonsense
-from recollect.follow.task import Task
-from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
-from recollect.summaries.prompts import (
+from everword.errors import ModelNonsense
+from everword.follow.task import Task
+from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
+from everword.summaries.prompts import (
     MAX_EPISODES,
     MAX_TOKENS,
     BatchInputs,
@@ -26,8 +26,8 @@ from recollect.summaries.prompts import (
     episode_summary,
     level_summary,
 )
-from recollect.summaries.rules.lines import SpokenLine
-from recollect.testing.llm import ScriptedLLM
+from everword.summaries.rules.lines import SpokenLine
+from everword.testing.llm import ScriptedLLM
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelNonsense
-from recollect.facts.prompts import forget
-from recollect.facts.prompts.forget import Inputs, Reply, build, offline, parse, repair
-from recollect.follow.task import Task
+from everword.errors import ModelNonsense
+from everword.facts.prompts import forget
+from everword.facts.prompts.forget import Inputs, Reply, build, offline, parse, repair
+from everword.follow.task import Task
 
 KNOWN = (
     "Alex likes tea.",

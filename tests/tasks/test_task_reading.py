@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelNonsense
-from recollect.facts.english.finder import read_facts
-from recollect.facts.prompts import fact_repair, reading
-from recollect.facts.prompts.reading import Inputs, Reply
-from recollect.facts.rules.grounding import ReadLine
-from recollect.follow.task import Task
-from recollect.model import FACT_CATEGORIES, FoundFact
-from recollect.models.tokens import TiktokenTokenizer
+from everword.errors import ModelNonsense
+from everword.facts.english.finder import read_facts
+from everword.facts.prompts import fact_repair, reading
+from everword.facts.prompts.reading import Inputs, Reply
+from everword.facts.rules.grounding import ReadLine
+from everword.follow.task import Task
+from everword.model import FACT_CATEGORIES, FoundFact
+from everword.models.tokens import TiktokenTokenizer
 
 TIME = datetime(2024, 9, 10, 12, tzinfo=UTC)
 TEXT = (

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelNonsense
-from recollect.facts.prompts import remember
-from recollect.facts.prompts.remember import Inputs, Reply, build, offline, parse, repair
-from recollect.facts.rules.statements import AuthoredMessage, ProfileMerge
-from recollect.follow.task import Task
+from everword.errors import ModelNonsense
+from everword.facts.prompts import remember
+from everword.facts.prompts.remember import Inputs, Reply, build, offline, parse, repair
+from everword.facts.rules.statements import AuthoredMessage, ProfileMerge
+from everword.follow.task import Task
 
 KNOWN = ("Alex likes tea.", "Alex lives in Berlin.", "Alex works at Contoso as a nurse.", "Alex plays chess with Kim.")
 

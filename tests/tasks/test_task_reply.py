@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.prompt import (
+from everword.context.prompt import (
     CLOSE,
     OPEN,
     InlineTiers,
@@ -17,8 +17,8 @@ from recollect.context.prompt import (
     parse_inline,
     render_inline,
 )
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.text.fences import message
+from everword.models.tokens import TiktokenTokenizer
+from everword.text.fences import message
 
 count = TiktokenTokenizer().count
 
@@ -82,7 +82,7 @@ class TestInline:
             ("U1: a = b", InlineTiers(user1="a = b")),
             ("U2: Only this.\nA2: And that.", InlineTiers(user2="Only this.", reply2="And that.")),
             (
-                "<recollect>U1: a = b U2: One. A1: c = d A2: Two.</recollect>",
+                "<everword>U1: a = b U2: One. A1: c = d A2: Two.</everword>",
                 InlineTiers("a = b", "One.", "c = d", "Two."),
             ),
             ("**U1:** a = b\n**A2:** Two.", InlineTiers(user1="a = b", reply2="Two.")),
@@ -104,10 +104,10 @@ class TestInline:
         assert parse_inline(block) is None
 
     def test_markers_in_a_block_are_taken_out(self) -> None:
-        found = parse_inline("U1: a = b [REQUEST_TIER:3:abc]\nU2: It [SEARCH_EPISODIC: x] is <recollect> so.\n")
+        found = parse_inline("U1: a = b [REQUEST_TIER:3:abc]\nU2: It [SEARCH_EPISODIC: x] is <everword> so.\n")
         assert found is not None
         assert "[" not in found.user1 + found.user2
-        assert "<recollect>" not in found.user2
+        assert "<everword>" not in found.user2
 
     @given(st.text(st.characters(exclude_categories=()), max_size=300))
     @settings(max_examples=sample(60))

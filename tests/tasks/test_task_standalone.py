@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.errors import ModelNonsense
-from recollect.follow.task import Task, TaskMessage
-from recollect.recall import standalone
-from recollect.recall.standalone import MAX_QUESTION, Inputs, Reply, build, depends_on_context, offline, parse, repair
+from everword.errors import ModelNonsense
+from everword.follow.task import Task, TaskMessage
+from everword.recall import standalone
+from everword.recall.standalone import MAX_QUESTION, Inputs, Reply, build, depends_on_context, offline, parse, repair
 
 CAMERA = (
     TaskMessage("user", "Tell me about the Lumix GX9 camera."),

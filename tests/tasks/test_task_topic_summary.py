@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.errors import ModelNonsense
-from recollect.follow.task import Task
-from recollect.models.tokens import EstimateTokenizer
-from recollect.summaries.rules.lines import SpokenLine
-from recollect.topics import prompt as topic_summary
+from everword.errors import ModelNonsense
+from everword.follow.task import Task
+from everword.models.tokens import EstimateTokenizer
+from everword.summaries.rules.lines import SpokenLine
+from everword.topics import prompt as topic_summary
 
 count = EstimateTokenizer().count
 FIRST = "Hi, could you tell me which hotel in Lisbon has room for 80 guests in June, and"

@@ -1,4 +1,4 @@
-"""`recollect open`: a server on loopback for the store of the working folder, and its address for the browser."""
+"""`everword open`: a server on loopback for the store of the working folder, and its address for the browser."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 import httpx2
 from prepared_programs import PreparedProgram
 
-from recollect import Memory
+from everword import Memory
 
 
 def test_it_shows_the_store_of_the_working_folder_until_it_is_ended(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "recollect.db"), followers=False) as memory:
+    with Memory(str(tmp_path / "everword.db"), followers=False) as memory:
         memory.conversation("letters", user="alex").add("user", "The lamp is in the drawer.")
-    environment = os.environ | {"RECOLLECT_FOLLOWERS": "false"}
-    command = [sys.executable, "-m", "recollect", "open", "--no-browser"]
+    environment = os.environ | {"EVERWORD_FOLLOWERS": "false"}
+    command = [sys.executable, "-m", "everword", "open", "--no-browser"]
     with PreparedProgram(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
         assert process.stderr is not None
         url = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
@@ -29,4 +29,4 @@ def test_it_shows_the_store_of_the_working_folder_until_it_is_ended(tmp_path: Pa
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert "The lamp is in the drawer." in page.text
-    assert "RECOLLECT_FOLLOWERS" in settings.text
+    assert "EVERWORD_FOLLOWERS" in settings.text

@@ -18,13 +18,13 @@ from every_route import GETS, OPEN_PAGES, POSTS
 from fastapi.routing import iter_route_contexts
 from page_reader import PageReader, faults_in
 
-from recollect import Draft, Memory
-from recollect.config import Secret, Settings
-from recollect.server.door.keys import COOKIE, SESSION_SECRET, Sessions, create_key, is_page, list_keys, revoke_key
-from recollect.server.web import labs
-from recollect.server.web.people import CATEGORY, FACTS
-from recollect.testing import ScriptedLLM
-from recollect.testing.serving import Serving
+from everword import Draft, Memory
+from everword.config import Secret, Settings
+from everword.server.door.keys import COOKIE, SESSION_SECRET, Sessions, create_key, is_page, list_keys, revoke_key
+from everword.server.web import labs
+from everword.server.web.people import CATEGORY, FACTS
+from everword.testing import ScriptedLLM
+from everword.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
 ALL_RIGHTS = ("read", "write", "admin")

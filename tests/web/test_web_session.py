@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from page_reader import faults_in
 
-from recollect.config import Secret, Settings
-from recollect.model import Budget, Receipt, Section
-from recollect.server.door.keys import LASTS, MOST_ENDED, EndedSessions, Sessions, read_cookie
-from recollect.server.web import administration, conversations, labs, open_pages, pages
+from everword.config import Secret, Settings
+from everword.model import Budget, Receipt, Section
+from everword.server.door.keys import LASTS, MOST_ENDED, EndedSessions, Sessions, read_cookie
+from everword.server.web import administration, conversations, labs, open_pages, pages
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 KEY = "0123456789abcdef"
@@ -52,8 +52,8 @@ def test_each_session_has_a_token_of_its_own() -> None:
 
 
 def test_of_two_cookies_none_is_read() -> None:
-    assert read_cookie("a=b; recollect_session=x; c=d") == "x"
-    assert read_cookie("recollect_session=x; recollect_session=y") == ""
+    assert read_cookie("a=b; everword_session=x; c=d") == "x"
+    assert read_cookie("everword_session=x; everword_session=y") == ""
     assert read_cookie("") == ""
 
 
@@ -92,13 +92,13 @@ def test_the_bar_of_a_context_is_as_long_as_its_sections_together() -> None:
 
 
 def test_secrets_are_never_shown_and_each_setting_says_where_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_CHAT_URL", "https://al:hunter2@host/v1?api_key=hunter2")
+    monkeypatch.setenv("EVERWORD_CHAT_URL", "https://al:hunter2@host/v1?api_key=hunter2")
     loaded = Settings.load(store="postgresql://al:hunter2@host/db", chat_key=Secret("hunter2"))
     lines = {line.name: line for line in administration.setting_lines(loaded)}
     assert not any("hunter2" in f"{line}" for line in lines.values())
     assert lines["chat_key"].value == "set"
     assert lines["store"].source == "argument"
-    assert lines["chat_url"].source == "RECOLLECT_CHAT_URL"
+    assert lines["chat_url"].source == "EVERWORD_CHAT_URL"
     assert lines["space"].is_default
 
 

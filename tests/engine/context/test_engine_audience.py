@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import Batch, Context, Draft, Memory
-from recollect.model import Resolved, Unknown
-from recollect.testing import FrozenClock
+from everword import Batch, Context, Draft, Memory
+from everword.model import Resolved, Unknown
+from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PEOPLE = ("ann", "bob", "cem")

@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import Budget, Context, InvalidInput, Message, Role
-from recollect.context.build import OVER, PER_MESSAGE, PER_REPLY, assemble
-from recollect.context.prompt import instructions
-from recollect.context.render import Note, note_pieces
-from recollect.context.state import ContextState
-from recollect.model import Episode, Hit, Section, Tiers
-from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
-from recollect.ports import Tokenizer
+from everword import Budget, Context, InvalidInput, Message, Role
+from everword.context.build import OVER, PER_MESSAGE, PER_REPLY, assemble
+from everword.context.prompt import instructions
+from everword.context.render import Note, note_pieces
+from everword.context.state import ContextState
+from everword.model import Episode, Hit, Section, Tiers
+from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
+from everword.ports import Tokenizer
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HERE, ELSEWHERE = "here", "elsewhere"

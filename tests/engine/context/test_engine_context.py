@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
-from recollect.context.build import PER_MESSAGE, PER_REPLY
-from recollect.model import Section
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.testing import FrozenClock, ScriptedLLM
+from everword import Budget, Context, Draft, InvalidInput, Memory, Role
+from everword.context.build import PER_MESSAGE, PER_REPLY
+from everword.model import Section
+from everword.models.tokens import TiktokenTokenizer
+from everword.testing import FrozenClock, ScriptedLLM
 
 TOKENIZER = TiktokenTokenizer("o200k_base")
 LONG = "The shop in Berlin opens at nine and closes at six, except on Sundays when it stays closed all day. " * 3

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Draft, Memory
-from recollect.errors import InvalidInput
-from recollect.model import Filter, Hit, Message, Section
-from recollect.ports import Tx
-from recollect.recall import passages as recall
-from recollect.recall.passages import StoreSource
-from recollect.recall.rules.selection import FLOOR
-from recollect.testing import FrozenClock
+from everword import Draft, Memory
+from everword.errors import InvalidInput
+from everword.model import Filter, Hit, Message, Section
+from everword.ports import Tx
+from everword.recall import passages as recall
+from everword.recall.passages import StoreSource
+from everword.recall.rules.selection import FLOOR
+from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SAID = (

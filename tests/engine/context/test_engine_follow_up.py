@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Vectors
-from recollect.testing import FrozenClock
+from everword import Memory
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Vectors
+from everword.testing import FrozenClock
 
 TEXTS = (
     ("user", "My sister Johanna keeps two goats in Utrecht."),

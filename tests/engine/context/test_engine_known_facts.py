@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from recollect import Memory
+from everword import Memory
 
 DELETE_FACTS = """
 import sys
-from recollect import Memory
+from everword import Memory
 with Memory(sys.argv[1], followers=False) as memory:
     for fact in memory.facts(user="alex"):
         memory.delete_fact(fact.id, user="alex")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.memory import read_ahead
-from recollect.recall.scope_index import ScopeIndexes
+from everword import AsyncMemory
+from everword.memory import read_ahead
+from everword.recall.scope_index import ScopeIndexes
 
 NEW = "The blue kite is at the beach."
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import connect
 
-from recollect import Draft, Hit, Memory
-from recollect.testing import FrozenClock
+from everword import Draft, Hit, Memory
+from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 14, 12, tzinfo=UTC)  # a Wednesday
 MINUTE = timedelta(minutes=1)

@@ -14,22 +14,22 @@ import numpy as np
 import pytest
 from sample_sizes import sample
 
-from recollect import Memory
-from recollect.config import Settings
-from recollect.log.rules import tombstone
-from recollect.log.tables import new_id
-from recollect.model import Entry, Erasure, Filter, Hit, Message
-from recollect.model.views import UNKNOWN_TRAITS
-from recollect.ports import Store, Tx
-from recollect.recall import passages as recall
-from recollect.recall import scope_index
-from recollect.recall.passages import StoreSource, open_source
-from recollect.recall.rules.ranking import Weights
-from recollect.recall.scope_index import ScopeIndexes, places_of_highest
-from recollect.recall.view import traits_of
-from recollect.testing.samples import T0, append_messages, make_message
-from recollect.text.terms import analyse
-from recollect.wiring import open_store
+from everword import Memory
+from everword.config import Settings
+from everword.log.rules import tombstone
+from everword.log.tables import new_id
+from everword.model import Entry, Erasure, Filter, Hit, Message
+from everword.model.views import UNKNOWN_TRAITS
+from everword.ports import Store, Tx
+from everword.recall import passages as recall
+from everword.recall import scope_index
+from everword.recall.passages import StoreSource, open_source
+from everword.recall.rules.ranking import Weights
+from everword.recall.scope_index import ScopeIndexes, places_of_highest
+from everword.recall.view import traits_of
+from everword.testing.samples import T0, append_messages, make_message
+from everword.text.terms import analyse
+from everword.wiring import open_store
 
 WIDTH = 256
 WORDS = (

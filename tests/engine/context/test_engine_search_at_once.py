@@ -11,11 +11,11 @@ from typing import TypeVar
 import pytest
 from engine_doubles import StoreDouble
 
-from recollect import AsyncMemory, Draft
-from recollect.config import Settings
-from recollect.ports import Store, Tx
-from recollect.recall import scope_index
-from recollect.wiring import open_store
+from everword import AsyncMemory, Draft
+from everword.config import Settings
+from everword.ports import Store, Tx
+from everword.recall import scope_index
+from everword.wiring import open_store
 
 T = TypeVar("T")
 

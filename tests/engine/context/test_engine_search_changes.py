@@ -12,10 +12,10 @@ from typing import TypeVar
 import pytest
 from engine_doubles import PATIENCE, StoreDouble
 
-from recollect import Draft, Memory, RecollectError
-from recollect.config import Settings
-from recollect.ports import Store, Tx
-from recollect.wiring import open_store
+from everword import Draft, EverwordError, Memory
+from everword.config import Settings
+from everword.ports import Store, Tx
+from everword.wiring import open_store
 
 T = TypeVar("T")
 KITES = ["a blue kite", "a red kite"]
@@ -108,7 +108,7 @@ def test_a_memory_that_is_closed_waits_for_a_search_and_begins_no_other(tmp_path
             go_on.set()
             assert search.result(PATIENCE) == KITES
             closing.result(PATIENCE)
-        with pytest.raises(RecollectError, match="closed"):
+        with pytest.raises(EverwordError, match="closed"):
             memory.search("kite", user="ann")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from digest_doubles import MESSAGE, Scribe, clock_at, section
 
-from recollect import Budget, Context, Draft, Memory
-from recollect.testing import ScriptedLLM
+from everword import Budget, Context, Draft, Memory
+from everword.testing import ScriptedLLM
 
 BREAKS = {
     "a line feed": "\n",

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from topic_doubles import about, opened, talk
 
-from recollect import Budget, Context, Section
-from recollect.memory.sync import BlockingConversation
-from recollect.testing import FrozenClock
+from everword import Budget, Context, Section
+from everword.memory.sync import BlockingConversation
+from everword.testing import FrozenClock
 
 
 def section(context: Context, name: str) -> Section | None:

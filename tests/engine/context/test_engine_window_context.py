@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect import Budget, Context, Draft, InvalidInput, Memory, Message
-from recollect.context.build import PER_MESSAGE, PER_REPLY, assemble
-from recollect.context.prompt import instructions
-from recollect.context.state import ContextState
-from recollect.model import Section
-from recollect.models.tokens import EstimateTokenizer
-from recollect.testing import FrozenClock
+from everword import Budget, Context, Draft, InvalidInput, Memory, Message
+from everword.context.build import PER_MESSAGE, PER_REPLY, assemble
+from everword.context.prompt import instructions
+from everword.context.state import ContextState
+from everword.model import Section
+from everword.models.tokens import EstimateTokenizer
+from everword.testing import FrozenClock
 
 FACT = (
     "My passport number is X1234567, it was issued in Utrecht and it expires on the ninth of October, so please "
@@ -145,8 +145,8 @@ def test_a_chat_of_long_messages_asks_for_tiers_and_one_of_short_ones_does_not_f
     short, long = (memory.conversation(name, user=name) for name in ("short", "long"))
     short.extend(Draft("assistant" if n % 2 else "user", f"Remark number {n}.") for n in range(8))
     long.extend(filler(8))
-    assert "<recollect>" not in text_of(short.context("And then?"))
-    assert "<recollect>" in text_of(long.context("And then?"))
+    assert "<everword>" not in text_of(short.context("And then?"))
+    assert "<everword>" in text_of(long.context("And then?"))
 
 
 def test_people_have_names_and_signs_only_where_two_share_one_f3(memory: Memory) -> None:
@@ -246,7 +246,7 @@ def test_of_any_state_the_budget_holds_and_every_message_is_in_one_place_f2(seed
 @given(st.integers(0, 2**32))
 def test_with_room_a_correction_and_what_it_corrects_are_shown_alike_f2(seed: int) -> None:
     """F2: where one is word for word, the other is too, or says that it may have changed."""
-    from recollect.text.corrections import corrected_turns
+    from everword.text.corrections import corrected_turns
 
     state = some_state(Random(seed))
     context = assemble(state, Budget(), EstimateTokenizer())

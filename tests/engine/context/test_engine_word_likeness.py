@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.recall.word_likeness import best_likeness, knows_language, line_codes
-from recollect.text.terms import analyse, query_groups
+from everword.recall.word_likeness import best_likeness, knows_language, line_codes
+from everword.text.terms import analyse, query_groups
 
 
 def likeness(query: str, *texts: str) -> list[list[float]]:

@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import count
 from tempfile import TemporaryDirectory
 
-from recollect import Batch, Draft, Memory
+from everword import Batch, Draft, Memory
 
 CONVERSATIONS = 3
 LOADED = ("stores.sqlite", "stores.jsonfile", "stores.postgres", "models.tokens")  # what is imported on use
@@ -61,7 +61,7 @@ def warm_up() -> None:
 def main() -> None:
     warm_up()
     for name in LOADED:
-        import_module(f"recollect.{name}")
+        import_module(f"everword.{name}")
     for line in sys.stdin:
         url, start, seed = line.split()
         child = os.fork()

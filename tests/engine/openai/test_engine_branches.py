@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Memory, RecollectError, ScopeError
-from recollect.log.secret_policy import SecretPolicy
-from recollect.memory.openai import branches, relay
-from recollect.model import Batch, Draft, Message
-from recollect.models.chat.roles import NoModelLLM
-from recollect.openai.messages import opening_id, parse_message
-from recollect.testing.llm import ScriptedLLM
+from everword import AsyncMemory, EverwordError, Memory, ScopeError
+from everword.log.secret_policy import SecretPolicy
+from everword.memory.openai import branches, relay
+from everword.model import Batch, Draft, Message
+from everword.models.chat.roles import NoModelLLM
+from everword.openai.messages import opening_id, parse_message
+from everword.testing.llm import ScriptedLLM
 
 WHERE = branches.ConversationTarget("default", "alex", "chat")
 
@@ -208,7 +208,7 @@ def test_of_a_thousand_branches_those_made_last_are_looked_at(addresses: Callabl
     """As a program makes them that begins every request with the same examples."""
     with Memory(addresses("sqlite", "a"), followers=False) as memory:
         send(memory, "example", "answer", "question 1")
-        branch = {"recollect": {"branch": {"of": "chat", "after": 2}}}
+        branch = {"everword": {"branch": {"of": "chat", "after": 2}}}
         batches = [
             Batch("default", f"chat~{number}", "alex", [Draft("user", f"question {number}", metadata=branch)])
             for number in range(2, branches.LISTED + 50)
@@ -239,7 +239,7 @@ def test_a_memory_that_closes_in_the_middle_of_a_stream_keeps_what_was_sent(
         await model.waiting.wait()
         await memory.close()
         never.set()
-        with pytest.raises(RecollectError, match="closed"):
+        with pytest.raises(EverwordError, match="closed"):
             await waiting
         return seen
 
@@ -247,4 +247,4 @@ def test_a_memory_that_closes_in_the_middle_of_a_stream_keeps_what_was_sent(
     with Memory(url, followers=False) as memory:
         asked, reply = memory.conversation("chat").history()
         assert (asked.content, reply.content) == ("How many?", seen.strip())
-        assert reply.metadata["recollect"]["partial"]
+        assert reply.metadata["everword"]["partial"]

@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at, section
 
-from recollect import AsyncMemory, Draft, InvalidInput, Memory
-from recollect.testing import ScriptedLLM
+from everword import AsyncMemory, Draft, InvalidInput, Memory
+from everword.testing import ScriptedLLM
 
 TODAY = NOON.date()
 
@@ -207,7 +207,7 @@ def test_what_was_said_in_private_enters_no_digest(store_url: str) -> None:
         memory.conversation("c").add("assistant", "As ann said: walrus")
         memory.conversation("c", space="other").add("user", "over here: walrus", author="ann")
         memory.conversation("c").add(
-            "user", "Bot, forget the walrus", author="ann", metadata={"recollect": {"command": "forget"}}
+            "user", "Bot, forget the walrus", author="ann", metadata={"everword": {"command": "forget"}}
         )
         assert memory.digests() == []
         assert memory.profile(user="ann").today is None

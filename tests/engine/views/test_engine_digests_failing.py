@@ -19,21 +19,21 @@ from hypothesis import strategies as st
 from prepared_programs import PreparedProgram
 from sample_sizes import sample
 
-from recollect import (
+from everword import (
     AsyncMemory,
     ConfigError,
+    EverwordError,
     Memory,
     ModelBusy,
     ModelRefused,
     ModelTimeout,
-    RecollectError,
     Settings,
 )
-from recollect.follow.single_flight import VIEW
-from recollect.testing import ScriptedLLM
-from recollect.testing.llm import Said
-from recollect.testing.samples import claim_place
-from recollect.wiring import open_store
+from everword.follow.single_flight import VIEW
+from everword.testing import ScriptedLLM
+from everword.testing.llm import Said
+from everword.testing.samples import claim_place
+from everword.wiring import open_store
 
 CHILD = Path(__file__).parent / "data" / "digesting_child.py"
 TODAY = NOON.date()
@@ -243,9 +243,9 @@ def test_small_merges_have_a_model_of_their_own_and_each_a_chain_c9(store_url: s
 
 
 def test_the_models_of_a_role_are_tried_in_order_c9() -> None:
-    from recollect.models.chat.roles import Cooldowns, Role, TaskRouter
-    from recollect.ports import Request
-    from recollect.wiring import small_models
+    from everword.models.chat.roles import Cooldowns, Role, TaskRouter
+    from everword.ports import Request
+    from everword.wiring import small_models
 
     given = Settings.load(environ={}, small_url="http://localhost:1/v1", small_model="one, two@http://localhost:2/v1")
     assert [model.name.partition(" ")[0].partition("@")[0] for model in small_models(given)] == ["one", "two"]
@@ -263,5 +263,5 @@ def test_the_models_of_a_role_are_tried_in_order_c9() -> None:
 def test_a_wrong_time_zone_is_refused_at_once(store_url: str) -> None:
     with pytest.raises(ConfigError, match="time_zone must be an IANA name such as Europe/Berlin"):
         Memory(store_url, time_zone="Mars/Olympus")
-    with pytest.raises(RecollectError):
+    with pytest.raises(EverwordError):
         Memory(store_url, time_zone="../../etc/passwd")

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Budget, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
-from recollect.context.render import episode_pieces
-from recollect.memory.sync import BlockingConversation
-from recollect.memory.transfer import copy_store
-from recollect.model import Section
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Completion, Request, Vectors
-from recollect.summaries.rules.lines import render_lines
-from recollect.testing import FrozenClock
-from recollect.wiring import open_store
+from everword import Budget, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
+from everword.context.render import episode_pieces
+from everword.memory.sync import BlockingConversation
+from everword.memory.transfer import copy_store
+from everword.model import Section
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Completion, Request, Vectors
+from everword.summaries.rules.lines import render_lines
+from everword.testing import FrozenClock
+from everword.wiring import open_store
 
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
 TALK = {

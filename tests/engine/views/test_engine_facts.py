@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from fact_talks import NOW, day, entry, everything, live, reader, values
 
-from recollect import AsyncMemory, Budget, Context, Draft, InvalidInput, Memory, NotFound
-from recollect.model import Fact, Section
-from recollect.testing import FrozenClock, ScriptedLLM
+from everword import AsyncMemory, Budget, Context, Draft, InvalidInput, Memory, NotFound
+from everword.model import Fact, Section
+from everword.testing import FrozenClock, ScriptedLLM
 
 PATIENCE = 120.0
 

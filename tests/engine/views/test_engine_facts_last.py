@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from fact_talks import NOW, answered, entry, everything, live, values
 
-from recollect import Memory, ModelBusy
-from recollect.config import Settings
-from recollect.memory.transfer import copy_store
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.wiring import open_store
+from everword import Memory, ModelBusy
+from everword.config import Settings
+from everword.memory.transfer import copy_store
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")
 PATIENCE = 120.0

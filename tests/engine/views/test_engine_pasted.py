@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.testing import ScriptedLLM
+from everword import Memory
+from everword.testing import ScriptedLLM
 
 PASTED = {
     "a mail": "what do I answer?\n\nFrom: Kim <kim@example.org>\nSubject: hi\n\nMy name is Kim. I live in Ghent.",

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Draft, Memory
-from recollect.follow.follower import settle
-from recollect.follow.view import Run, SaveResult
-from recollect.model import Filter
-from recollect.ports import Lag
-from recollect.topics.tables import decode_pack
+from everword import AsyncMemory, Draft, Memory
+from everword.follow.follower import settle
+from everword.follow.view import Run, SaveResult
+from everword.model import Filter
+from everword.ports import Lag
+from everword.topics.tables import decode_pack
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",

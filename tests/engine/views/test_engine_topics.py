@@ -15,15 +15,15 @@ import pytest
 from raw_tables import rows_of
 from topic_doubles import MINUTE, AxisEmbedder, about, opened, talk
 
-from recollect import AsyncMemory, Draft, EmbedderMismatch, InvalidInput, Memory, ModelBusy, NotFound, ScopeError, Topic
-from recollect.config import Settings
-from recollect.memory.memory import MemoryEngine
-from recollect.memory.sync import BlockingConversation, BlockingMemory
-from recollect.memory.transfer import copy_store
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.topics.tables import decode_pack
-from recollect.wiring import build, open_store
+from everword import AsyncMemory, Draft, EmbedderMismatch, InvalidInput, Memory, ModelBusy, NotFound, ScopeError, Topic
+from everword.config import Settings
+from everword.memory.memory import MemoryEngine
+from everword.memory.sync import BlockingConversation, BlockingMemory
+from everword.memory.transfer import copy_store
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.topics.tables import decode_pack
+from everword.wiring import build, open_store
 
 DAY = timedelta(days=1)
 STATS = {

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from topic_doubles import about, opened, talk
 
-from recollect.testing import FrozenClock
+from everword.testing import FrozenClock
 
 DAY = timedelta(days=1)
 

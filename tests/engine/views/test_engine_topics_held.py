@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from topic_doubles import about, opened, talk
 
-from recollect.testing import FrozenClock
+from everword.testing import FrozenClock
 
 AWAY = timedelta(days=9)
 

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from topic_doubles import AxisEmbedder, about, opened
 
-from recollect import AsyncMemory, Memory
-from recollect.memory.sync import BlockingConversation
-from recollect.testing import FrozenClock
+from everword import AsyncMemory, Memory
+from everword.memory.sync import BlockingConversation
+from everword.testing import FrozenClock
 
 MANY, ROUNDS = 16, 4
 FRESH = multiprocessing.get_context("forkserver")

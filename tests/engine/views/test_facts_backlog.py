@@ -13,10 +13,10 @@ import pytest
 from engine_doubles import StoreDouble
 from fact_talks import NOW
 
-from recollect import AsyncMemory, Batch, Draft, StoreBusy
-from recollect.ports import Tx
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FrozenClock
+from everword import AsyncMemory, Batch, Draft, StoreBusy
+from everword.ports import Tx
+from everword.stores.sqlite import SqliteStore
+from everword.testing import FrozenClock
 
 SIZE = 600
 LARGE = 256  # messages in a batch after which what is known is held

@@ -15,10 +15,10 @@ import pytest
 from cli_driver import json_lines, succeeded
 from fact_talks import entry, values
 
-from recollect import Draft, Memory
-from recollect.model import FACT_CATEGORIES, Fact, FactCategory, Role
-from recollect.ports import Request
-from recollect.testing import FrozenClock, ScriptedLLM
+from everword import Draft, Memory
+from everword.model import FACT_CATEGORIES, Fact, FactCategory, Role
+from everword.ports import Request
+from everword.testing import FrozenClock, ScriptedLLM
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from fact_talks import NOW
 
-from recollect import AsyncMemory, Draft
-from recollect.follow.claiming import lags_within_room
-from recollect.follow.follower import Follower, settle
-from recollect.ports import Lag
-from recollect.testing import FrozenClock
-from recollect.topics.view import AT_ONCE
+from everword import AsyncMemory, Draft
+from everword.follow.claiming import lags_within_room
+from everword.follow.follower import Follower, settle
+from everword.ports import Lag
+from everword.testing import FrozenClock
+from everword.topics.view import AT_ONCE
 
 SUBJECTS = (
     "The tomato seedlings need compost and a warmer greenhouse bed.",

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 
-from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
-from recollect.config import Settings
-from recollect.follow.claiming import ServiceOrder
-from recollect.follow.fairness import fair_order
-from recollect.model import ViewState
-from recollect.ports import Lag, Request, Tx, Vectors
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.wiring import open_store
+from everword import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
+from everword.config import Settings
+from everword.follow.claiming import ServiceOrder
+from everword.follow.fairness import fair_order
+from everword.model import ViewState
+from everword.ports import Lag, Request, Tx, Vectors
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.wiring import open_store
 
 MANY = 120  # conversations of one message
 

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 from engine_doubles import CountingEmbedder, GatedEmbedder, HashEmbedder
 
-from recollect import AsyncMemory, Batch, Draft, EmbedderMismatch, Memory, NotSettled
-from recollect.config import Settings
-from recollect.model import ViewState
-from recollect.ports import Store
-from recollect.testing import FrozenClock
-from recollect.wiring import open_store
+from everword import AsyncMemory, Batch, Draft, EmbedderMismatch, Memory, NotSettled
+from everword.config import Settings
+from everword.model import ViewState
+from everword.ports import Store
+from everword.testing import FrozenClock
+from everword.wiring import open_store
 
 ANIMALS = ("zebra", "giraffe", "walrus", "octopus", "parrot", "kitten")
 QUERIES = (*ANIMALS, "animals with stripes", "a bird that talks", "in the park", "park 7")
@@ -229,7 +229,7 @@ def test_another_embedder_is_refused_and_told_what_to_do(store_url: str) -> None
         say(memory)
         memory.settle()
     for embedder in (HashEmbedder("narrow", 8), HashEmbedder("wide too", 16)):
-        with pytest.raises(EmbedderMismatch, match="`recollect rebuild index`") as refused:
+        with pytest.raises(EmbedderMismatch, match="`everword rebuild index`") as refused:
             Memory(store_url, embedder=embedder)
         assert "'wide'" in str(refused.value)
         assert repr(embedder.identity) in str(refused.value)

@@ -17,14 +17,14 @@ from engine_doubles import PATIENCE
 from hypothesis import HealthCheck, given, settings
 from sample_sizes import sample
 
-from recollect.clock import SystemClock
-from recollect.config import Settings
-from recollect.errors import StoreError
-from recollect.follow.lease import Lease
-from recollect.log.cursors import cursor_of, set_cursors
-from recollect.ports import ConversationKey, Store, Tx
-from recollect.testing import FrozenClock
-from recollect.wiring import open_store
+from everword.clock import SystemClock
+from everword.config import Settings
+from everword.errors import StoreError
+from everword.follow.lease import Lease
+from everword.log.cursors import cursor_of, set_cursors
+from everword.ports import ConversationKey, Store, Tx
+from everword.testing import FrozenClock
+from everword.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 VIEW = "index"

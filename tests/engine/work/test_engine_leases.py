@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from engine_doubles import PATIENCE, CountingEmbedder, GatedEmbedder, StoreDouble
 
-from recollect import AsyncMemory, Draft, Memory, NotSettled, StoreClosed
-from recollect.config import Settings
-from recollect.ports import Store
-from recollect.testing import FrozenClock
-from recollect.testing.samples import claim_place, release_place
-from recollect.wiring import open_store
+from everword import AsyncMemory, Draft, Memory, NotSettled, StoreClosed
+from everword.config import Settings
+from everword.ports import Store
+from everword.testing import FrozenClock
+from everword.testing.samples import claim_place, release_place
+from everword.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 MINUTE = timedelta(minutes=1)

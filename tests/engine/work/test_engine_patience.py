@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Draft
-from recollect.follow.view import Patience
-from recollect.memory.follower_conditions import FACT_TURNS, FIRST_TURNS
-from recollect.ports import Lag, Request
-from recollect.testing import FrozenClock, ScriptedLLM
+from everword import AsyncMemory, Draft
+from everword.follow.view import Patience
+from everword.memory.follower_conditions import FACT_TURNS, FIRST_TURNS
+from everword.ports import Lag, Request
+from everword.testing import FrozenClock, ScriptedLLM
 
 QUIET = timedelta(minutes=3)
 

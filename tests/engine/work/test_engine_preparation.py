@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.errors import EmbedderError
-from recollect.memory.preparation import PATTERN_MODULES, SAMPLE, prepare_turns
-from recollect.memory.read_ahead import ReadAhead
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.ports import Vectors
-from recollect.recall.scope_index import ScopeIndexes
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.text.packs import compile_patterns
+from everword import AsyncMemory
+from everword.errors import EmbedderError
+from everword.memory.preparation import PATTERN_MODULES, SAMPLE, prepare_turns
+from everword.memory.read_ahead import ReadAhead
+from everword.models.embedding.local import StaticEmbedder
+from everword.models.tokens import TiktokenTokenizer
+from everword.ports import Vectors
+from everword.recall.scope_index import ScopeIndexes
+from everword.stores.sqlite import SqliteStore
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.text.packs import compile_patterns
 
 SECONDS = 30.0  # for what takes one
 

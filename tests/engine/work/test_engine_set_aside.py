@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from poison_doubles import POISON, SECRET, DamagedStore, PoisonEmbedder
 from sample_sizes import sample
 
-from recollect import Draft, EmbedderError, EmbedderRefused, InvalidInput, Memory, NotSettled, Retried
-from recollect.config import Settings
-from recollect.memory.transfer import copy_store
-from recollect.model import Role, ViewState
-from recollect.ports import Request, Tx, Vectors
-from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.wiring import open_store
+from everword import Draft, EmbedderError, EmbedderRefused, InvalidInput, Memory, NotSettled, Retried
+from everword.config import Settings
+from everword.memory.transfer import copy_store
+from everword.model import Role, ViewState
+from everword.ports import Request, Tx, Vectors
+from everword.testing import FrozenClock, ScriptedLLM
+from everword.wiring import open_store
 
 BAD = f"{POISON}: {SECRET}"
 DAY = timedelta(days=1)

@@ -17,17 +17,17 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client import CollectorRegistry, generate_latest
 
-from recollect import Activity, ConfigError, Memory, ModelTimeout, Settings, StoreError
-from recollect.follow.metrics import ActivityCounter, safe_label
-from recollect.memory.memory import MemoryEngine
-from recollect.models.embedding import CachedEmbedder
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.ports import Call, Telemetry, Tx
-from recollect.telemetry.otel import OpenTelemetry
-from recollect.telemetry.prometheus import PrometheusTelemetry
-from recollect.testing import FrozenClock
-from recollect.testing.llm import ScriptedLLM
-from recollect.wiring import build, open_store
+from everword import Activity, ConfigError, Memory, ModelTimeout, Settings, StoreError
+from everword.follow.metrics import ActivityCounter, safe_label
+from everword.memory.memory import MemoryEngine
+from everword.models.embedding import CachedEmbedder
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Call, Telemetry, Tx
+from everword.telemetry.otel import OpenTelemetry
+from everword.telemetry.prometheus import PrometheusTelemetry
+from everword.testing import FrozenClock
+from everword.testing.llm import ScriptedLLM
+from everword.wiring import build, open_store
 
 SECRET = "Okapi"
 
@@ -112,14 +112,14 @@ def test_a_prometheus_registry_has_them_c14(tmp_path: Path) -> None:
     def value(name: str, **labels: str) -> float | None:
         return registry.get_sample_value(name, labels)
 
-    assert value("recollect_model_calls_total", role="chat", task="reply", model="scripted", outcome="ok") == 2
-    assert value("recollect_model_seconds_count", role="chat", task="reply", outcome="ok") == 2
-    assert value("recollect_model_tokens_total", role="chat", task="reply", model="scripted", direction="out") == 8
-    assert (value("recollect_fallback_total", kind="reading", outcome="ModelTimeout") or 0) >= 2
-    assert (value("recollect_view_total", kind="index", outcome="ok") or 0) >= 4
-    assert (value("recollect_view_seconds_count", kind="index", outcome="ok") or 0) >= 2
+    assert value("everword_model_calls_total", role="chat", task="reply", model="scripted", outcome="ok") == 2
+    assert value("everword_model_seconds_count", role="chat", task="reply", outcome="ok") == 2
+    assert value("everword_model_tokens_total", role="chat", task="reply", model="scripted", direction="out") == 8
+    assert (value("everword_fallback_total", kind="reading", outcome="ModelTimeout") or 0) >= 2
+    assert (value("everword_view_total", kind="index", outcome="ok") or 0) >= 4
+    assert (value("everword_view_seconds_count", kind="index", outcome="ok") or 0) >= 2
     page = generate_latest(registry).decode()
-    assert "recollect_model_calls_total" in page
+    assert "everword_model_calls_total" in page
     assert SECRET not in page
     assert "alex" not in page
 
@@ -136,15 +136,15 @@ def test_opentelemetry_has_them_c14(tmp_path: Path) -> None:
         for resource in read.resource_metrics
         for scope in resource.scope_metrics
         for metric in scope.metrics
-        if scope.scope.name == "recollect"
+        if scope.scope.name == "everword"
     }
     provider.shutdown()
-    labels = [dict(point.attributes or {}) for point in found["recollect.model.calls"]]
+    labels = [dict(point.attributes or {}) for point in found["everword.model.calls"]]
     assert {"role": "chat", "task": "reply", "model": "scripted", "outcome": "ok"} in labels
     assert {"kind": "reading", "outcome": "ModelTimeout"} in [
-        dict(point.attributes or {}) for point in found["recollect.fallback"]
+        dict(point.attributes or {}) for point in found["everword.fallback"]
     ]
-    assert {"recollect.model.duration", "recollect.model.tokens", "recollect.view.duration"} <= set(found)
+    assert {"everword.model.duration", "everword.model.tokens", "everword.view.duration"} <= set(found)
     assert SECRET not in text
     assert "alex" not in text
 
@@ -156,8 +156,8 @@ def test_both_at_once_and_a_look_into_a_cache_c14() -> None:
     counting.count("cache", kind="merge", outcome="hit", amount=3)
     call: Call = Called()
     counting.call(call)
-    assert registry.get_sample_value("recollect_cache_total", {"kind": "merge", "outcome": "hit"}) == 3
-    assert "recollect.cache" in (read.to_json() if (read := reader.get_metrics_data()) else "")
+    assert registry.get_sample_value("everword_cache_total", {"kind": "merge", "outcome": "hit"}) == 3
+    assert "everword.cache" in (read.to_json() if (read := reader.get_metrics_data()) else "")
     assert [(one.what, one.count, one.tokens) for one in counting.activities()] == [("cache", 3, 0), ("memory", 1, 42)]
     provider.shutdown()
 
@@ -191,7 +191,7 @@ BARE = """
 import sys
 for name in ("prometheus_client", "opentelemetry"):
     sys.modules[name] = None
-from recollect import Memory, MissingExtra
+from everword import Memory, MissingExtra
 with Memory(sys.argv[1]) as memory:
     memory.conversation("chat", user="alex").add("user", "hello")
 for name in ("prometheus", "opentelemetry"):
@@ -207,7 +207,7 @@ def test_without_the_packages_all_works_and_naming_one_says_what_to_install_c14(
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     said = ran.stdout.splitlines()
     assert len(said) == 2, ran.stderr
-    assert all(line.endswith("pip install 'recollect[telemetry]'") for line in said)
+    assert all(line.endswith("pip install 'everword[telemetry]'") for line in said)
 
 
 def refuse(tx: Tx) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.errors import StoreClosed
-from recollect.follow.threads import CallThreads, ThreadsClosed
+from everword import AsyncMemory
+from everword.errors import StoreClosed
+from everword.follow.threads import CallThreads, ThreadsClosed
 
 
 def test_a_call_is_made_in_another_thread_and_its_result_or_error_comes_back() -> None:

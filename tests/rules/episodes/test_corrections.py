@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.models.tokens import EstimateTokenizer
-from recollect.summaries.rules.extract import condense, gist
-from recollect.summaries.rules.lines import SpokenLine, render_lines
+from everword.models.tokens import EstimateTokenizer
+from everword.summaries.rules.extract import condense, gist
+from everword.summaries.rules.lines import SpokenLine, render_lines
 
 count = EstimateTokenizer().count
 OTHERS = [

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
-from recollect.summaries.rules import extract
-from recollect.summaries.rules.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
-from recollect.summaries.rules.lines import SpokenLine, narrative_lines, render_lines
-from recollect.summaries.rules.tiers import Count
+from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
+from everword.summaries.rules import extract
+from everword.summaries.rules.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
+from everword.summaries.rules.lines import SpokenLine, narrative_lines, render_lines
+from everword.summaries.rules.tiers import Count
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

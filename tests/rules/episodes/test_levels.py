@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.summaries.rules.segments import EpisodeMerge, next_merge
+from everword.errors import InvalidInput
+from everword.summaries.rules.segments import EpisodeMerge, next_merge
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model import ExtractLine, Role
-from recollect.models.tokens import EstimateTokenizer
-from recollect.summaries.rules import extract
-from recollect.summaries.rules.lines import (
+from everword.model import ExtractLine, Role
+from everword.models.tokens import EstimateTokenizer
+from everword.summaries.rules import extract
+from everword.summaries.rules.lines import (
     SpokenLine,
     from_object,
     member_lines,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.sentences import Sentence
-from recollect.text.standalone import (
+from everword.text.sentences import Sentence
+from everword.text.standalone import (
     SourcedSentence,
     Support,
     english_supports,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.summaries.rules.segments import Rows, continues, cuts, depths
+from everword.errors import InvalidInput
+from everword.models.embedding.local import StaticEmbedder
+from everword.summaries.rules.segments import Rows, continues, cuts, depths
 
 BAKING = [
     "How long do I knead the dough for a sourdough bread?",

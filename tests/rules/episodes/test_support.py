@@ -8,11 +8,11 @@ from string import ascii_lowercase
 
 import pytest
 
-from recollect.models.tokens import EstimateTokenizer
-from recollect.summaries.rules.extract import condense, gist
-from recollect.summaries.rules.lines import SpokenLine, render_lines
-from recollect.text.sentences import Sentence
-from recollect.text.standalone import SourcedSentence, find_supports, is_bound, is_fragment
+from everword.models.tokens import EstimateTokenizer
+from everword.summaries.rules.extract import condense, gist
+from everword.summaries.rules.lines import SpokenLine, render_lines
+from everword.text.sentences import Sentence
+from everword.text.standalone import SourcedSentence, find_supports, is_bound, is_fragment
 
 count = EstimateTokenizer().count
 FILL = SpokenLine("user", "Kim", "The bakery in Leeds opens its second oven room on 4 May.", 90)

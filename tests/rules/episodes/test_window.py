@@ -8,8 +8,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model import ROLES, Role
-from recollect.summaries.rules.window import (
+from everword.model import ROLES, Role
+from everword.summaries.rules.window import (
     Departure,
     WindowMessage,
     WindowRule,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.facts.rules.deciding import align_fact, apply_actions, decide
-from recollect.model import Fact, FactCategory, FoundFact, Holds, Message
+from everword.facts.rules.deciding import align_fact, apply_actions, decide
+from everword.model import Fact, FactCategory, FoundFact, Holds, Message
 
 TIME = datetime(2026, 5, 7, tzinfo=UTC)
 SAID = Message("s", "chat", 1, "m1", "user", "alex", "alex", "…", TIME)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.rules.deciding import (
+from everword.facts.rules.deciding import (
     MAX_SOURCES,
     acceptable_facts,
     apply_actions,
@@ -22,10 +22,10 @@ from recollect.facts.rules.deciding import (
     refusal,
     remaining_confidence,
 )
-from recollect.facts.rules.keys import holds_several_values
-from recollect.facts.rules.profile import profile_lines
-from recollect.facts.rules.values import fold, has_same_value, says_nearly_the_same, without_answered_claims
-from recollect.model import Fact, FoundFact, Holds, Message
+from everword.facts.rules.keys import holds_several_values
+from everword.facts.rules.profile import profile_lines
+from everword.facts.rules.values import fold, has_same_value, says_nearly_the_same, without_answered_claims
+from everword.model import Fact, FoundFact, Holds, Message
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)
 

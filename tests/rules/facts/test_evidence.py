@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from recollect.facts.rules.grounding import Evidence, ReadLine, is_worth_reading, settle_time
-from recollect.model import FactCategory, FoundFact
+from everword.facts.rules.grounding import Evidence, ReadLine, is_worth_reading, settle_time
+from everword.model import FactCategory, FoundFact
 
 TIME = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.facts.rules.grounding import Grounds
+from everword.facts.rules.grounding import Grounds
 
 MESSAGE = "Emma moved to Lisbon in 2021 and pays 1,250 euros for a flat with three rooms."
 GROUNDS = Grounds.of(MESSAGE)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.rules.keys import (
+from everword.facts.rules.keys import (
     MAX_KEY,
     category_of,
     find_home,
@@ -14,7 +14,7 @@ from recollect.facts.rules.keys import (
     is_in_category,
     normalise_key,
 )
-from recollect.model import FACT_CATEGORIES, FactCategory
+from everword.model import FACT_CATEGORIES, FactCategory
 
 
 @pytest.mark.parametrize(

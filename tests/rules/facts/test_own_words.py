@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.facts.english.finder import find_facts
-from recollect.facts.prompts import reading
-from recollect.facts.rules.grounding import Evidence, ReadLine
-from recollect.text.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
+from everword.facts.english.finder import find_facts
+from everword.facts.prompts import reading
+from everword.facts.rules.grounding import Evidence, ReadLine
+from everword.text.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
 
 PATH = Path(__file__).parents[2] / "data" / "pasted_texts.jsonl"
 PIECES = (

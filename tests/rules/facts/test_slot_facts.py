@@ -8,9 +8,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.rules.deciding import decide
-from recollect.facts.rules.values import FEW, ConnectedValues, SlotFacts, is_compared_by_words
-from recollect.model import Fact, FactCategory, FoundFact, Message
+from everword.facts.rules.deciding import decide
+from everword.facts.rules.values import FEW, ConnectedValues, SlotFacts, is_compared_by_words
+from everword.model import Fact, FactCategory, FoundFact, Message
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 THINGS = ("a bike", "an old bike", "the red bike", "a tent", "two tents", "pottery", "a pottery class", "chess", "Anna")

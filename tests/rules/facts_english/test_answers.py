@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from fact_corpus import notation
 
-from recollect.facts.english.finder import find_facts, read_facts
+from everword.facts.english.finder import find_facts, read_facts
 
 TODAY = date(2024, 9, 10)
 

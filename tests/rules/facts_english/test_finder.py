@@ -10,9 +10,9 @@ from fact_corpus import notation, score, utterances
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.english.clauses import expand_short_forms
-from recollect.facts.english.finder import find_facts, is_echo, reconcile_facts
-from recollect.model import FoundFact
+from everword.facts.english.clauses import expand_short_forms
+from everword.facts.english.finder import find_facts, is_echo, reconcile_facts
+from everword.model import FoundFact
 
 TODAY = date(2024, 9, 10)
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from fact_corpus import notation
 
-from recollect.facts.english import words
-from recollect.facts.english.finder import find_facts, is_about_answering
-from recollect.facts.english.words import WORDS, any_of, load_patterns, longest_first, read_words
-from recollect.text.dates import MONTHS, WEEKDAYS
+from everword.facts.english import words
+from everword.facts.english.finder import find_facts, is_about_answering
+from everword.facts.english.words import WORDS, any_of, load_patterns, longest_first, read_words
+from everword.text.dates import MONTHS, WEEKDAYS
 
 TODAY = date(2024, 9, 10)
 PACKAGE = Path(words.__file__).parent
@@ -271,7 +271,7 @@ class TestJoining:
         assert re.fullmatch(rf"x{any_of(('a', 'b'))}y", "xby")
 
     def test_an_underscore_joins_a_phrase(self) -> None:
-        assert read_words("recollect.facts.english", "words").GREETINGS[-3:-1] == ("good morning", "good evening")
+        assert read_words("everword.facts.english", "words").GREETINGS[-3:-1] == ("good morning", "good evening")
 
     def test_longest_first(self) -> None:
         assert longest_first({"ex", "ex wife", "exam"}) == ("ex wife", "exam", "ex")
@@ -280,7 +280,7 @@ class TestJoining:
 class TestPatterns:
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
     def test_every_pattern_can_be_compiled_and_is_used(self, path: Path) -> None:
-        patterns = load_patterns(f"recollect.facts.{path.parts[-3]}", path.stem)
+        patterns = load_patterns(f"everword.facts.{path.parts[-3]}", path.stem)
         modules = [module.read_text(encoding="utf-8") for module in path.parents[2].rglob("*.py")]
         text = "\n".join([*modules, path.read_text(encoding="utf-8")])
         for name, pattern in vars(patterns).items():
@@ -289,11 +289,11 @@ class TestPatterns:
 
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
     def test_every_pattern_that_a_module_names_is_there(self, path: Path) -> None:
-        patterns = load_patterns(f"recollect.facts.{path.parts[-3]}", path.stem)
+        patterns = load_patterns(f"everword.facts.{path.parts[-3]}", path.stem)
         for module in path.parents[2].rglob("*.py"):
             names = re.findall(rf"\b_{path.stem.upper()}\.(\w+)", module.read_text(encoding="utf-8"))
             assert not {*names} - {*vars(patterns)}, module.name
 
     def test_one_that_is_missing_is_an_error(self) -> None:
         with pytest.raises(AttributeError, match="nowhere"):
-            assert load_patterns("recollect.facts.english", "clauses").nowhere
+            assert load_patterns("everword.facts.english", "clauses").nowhere

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from recollect.facts.english.finder import read_facts
+from everword.facts.english.finder import read_facts
 
 TODAY = date(2024, 9, 11)  # a Wednesday
 

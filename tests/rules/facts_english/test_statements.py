@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from recollect.facts.english.finder import find_facts, read_facts
-from recollect.facts.rules.third_person import retell_pronouns
+from everword.facts.english.finder import find_facts, read_facts
+from everword.facts.rules.third_person import retell_pronouns
 
 TODAY = date(2024, 9, 11)  # a Wednesday
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.model import Draft
-from recollect.openai.drafts_from_mappings import as_draft
+from everword.errors import InvalidInput
+from everword.model import Draft
+from everword.openai.drafts_from_mappings import as_draft
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

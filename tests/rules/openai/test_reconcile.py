@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.openai.reconcile import Fit, Utterance, best_line, continues, fit
+from everword.openai.reconcile import Fit, Utterance, best_line, continues, fit
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 

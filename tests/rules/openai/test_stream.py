@@ -9,15 +9,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.prompt import strip
-from recollect.model import Budget
-from recollect.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
-from recollect.openai.stream import CompleteReply, ReplyStream, sum_usages
-from recollect.openai.verbatim_tail import budget_of, lay_out
-from recollect.testing.samples import make_message as sample
+from everword.context.prompt import strip
+from everword.model import Budget
+from everword.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
+from everword.openai.stream import CompleteReply, ReplyStream, sum_usages
+from everword.openai.verbatim_tail import budget_of, lay_out
+from everword.testing.samples import make_message as sample
 
 FRAME = {"id": "chatcmpl-1", "created": 1, "model": "model-x"}
-TEXT = "You run [REQUEST_TIER:3:m9] two 🚲.\n```\ncode\n```\n<recollect>\nU1: a = b\n</recollect>"
+TEXT = "You run [REQUEST_TIER:3:m9] two 🚲.\n```\ncode\n```\n<everword>\nU1: a = b\n</everword>"
 
 
 def chunk(index: int, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:

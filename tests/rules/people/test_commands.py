@@ -7,7 +7,7 @@ from command_samples import NAMES, samples, score
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.rules.commands import (
+from everword.facts.rules.commands import (
     MAX_COMMAND,
     NO_COMMAND,
     Command,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.rules.statements import matching_facts, matching_statements, means_everything, target_statement
-from recollect.model import Fact, FactCategory
+from everword.facts.rules.statements import matching_facts, matching_statements, means_everything, target_statement
+from everword.model import Fact, FactCategory
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 KNOWN = (

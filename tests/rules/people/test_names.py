@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
-from recollect.text.fences import fold_name, name_shapes, resolve
+from everword.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
+from everword.text.fences import fold_name, name_shapes, resolve
 
 
 def member(id: str, **names: str) -> Member:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.facts.rules.statements import (
+from everword.errors import InvalidInput
+from everword.facts.rules.statements import (
     AuthoredMessage,
     ProfileMerge,
     merge,
@@ -18,8 +18,8 @@ from recollect.facts.rules.statements import (
     rows_after_forgetting,
     rows_after_merge,
 )
-from recollect.facts.rules.third_person import statements_about
-from recollect.model import Statement
+from everword.facts.rules.third_person import statements_about
+from everword.model import Statement
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 KNOWN = (

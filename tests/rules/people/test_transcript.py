@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Message
-from recollect.summaries.rules.days import MAX_SHOWN, replace_mentions, transcript
-from recollect.text.fences import escape, escape_line
+from everword.model import Message
+from everword.summaries.rules.days import MAX_SHOWN, replace_mentions, transcript
+from everword.text.fences import escape, escape_line
 
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 NAMES = {"123": "Alex", "sam": "Sam Lee", "7.up": "Seven"}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.prompt import MAX_INLINE, ParsedReply, ReplyEnd, ReplyFilter, TierRequest, parse, strip
+from everword.context.prompt import MAX_INLINE, ParsedReply, ReplyEnd, ReplyFilter, TierRequest, parse, strip
 
 TEXTS, CUTS = 125, 8  # a thousand streams: so many texts, each cut in so many ways
 LONGEST_HOLD = 1_000  # characters: the longest marker, and what may stand around it
@@ -19,8 +19,8 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 PIECES = [
     *("[REQUEST_TIER:2:abc]", "[REQUEST_TIER:3:x,y]", "[SEARCH_EPISODIC: foo [1] bar]", "[SEARCH_EPISODIC: ", "[REQ"),
     *("UEST_TIER:2:x]", "REQUEST_TIER", "[request tier:", "[SEARCH EPISODIC", "[", "]", "[[", "]]", "【", "】", "\\"),
-    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<recollect>", "</recollect>", "<reco", "llect>"),
-    *("```recollect\n", "recollect", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
+    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<everword>", "</everword>", "<reco", "llect>"),
+    *("```everword\n", "everword", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
     *("[1]", "[ ]", "[REQUIRED]", "é", "。", "/", "x" * 30, " " * 70, "\n" * 70, "*" * 7, "-" * 50, "_" * 161),
 ]
 # A text by its number: to draw each of its pieces by itself would take longer than to try it.
@@ -28,7 +28,7 @@ HOSTILE = st.integers(0, 2**62).map(lambda seed: pieced(Random(seed), PIECES, 14
 LONG = st.integers(0, 2**62).map(lambda seed: pieced(Random(seed), [*PIECES, "y" * 300, "[] " * 100], 10))
 REPLY = (
     "Sure — here's a list:\n- [REQUEST_TIER:3:1m7ejx4s2qjr1qzpde9c]\n- **[SEARCH_EPISODIC: the trip]**\n\n"
-    "```python\nx = a[0]\n```\nDone [1].\n\n<recollect>\nuser1: name = Alex\n[REQUEST_TIER:2:quoted]\n</recollect>\n"
+    "```python\nx = a[0]\n```\nDone [1].\n\n<everword>\nuser1: name = Alex\n[REQUEST_TIER:2:quoted]\n</everword>\n"
 )
 
 
@@ -111,9 +111,7 @@ class TestChunks:
         pieces, held = shown(list(text))
         final = held.markers.text
         assert "".join(pieces) == final[: len("".join(pieces))]
-        assert not re.search(
-            r"[\[［【](?:request_tier|search_episodic)(?![^\W\d_])|<recollect(?![^\W\d_])", final, re.I
-        )
+        assert not re.search(r"[\[［【](?:request_tier|search_episodic)(?![^\W\d_])|<everword(?![^\W\d_])", final, re.I)
 
     def test_empty_chunks_change_nothing(self) -> None:
         chunks = [piece for char in REPLY for piece in ("", char, "")]
@@ -134,7 +132,7 @@ class TestAsLittleAsPossible:
             "`code` and **bold** and _more_ texts",
             "\\[x^2\\] maths",
             "「日本語」[注1]の文",
-            "<recollection>s",
+            "<everwords>s",
         ],
     )
     def test_ordinary_text_flows(self, text: str) -> None:
@@ -156,8 +154,8 @@ class TestAsLittleAsPossible:
             ("Hello **", "Hello"),
             ("Hello **w", "Hello **w"),
             ("a <", "a"),
-            ("a <r", "a"),
-            ("a <ra", "a <ra"),
+            ("a <e", "a"),
+            ("a <ea", "a <ea"),
             ("```", ""),
             ("```python\nx", "```python\nx"),
             ("in 2024", "in 2024"),
@@ -166,7 +164,7 @@ class TestAsLittleAsPossible:
             ("Hello [REQUEST_TIER:3:abc", "Hello"),
             ("Hello [REQUEST_TIER:3:abc] ", "Hello"),
             ("Hello [REQUEST_TIER:3:abc] t", "Hello t"),
-            ("Bye.\n<recollect>x</recollect>y", "Bye."),
+            ("Bye.\n<everword>x</everword>y", "Bye."),
         ],
     )
     def test_a_chunk_comes_out_up_to_where_a_marker_may_begin(self, chunk: str, now: str) -> None:
@@ -213,26 +211,26 @@ class TestInline:
     @pytest.mark.parametrize(
         "block",
         [
-            "<recollect>{T}</recollect>",
-            "<recollect>\n{T}\n</recollect>\n",
-            "<RECOLLECT>{T}</Recollect>",
-            "< recollect >{T}< / recollect >",
-            "<recollect >{T}</recollect >",
-            '<recollect version="1">{T}</recollect>',
-            "\\<recollect\\>{T}\\</recollect\\>",
-            "＜recollect＞{T}＜/recollect＞",
-            "<recollect>{T}",
-            "<recollect>\n{T}\n",
-            "<recollect>\n```json\n{T}\n```\n</recollect>",
-            "```recollect\n{T}\n```",
-            "```Recollect\n{T}\n```\n",
-            "``` recollect\n{T}\n```",
-            "```recollect\n{T}",
-            "~~~recollect\n{T}\n~~~",
-            "<recollect>{T}</recollect> Anything else?",
-            "<recollect>old</recollect>\n<recollect>{T}</recollect>",
-            "<recollect>old <recollect>{T}</recollect>",
-            "<recollect>{T}</recollect>\n<recollect>  </recollect>",
+            "<everword>{T}</everword>",
+            "<everword>\n{T}\n</everword>\n",
+            "<EVERWORD>{T}</Everword>",
+            "< everword >{T}< / everword >",
+            "<everword >{T}</everword >",
+            '<everword version="1">{T}</everword>',
+            "\\<everword\\>{T}\\</everword\\>",
+            "＜everword＞{T}＜/everword＞",
+            "<everword>{T}",
+            "<everword>\n{T}\n",
+            "<everword>\n```json\n{T}\n```\n</everword>",
+            "```everword\n{T}\n```",
+            "```Everword\n{T}\n```\n",
+            "``` everword\n{T}\n```",
+            "```everword\n{T}",
+            "~~~everword\n{T}\n~~~",
+            "<everword>{T}</everword> Anything else?",
+            "<everword>old</everword>\n<everword>{T}</everword>",
+            "<everword>old <everword>{T}</everword>",
+            "<everword>{T}</everword>\n<everword>  </everword>",
         ],
     )
     def test_the_block_is_taken_out_and_given_back(self, block: str) -> None:
@@ -243,30 +241,28 @@ class TestInline:
             assert out == "Hello Alex."
             assert held.inline == tiers
 
-    @pytest.mark.parametrize(
-        "text", ["", "No block.", "a <b> c", "```\nx\n```", "recollect", "<recollect></recollect>"]
-    )
+    @pytest.mark.parametrize("text", ["", "No block.", "a <b> c", "```\nx\n```", "everword", "<everword></everword>"])
     def test_no_block_is_none(self, text: str) -> None:
         assert streamed([text])[1].inline is None
 
     def test_a_block_cut_off_in_its_tag_is_not_seen(self) -> None:
-        tag = "<recollect>"
+        tag = "<everword>"
         for end in range(1, len(tag)):
             out, held = streamed(list("Hi.\n" + tag[:end]))
             assert (out, held.inline) == ("Hi.", None)
 
     def test_a_stray_closing_tag_is_not_seen(self) -> None:
-        assert streamed(["Hi.</recollect> More."])[0] == "Hi."
+        assert streamed(["Hi.</everword> More."])[0] == "Hi."
 
     def test_markers_before_and_after_the_block_count_and_in_it_do_not(self) -> None:
-        text = "[REQUEST_TIER:2:a]\n<recollect>[REQUEST_TIER:3:b]</recollect>\n[SEARCH_EPISODIC: c]"
+        text = "[REQUEST_TIER:2:a]\n<everword>[REQUEST_TIER:3:b]</everword>\n[SEARCH_EPISODIC: c]"
         _, held = streamed(list(text))
         assert held.markers == ParsedReply("", (TierRequest("a", 2),), ("c",))
         assert held.inline == "[REQUEST_TIER:3:b]"
 
     def test_a_block_without_end_is_kept_in_part(self) -> None:
         holding = ReplyFilter()
-        assert holding.feed("Hi.<recollect>") == "Hi."
+        assert holding.feed("Hi.<everword>") == "Hi."
         assert {holding.feed("x" * 10_000) for _ in range(100)} == {""}
         held = holding.finish()
         assert held.text_to_show == ""

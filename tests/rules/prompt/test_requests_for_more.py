@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.prompt import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
+from everword.context.prompt import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
@@ -23,8 +23,8 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 PIECES = [
     *("[REQUEST_TIER:2:abc]", "[REQUEST_TIER:3:x,y]", "[SEARCH_EPISODIC: foo bar]", "[SEARCH_EPISODIC: ", "[REQ"),
     *("UEST_TIER:2:x]", "REQUEST_TIER", "[request tier:", "[SEARCH EPISODIC", "[", "]", "[[", "]]", "【", "】", "\\"),
-    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<recollect>", "</recollect>", "<reco", "llect>"),
-    *("```recollect\n", "recollect", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
+    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<everword>", "</everword>", "<reco", "llect>"),
+    *("```everword\n", "everword", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
     *("[1]", "[ ]", "[REQUIRED]", "é", "。", "/", "x" * 30, "y" * 300, " " * 70, "\n" * 70, "*" * 7, "-" * 50),
 ]
 # A text by its number: to draw each of its pieces by itself would take longer than to try it.
@@ -37,7 +37,7 @@ def hostile(chance: Random) -> str:
 
 # What must never be seen, said independently of how the module says it.
 SEEN = re.compile(
-    r"[\[［【][ \t]{0,4}(?:request_tier|search_episodic)(?![^\W\d_])|<[ \t]{0,4}/?recollect(?![^\W\d_])",
+    r"[\[［【][ \t]{0,4}(?:request_tier|search_episodic)(?![^\W\d_])|<[ \t]{0,4}/?everword(?![^\W\d_])",
     re.IGNORECASE,
 )
 
@@ -187,7 +187,7 @@ class TestWhatIsAskedFor:
         assert tiers(text)[0] == ("a0", 3)
 
     def test_markers_in_the_inline_block_are_quotations_and_after_it_they_count(self) -> None:
-        text = "Hi.\n<recollect>user: [REQUEST_TIER:3:quoted]</recollect>\n[REQUEST_TIER:2:meant]"
+        text = "Hi.\n<everword>user: [REQUEST_TIER:3:quoted]</everword>\n[REQUEST_TIER:2:meant]"
         assert parse(text) == ParsedReply("Hi.", (TierRequest("meant", 2),))
 
     @pytest.mark.parametrize("text", [f"[·REQUEST_TIER:3:{ID}]", f"(REQUEST_TIER:3:{ID})", f"REQUEST_TIER:3:{ID}"])
@@ -253,9 +253,9 @@ class TestWhatIsLeft:
             "[search](s) [request](r) [Searching for it] [REQUESTED_TIERS: 3]",
             "[REQUEST_TIERS: 3] [SEARCH_EPISODICALLY: x]",
             "\\[ r = \\sqrt{x^2} \\]",
-            "if a < b: return `x` <b>bold</b> <rec> <recollection>",
+            "if a < b: return `x` <b>bold</b> <ever> <everwords>",
             "```python\nvalues: list[str] = []\n```",
-            "```recollection\nx\n```",
+            "```everwords\nx\n```",
             "~~~\ntext\n~~~",
             "Ends in code:\n```\nx\n```",
             "Ends in a backslash \\",
@@ -273,7 +273,7 @@ class TestWhatIsLeft:
             assert strip("Let me look. " + marker[:end]) == "Let me look."
             assert strip("Let me look.\n**" + marker[:end]) == "Let me look."
 
-    @pytest.mark.parametrize("tag", ["<recollect>", "< Recollect >", "```recollect\n", "~~~ recollect\n"])
+    @pytest.mark.parametrize("tag", ["<everword>", "< Everword >", "```everword\n", "~~~ everword\n"])
     def test_no_beginning_of_the_inline_block_stays_at_the_end(self, tag: str) -> None:
         for end in range(1, len(tag)):
             if tag[:end].strip("`~ "):  # three marks alone may end a block of code
@@ -292,7 +292,7 @@ class TestWhatIsLeft:
         assert parse(text) == ParsedReply("end", (TierRequest("a", 3), TierRequest("b", 2)), ("one", "two"))
 
     def test_an_unclosed_search_ends_before_the_inline_block(self) -> None:
-        assert parse("Hi [SEARCH_EPISODIC: one <recollect>\nx\n</recollect>") == ParsedReply("Hi", (), ("one",))
+        assert parse("Hi [SEARCH_EPISODIC: one <everword>\nx\n</everword>") == ParsedReply("Hi", (), ("one",))
 
     def test_a_marker_without_end_is_none_but_its_name_is_not_shown(self) -> None:
         words = "w" * (MAX_BODY + 1)
@@ -307,7 +307,7 @@ class TestWhatIsLeft:
             assert ("b", 3) not in tiers(strip(text))
             assert not SEEN.search(strip(text))
         assert not SEEN.search(strip(f"<reco{inner}llect>"))
-        assert "```recollect" not in strip(f"``{inner}`recollect\nx")
+        assert "```everword" not in strip(f"``{inner}`everword\nx")
 
 
 Meaning = tuple[str, int] | str
@@ -422,7 +422,7 @@ ENDLESS = [
         "[REQUEST_TIER:3:a,",
         "[REQUEST_TIER:2:x] ",
     ),
-    *("<recollect>", "</recollect>", "```recollect\n", "[REQ[REQUEST_TIER:2:x]", "**[SEARCH_EPISODIC: x]** a "),
+    *("<everword>", "</everword>", "```everword\n", "[REQ[REQUEST_TIER:2:x]", "**[SEARCH_EPISODIC: x]** a "),
     "[SEARCH_EPISODIC:" + "[]" * 300,
     "[REQUEST_TIER:" + ":" * 600 + "]",
 ]

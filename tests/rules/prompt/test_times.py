@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.render import MANY_SPANS, Calendar, span_texts
+from everword.context.render import MANY_SPANS, Calendar, span_texts
 
 EVENING = datetime(2022, 2, 2, 23, 30, tzinfo=UTC)
 

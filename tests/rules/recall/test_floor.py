@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.model.passages import PassageCandidate
-from recollect.recall.rules.neighbours import OCCASION, REACH, to_columns
-from recollect.recall.rules.query import speaks_of_a_life
-from recollect.recall.rules.ranking import Weights
-from recollect.recall.rules.selection import (
+from everword.errors import InvalidInput
+from everword.model.passages import PassageCandidate
+from everword.recall.rules.neighbours import OCCASION, REACH, to_columns
+from everword.recall.rules.query import speaks_of_a_life
+from everword.recall.rules.ranking import Weights
+from everword.recall.rules.selection import (
     FLOOR,
     check_floor,
     rarity,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.recall.rules.ranking import (
+from everword.recall.rules.ranking import (
     LOOKED_AT,
     MOST,
     count_particulars,

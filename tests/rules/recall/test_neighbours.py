@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.model.passages import PassageCandidate
-from recollect.recall.rules.neighbours import (
+from everword.model.passages import PassageCandidate
+from everword.recall.rules.neighbours import (
     MEANING,
     REPLY,
     SHORT_LINES,

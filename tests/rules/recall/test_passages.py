@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.recall.rules.neighbours import distinct_numbers
+from everword.recall.rules.neighbours import distinct_numbers
 
 
 @pytest.mark.parametrize("numbers", [[], [7], [3, 1, 3, 2, 1], [-1, -1, 5, 0], [2**40, 2, 2**40]])

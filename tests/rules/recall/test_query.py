@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from recollect.recall.rules.query import (
+from everword.recall.rules.query import (
     FRAME,
     FRAME_WORDS,
     LIGHT,
@@ -21,8 +21,8 @@ from recollect.recall.rules.query import (
     parse_query,
     time_around,
 )
-from recollect.text.dates import TimeSpan, spans
-from recollect.text.terms import query_groups
+from everword.text.dates import TimeSpan, spans
+from everword.text.terms import query_groups
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import ConfigError
-from recollect.model.passages import PassageCandidate, Tally
-from recollect.recall.rules.neighbours import to_columns
-from recollect.recall.rules.query import ParsedQuery
-from recollect.recall.rules.ranking import (
+from everword.errors import ConfigError
+from everword.model.passages import PassageCandidate, Tally
+from everword.recall.rules.neighbours import to_columns
+from everword.recall.rules.query import ParsedQuery
+from everword.recall.rules.ranking import (
     ADVICE_VECTOR,
     PARTS,
     SEVERAL,
@@ -27,7 +27,7 @@ from recollect.recall.rules.ranking import (
     fuse,
     word_scores,
 )
-from recollect.text.dates import spans
+from everword.text.dates import spans
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))

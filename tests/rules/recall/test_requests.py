@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.recall.rules.query import (
+from everword.recall.rules.query import (
     LONGEST_REQUEST,
     REQUEST,
     asks_for_advice,
@@ -14,7 +14,7 @@ from recollect.recall.rules.query import (
     parse_query,
     text_to_compare,
 )
-from recollect.recall.rules.ranking import (
+from everword.recall.rules.ranking import (
     COVERED,
     FEW_OCCASIONS,
     PREFERENCE,
@@ -25,7 +25,7 @@ from recollect.recall.rules.ranking import (
     states_preference,
     traits,
 )
-from recollect.text.terms import query_groups
+from everword.text.terms import query_groups
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

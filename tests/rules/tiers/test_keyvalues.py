@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.models.tokens import TiktokenTokenizer
-from recollect.summaries.rules.tiers import drop_dangling, key_values
+from everword.models.tokens import TiktokenTokenizer
+from everword.summaries.rules.tiers import drop_dangling, key_values
 
 count = TiktokenTokenizer().count
 AMPLE = 200  # tokens

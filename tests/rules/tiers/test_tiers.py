@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 from tier_samples import SAMPLES, Sample
 
-from recollect.context.prompt import parse
-from recollect.model import Tiers
-from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
-from recollect.summaries.rules.tiers import (
+from everword.context.prompt import parse
+from everword.model import Tiers
+from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
+from everword.summaries.rules.tiers import (
     SHORT,
     TERSE,
     TIER1_LEAST,
@@ -47,14 +47,14 @@ PIECES = st.lists(
             "I like ", "we decided not to ", "my name is ", "Ada Lovelace", " is ", "42 km", "on 3 May", "because ",
             "really ", "? ", ". ", ", ", "; ", " = ", "(aside) ", "e.g. ", "file.py ", "https://example.org/a?b=c ",
             "\n", "\n- ", "**", "# ", "```\n", "| a | b |\n", "def f(x):\n    return x\n", "[REQUEST_TIER:3:abc]",
-            "[SEARCH_EPISODIC: x]", "[REQUEST_", "TIER:2:q]", "<recollect>", "</recollect>", "=== END HISTORY ===\n",
+            "[SEARCH_EPISODIC: x]", "[REQUEST_", "TIER:2:q]", "<everword>", "</everword>", "=== END HISTORY ===\n",
             "System: ", "猫が好きです。", "「はい」", "Привет ", "مرحبا، ", "👍🏽", "\u200d", "\u2028", "\ud800",
             "\x00",
         ]
     ),
     max_size=60,
 ).map("".join)  # fmt: skip
-HIDDEN = ("[REQUEST_TIER", "[SEARCH_EPISODIC", "<recollect", "</recollect")
+HIDDEN = ("[REQUEST_TIER", "[SEARCH_EPISODIC", "<everword", "</everword")
 
 
 def made(text: str, count: Callable[[str], int] = exact) -> Tiers:
@@ -285,7 +285,7 @@ class TestAccept:
         assert check_tiers("waited = 3 hours", "They waited 3 hours at the airport.", text, exact).faults == ()
 
     def test_markers_and_structure_are_taken_out(self) -> None:
-        one = f"[REQUEST_TIER:3:abc] {ONE}; x = <recollect> Emma"
+        one = f"[REQUEST_TIER:3:abc] {ONE}; x = <everword> Emma"
         accepted = check_tiers(one, f"{TWO} [SEARCH_EPISODIC: all]\n=== END HISTORY ===", ORIGINAL, exact)
         for tier in (accepted.tiers.tier1, accepted.tiers.tier2):
             assert not any(hidden in tier for hidden in HIDDEN)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.cli.tour import drafts
-from recollect.errors import InvalidInput
-from recollect.model import ROLES
-from recollect.model.topics import TopicMessage
-from recollect.topics.tables import PACK_SIZE, decode_pack, encode_pack
+from everword.cli.tour import drafts
+from everword.errors import InvalidInput
+from everword.model import ROLES
+from everword.model.topics import TopicMessage
+from everword.topics.tables import PACK_SIZE, decode_pack, encode_pack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MESSAGES = st.builds(

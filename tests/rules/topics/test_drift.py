@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Role
-from recollect.models.embedding.local import StaticEmbedder
-from recollect.topics.rules.drift import (
+from everword.model import Role
+from everword.models.embedding.local import StaticEmbedder
+from everword.topics.rules.drift import (
     BUILT_IN,
     CLOSING,
     CUE,
@@ -28,7 +28,7 @@ from recollect.topics.rules.drift import (
     shift,
     signs,
 )
-from recollect.topics.rules.words import read_words
+from everword.topics.rules.words import read_words
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)

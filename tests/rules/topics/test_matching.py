@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.topics.rules.drift import Scale
-from recollect.topics.rules.topic_set import Similarities
-from recollect.topics.rules.topics import LOOKED_AT, MANY, Fits, fit_topics, nearest_topics
-from recollect.topics.rules.words import NO_WORDS, TopicWords
+from everword.topics.rules.drift import Scale
+from everword.topics.rules.topic_set import Similarities
+from everword.topics.rules.topics import LOOKED_AT, MANY, Fits, fit_topics, nearest_topics
+from everword.topics.rules.words import NO_WORDS, TopicWords
 
 SCALE = Scale(unrelated=0.2, spread=0.1)
 

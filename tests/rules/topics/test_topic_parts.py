@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.topics.rules.topic_set import (
+from everword.topics.rules.topic_set import (
     SPAN,
     TopicSet,
     TopicState,
@@ -19,7 +19,7 @@ from recollect.topics.rules.topic_set import (
     round_vector,
     round_vectors,
 )
-from recollect.topics.rules.topics import Book
+from everword.topics.rules.topics import Book
 
 TOPICS = 12
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)

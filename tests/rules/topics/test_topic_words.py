@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from recollect.model import Role
-from recollect.topics.rules.words import (
+from everword.model import Role
+from everword.topics.rules.words import (
     MAX_PHRASES_KEPT,
     MAX_STEMS,
     NO_WORDS,

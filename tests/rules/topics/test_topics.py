@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.topics.rules import topic_set
-from recollect.topics.rules import topics as rule
-from recollect.topics.rules.topic_set import TopicState
-from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
+from everword.topics.rules import topic_set
+from everword.topics.rules import topics as rule
+from everword.topics.rules.topic_set import TopicState
+from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

@@ -8,9 +8,9 @@ import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from recollect import AsyncMemory
-from recollect.ports import Completion, Request
-from recollect.testing import FrozenClock
+from everword import AsyncMemory
+from everword.ports import Completion, Request
+from everword.testing import FrozenClock
 
 
 class Waiting:

@@ -1,0 +1,117 @@
+"""A new version of a message, as a transaction: the log keeps the old one, and everything else follows the new one.
+
+The row of a message has its newest version, and the chain of changes has what it was before. What was derived from the
+old version goes in the same transaction: entries and tiers, the views of the conversation, digests that may mention it,
+answers kept for repeated requests, facts and statements that rest on it. Views that follow a conversation in order make
+it anew; the others are asked to read this one message again, by a row that is stored with the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from everword.changes.edits.edited_command import refuse_change, still_command, tell_new_version
+from everword.changes.removal.knowledge import withdraw_knowledge
+from everword.changes.removal.messages import drop_answers, drop_digests, lock_conversations
+from everword.changes.removal.receipts import drop_receipts
+from everword.errors import InvalidInput
+from everword.follow.faults import request_reading
+from everword.follow.view import View
+from everword.log.changes import append_change
+from everword.log.cursors import cursor_of
+from everword.log.message_versions import edited_metadata, may_be_version
+from everword.log.rules import check_metadata, check_text
+from everword.log.sealed_changes import edited_fields
+from everword.log.secret_policy import SecretPolicy
+from everword.log.tables import after_conversation
+from everword.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
+from everword.ports import Tx
+
+EDITED = "it was edited"  # why a view is to read a message again
+
+
+def put_version(
+    tx: Tx,
+    message: Message,
+    content: str,
+    metadata: Mapping[str, Any],
+    now: datetime,
+    by: str,
+    views: Iterable[View[Any]],
+    secrets: SecretPolicy,
+) -> Message:
+    """Store a new version of a message, which is not erased. The same content and metadata are no new version."""
+    text = check_text("content", content)
+    new_metadata = edited_metadata(message, check_metadata(metadata))
+    policy = after_conversation(tx, message.space, message.conversation, secrets)
+    draft, marks = policy.guard_draft(Draft(message.role, text, metadata=new_metadata))
+    if not text.strip() and not new_metadata:
+        raise InvalidInput("content", "is empty, and there is no metadata; to remove a message, delete it")
+    new = replace(message, content=draft.content, metadata=draft.metadata, secrets=marks, original=None)
+    edited = still_command(new.masked, message)
+    if edited_fields(edited) == edited_fields(message):
+        return message
+    persons = refuse_change(tx, message, edited)
+    replace_message(tx, message, edited, now, by, views)
+    withdraw_knowledge(tx, message.space, [message], now)
+    tell_new_version(tx, edited, persons)
+    return edited
+
+
+def replace_message(
+    tx: Tx, message: Message, edited: Message, now: datetime, by: str, views: Iterable[View[Any]]
+) -> None:
+    """Write down a change, replace the message, and drop what was derived from it, but for facts and statements."""
+    space, id = message.space, message.conversation
+    conversation = lock_conversations(tx, space, [id], now)[id]
+    before = edited_fields(message)
+    change = LogChange(space, id, 0, "edit", message.turn, now, by, before, edited_fields(edited))
+    store_version(tx, append_change(tx, conversation, change), edited, now, views)
+
+
+def store_version(
+    tx: Tx, conversation: Conversation, edited: Message, now: datetime, views: Iterable[View[Any]]
+) -> None:
+    """Replace a message of a conversation that is locked, whose change is written down."""
+    space, id, turn = edited.space, edited.conversation, edited.turn
+    drop_answers(tx, space)
+    drop_digests(tx, space, [(id, turn)])
+    drop_receipts(tx, space, [edited])
+    tx.rewrite_messages([edited])
+    tx.save_conversation(replace(conversation, changed_at=now))
+    for view in views:
+        is_followed = view.read_after(turn - 1, conversation.turns) < turn
+        if not view.ordered and is_followed and cursor_of(tx, view.name, space, id) >= turn:
+            request_reading(tx, view.name, [edited], now, EDITED)
+
+
+def take_versions(
+    tx: Tx,
+    batch: Batch,
+    additions: Sequence[Added],
+    now: datetime,
+    views: Iterable[View[Any]],
+    secrets: SecretPolicy,
+) -> list[Added]:
+    """What was added, where each other text for a known message has become a version of it."""
+    newest: dict[str, Message] = {}
+    results: list[Added] = []
+    view_list = list(views)
+    for draft, addition in zip(batch.drafts, additions, strict=True):
+        if not addition.new:
+            draft = secrets.guard_draft(draft)[0]
+        message = newest.get(addition.message.id, addition.message)
+        kept: Kept = addition.kept if message is addition.message else "known"
+        if may_be_version(draft, message):
+            try:
+                metadata = draft.metadata or message.as_said.metadata
+                message = put_version(tx, message, draft.content, metadata, now, batch.by, view_list, secrets)
+                newest[message.id] = message
+                kept = "edited"
+            except InvalidInput:  # nothing was written: it is a command that cannot be changed
+                kept = "refused"
+        results.append(Added(replace(message, kept=kept), addition.new, kept))
+    return results

@@ -1,0 +1,386 @@
+"""Moves what is known of a person to another: statements, names and documents, and the facts found in messages.
+
+What was told is kept and gets the new names. What was found in messages is kept as well, and the facts are weighed
+again from it, so no model reads a message twice. What must be known to take a move back is returned as its record:
+ids, times and hashes, and nothing that was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from everword.changes.moves.names_after_a_move import first_name, hash_key, subject_under_names
+from everword.changes.moves.plan import MovePlan
+from everword.changes.removal.knowledge import FINDING_KEY, rows_with
+from everword.documents.validation_and_filters import names_in
+from everword.facts import view
+from everword.facts.rules.deciding import fact_id
+from everword.facts.tables import people as profiles
+from everword.facts.tables.facts import facts_of
+from everword.facts.tables.findings import REFUSED, TABLE, findings_of, json_values, slot_of, to_found_fact
+from everword.facts.tables.people import ANSWER
+from everword.facts.view import command_of
+from everword.facts.viewers import CHANNEL, PEOPLE, name_for, viewer_of_statement
+from everword.log.audit import Order
+from everword.log.cursors import cursor_of
+from everword.model import Filter, FoundFact, Message
+from everword.ports import Tx
+
+DOCUMENTS = "documents"
+Row = Mapping[str, Any]
+Pairs = Mapping[str, tuple[Message, Message]]  # by id, messages before and after
+
+
+def move_knowledge(tx: Tx, plan: MovePlan, pairs: Pairs, order: Order) -> Row:
+    """Move what is known; the log has the new names already. Returns the record that an undo needs."""
+    space = plan.space
+    persons = persons_concerned(tx, plan, pairs)
+    for person in sorted(persons):  # always in the same order, so that writers do not deadlock
+        tx.lock(view.LOCK, space, person)
+    old_names = [] if plan.user is None else names_of(tx, space, plan.user)
+    is_undo = plan.undoes is not None
+    statements = undo_statements(tx, plan, pairs) if is_undo else move_statements(tx, plan, pairs)
+    known_names = [] if plan.into is None else tx.rows(PEOPLE, where={"space": space, "user_id": plan.into})
+    names = undo_names(tx, plan) if is_undo else move_names(tx, plan, order.id)
+    note_read_people(tx, space, [new for _, new in pairs.values()])
+    documents = undo_documents(tx, plan) if is_undo else move_documents(tx, plan, order.id)
+    people_by_command = {(id, entry["user"]): entry["into"] for entry in statements for id in entry["sources"]}
+    findings = move_findings(tx, plan, pairs, people_by_command)
+    rename_fact_ids(tx, space, persons, findings.ids)
+    rename_in_texts(tx, plan, statements, old_names, plan.undoes or order.id)
+    standing = active_statements(tx, space, persons)
+    for person in sorted(persons):
+        weigh_again(tx, space, person, findings.slots.get(person, ()), order.at)
+    retired = sorted(standing - active_statements(tx, space, persons))
+    if is_undo:
+        return {}
+    names += new_names(tx, plan, known_names, names, order.id)
+    record = {"statements": statements, "names": names, "documents": documents, "retired": retired}
+    return {name: entries for name, entries in record.items() if entries}
+
+
+def persons_concerned(tx: Tx, plan: MovePlan, pairs: Pairs) -> set[str]:
+    """Everybody whose facts may change: by what a moved message says, and where a channel has another name."""
+    space = plan.space
+    rows = rows_with(tx, TABLE, space, "message_id", pairs.keys())
+    renamed = tuple(step.id for step in plan.steps if step.is_renamed)
+    for column in ("conversation", "audience") if renamed else ():
+        rows += tx.rows(TABLE, where={"space": space, column: renamed})
+    persons = {row["user_id"] for row in rows}
+    if plan.user is not None and plan.into is not None:
+        persons |= {plan.user, plan.into}
+        persons |= {row["user_id"] for row in tx.rows(profiles.TABLE, where={"space": space, "speaker": plan.user})}
+    return persons
+
+
+# -- statements
+
+
+def move_statements(
+    tx: Tx, plan: MovePlan, pairs: Pairs, besides: Collection[tuple[str, str]] = ()
+) -> list[dict[str, Any]]:
+    """Move statements, requests to forget and changes of facts: all of a person, or those that moved messages asked
+    for; those in `besides` stay. Returns how each was before."""
+    if plan.user is None:
+        return []
+    rows = {
+        (row["user_id"], row["id"]): row
+        for column in ("user_id", "speaker")
+        for row in tx.rows(profiles.TABLE, where={"space": plan.space, column: plan.user})
+    }
+    entries = (move_statement(tx, plan, rows[key], pairs) for key in sorted(rows.keys() - set(besides)))
+    return [entry for entry in entries if entry is not None]
+
+
+def move_statement(tx: Tx, plan: MovePlan, row: Row, pairs: Pairs) -> dict[str, Any] | None:
+    """Move one row. A statement that moved messages asked for, and others too, is then two people's."""
+    asking = row["sources"] if row["kind"] in (profiles.SAID, ANSWER) else row["sources"][:1]
+    moved_ids = [id for id in asking if id in pairs]
+    if not plan.whole and not moved_ids:
+        return None
+    left_ids = [] if plan.whole else [id for id in asking if id not in pairs]
+    renamed = {name: plan.into if row[name] == plan.user else row[name] for name in ("user_id", "speaker")}
+    entry = {"id": row["id"], "user": row["user_id"], "into": renamed["user_id"], "speaker": row["speaker"]}
+    entry |= {"sources": list(row["sources"] if not left_ids else moved_ids)}
+    if left_ids and renamed["user_id"] != row["user_id"]:
+        tx.put(profiles.TABLE, [{**row, "sources": tuple(left_ids)}])
+        tx.put(profiles.TABLE, [{**row, **renamed, "sources": tuple(moved_ids)}])
+        return entry | {"all_sources": list(row["sources"])}
+    tx.remove(profiles.TABLE, {name: row[name] for name in ("space", "user_id", "id")})
+    tx.put(profiles.TABLE, [{**row, **renamed}])
+    return entry
+
+
+def undo_statements(tx: Tx, plan: MovePlan, pairs: Pairs) -> list[dict[str, Any]]:
+    """Move back the statements that a move had moved, and those made since in messages that go back; bring back those
+    that it had retired. Returns the moves."""
+    for user, id in plan.record.get("retired", ()):
+        rows = tx.rows(profiles.TABLE, where={"space": plan.space, "user_id": user, "id": id})
+        tx.put(profiles.TABLE, [{**row, "active": 1, "retired_at": None, "retired_by": None} for row in rows])
+    entries: list[dict[str, Any]] = []
+    for entry in plan.record.get("statements", ()):
+        key = {"space": plan.space, "user_id": entry["into"], "id": entry["id"]}
+        for row in tx.rows(profiles.TABLE, where=key):
+            tx.remove(profiles.TABLE, key)
+            sources = tuple(entry.get("all_sources", row["sources"]))
+            back = {"user_id": entry["user"], "speaker": entry["speaker"], "sources": sources}
+            tx.put(profiles.TABLE, [{**row, **back}])
+            entries.append({**entry, "user": entry["into"], "into": entry["user"]})
+    done = {(entry["into"], entry["id"]) for entry in entries}
+    return entries + move_statements(tx, plan, pairs, besides=done)
+
+
+def active_statements(tx: Tx, space: str, persons: Iterable[str]) -> set[tuple[str, str]]:
+    """Those that stand, by person and id."""
+    return {(person, statement.id) for person in persons for statement in profiles.statements_of(tx, space, person)}
+
+
+def rename_in_texts(
+    tx: Tx, plan: MovePlan, entries: Iterable[dict[str, Any]], old_names: Sequence[str], id: str
+) -> None:
+    """Statements begin with the name of their person: those of another person get that person's name. The entry keeps a
+    hash of the name they had, by which an undo finds it again."""
+    hashed = {hash_key(id, name): name for name in (*old_names, *names_of(tx, plan.space, plan.into or ""))}
+    for entry in (entry for entry in entries if entry["into"] != entry["user"]):
+        where = {"space": plan.space, "user_id": entry["into"], "id": entry["id"], "kind": profiles.SAID}
+        for row in tx.rows(profiles.TABLE, where=where):
+            old_name = first_name(row["text"], old_names)
+            if old_name is None:
+                continue
+            viewer = viewer_of_statement(tx, profiles.to_statement(row))
+            name = hashed.get(entry.get("name", "")) or name_for(tx, plan.space, entry["into"], viewer)
+            tx.put(profiles.TABLE, [{**row, "text": name + row["text"][len(old_name) :]}])
+            entry["name"] = hash_key(id, old_name)
+
+
+def rename_fact_ids(tx: Tx, space: str, persons: Iterable[str], ids: Mapping[str, str]) -> None:
+    """Requests to forget and changes of facts name facts by ids, in which the person is."""
+    for person in sorted(persons) if ids else ():
+        for row in tx.rows(profiles.TABLE, where={"space": space, "user_id": person}):
+            sources = tuple(ids.get(id, id) for id in row["sources"])
+            retired_by = ids.get(row["retired_by"], row["retired_by"])
+            if (sources, retired_by) != (tuple(row["sources"]), row["retired_by"]):
+                tx.put(profiles.TABLE, [{**row, "sources": sources, "retired_by": retired_by}])
+
+
+# -- names
+
+
+def names_of(tx: Tx, space: str, person: str) -> list[str]:
+    """All that a person is called: their id, their names, and what they said their name is."""
+    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": profiles.KINDS})
+    told = [fact.value for fact in facts_of(tx, space, person) if fact.key == "name" and fact.subject is None]
+    return [person, *(row["name"] for row in rows), *told]
+
+
+def move_names(tx: Tx, plan: MovePlan, id: str) -> list[dict[str, Any]]:
+    """Move the names of a person, and the channels in which they spoke. Returns what was before."""
+    if not plan.whole or plan.into is None:
+        return []
+    entries: list[dict[str, Any]] = []
+    for row in tx.rows(PEOPLE, where={"space": plan.space, "user_id": plan.user}):
+        name = plan.into if row["kind"] == "id" else row["name"]
+        key = {"space": plan.space, "user_id": plan.into, "kind": row["kind"], "name": name}
+        known = tx.rows(PEOPLE, where=key)
+        entry = {"key": hash_key(id, row["kind"], name), **name_times(row)}
+        entries.append(entry | ({"known": name_times(known[0])} if known else {}))
+        tx.remove(PEOPLE, {field: row[field] for field in ("space", "user_id", "kind", "name")})
+        tx.put(PEOPLE, [key | merged_times(row, *known)])
+    return entries
+
+
+def new_names(tx: Tx, plan: MovePlan, known: Iterable[Row], moved: Iterable[Row], id: str) -> list[dict[str, Any]]:
+    """What a person is called only since a move, and was not moved: an undo takes it away again."""
+    if plan.into is None:
+        return []
+    known_keys = {(row["kind"], row["name"]) for row in known}
+    moved_keys = {entry["key"] for entry in moved}
+    rows = tx.rows(PEOPLE, where={"space": plan.space, "user_id": plan.into})
+    keys = [
+        (row, hash_key(id, row["kind"], row["name"])) for row in rows if (row["kind"], row["name"]) not in known_keys
+    ]
+    return [{"key": key, "is_new": True, **name_times(row)} for row, key in keys if key not in moved_keys]
+
+
+def note_read_people(tx: Tx, space: str, messages: Iterable[Message]) -> None:
+    """Note the authors that messages have now, as far as the facts view has read them."""
+    by_place: dict[str, list[Message]] = {}
+    for message in messages:
+        by_place.setdefault(message.conversation, []).append(message)
+    for place, place_messages in sorted(by_place.items()):
+        read_upto = cursor_of(tx, view.FactsView.name, space, place)
+        profiles.note_people(tx, [message for message in place_messages if message.turn <= read_upto])
+
+
+def undo_names(tx: Tx, plan: MovePlan) -> list[Row]:
+    """Move back the names that a move had moved. A name that the other person had too, or used since, stays theirs."""
+    entries = {entry["key"]: entry for entry in plan.record.get("names", ())}
+    moved: list[Row] = []
+    for row in tx.rows(PEOPLE, where={"space": plan.space, "user_id": plan.user}) if entries else ():
+        entry = entries.get(hash_key(plan.undoes or "", row["kind"], row["name"]))
+        if entry is None:
+            continue
+        moved.append(row)
+        key = {"space": plan.space, "user_id": plan.into, "kind": row["kind"]}
+        key |= {"name": plan.into if row["kind"] == "id" else row["name"]}
+        if "is_new" not in entry:
+            tx.put(PEOPLE, [key | merged_times(read_times(entry), *tx.rows(PEOPLE, where=key))])
+        known = read_times(entry["known"]) if "known" in entry else None
+        left = times_left(tx, plan, row, read_times(entry), known)
+        tx.remove(PEOPLE, {field: row[field] for field in ("space", "user_id", "kind", "name")})
+        tx.put(PEOPLE, [] if left is None else [{**row, **left}])
+    return moved
+
+
+def times_left(tx: Tx, plan: MovePlan, row: Row, moved: Row, known: Row | None) -> Row | None:
+    """From when to when a name stays that of the person it was moved to; None if it is not theirs."""
+    if row["kind"] in (CHANNEL, "id") and known is None:
+        where = Filter(plan.space, author=plan.user, conversation=row["name"] if row["kind"] == CHANNEL else None)
+        own = [message for message in tx.messages(replace(where, role="user"), limit=1) if not message.erased]
+        return {"since": own[0].time, "seen": None} if own else None
+    last_times = [times["seen"] or times["since"] for times in (moved, known) if times is not None]
+    is_used_since = (row["seen"] or row["since"]) > max(last_times)
+    if known is None:
+        return {"since": row["seen"] or row["since"], "seen": row["seen"]} if is_used_since else None
+    return {"since": known["since"], "seen": row["seen"] if is_used_since else known["seen"]}
+
+
+def name_times(row: Row) -> dict[str, Any]:
+    return {"since": row["since"].isoformat(), "seen": None if row["seen"] is None else row["seen"].isoformat()}
+
+
+def read_times(entry: Row) -> dict[str, Any]:
+    return {name: None if entry[name] is None else datetime.fromisoformat(entry[name]) for name in ("since", "seen")}
+
+
+def merged_times(*rows: Row) -> dict[str, Any]:
+    """From when to when a name was used that several rows have."""
+    seen = [row["seen"] for row in rows if row["seen"] is not None]
+    return {"since": min(row["since"] for row in rows), "seen": max(seen, default=None)}
+
+
+# -- documents
+
+
+def move_documents(tx: Tx, plan: MovePlan, id: str) -> list[dict[str, Any]]:
+    """Give a person's documents to another. Their namespaces and keys are the program's, and stay."""
+    if not plan.whole or plan.user is None:
+        return []
+    rows = documents_of(tx, plan.space, plan.user)
+    tx.put(DOCUMENTS, [{**row, "user_id": plan.into} for row in rows])
+    return [{"key": hash_key(id, row["namespace"], row["key"]), "owned": row["user_id"] is not None} for row in rows]
+
+
+def documents_of(tx: Tx, space: str, user: str) -> list[Row]:
+    """A person's documents, and those of nobody whose namespace names the person."""
+    nobodys = tx.rows(DOCUMENTS, where={"space": space, "user_id": None})
+    own = tx.rows(DOCUMENTS, where={"space": space, "user_id": user})
+    return [*own, *(row for row in nobodys if user in names_in(row["namespace"]))]
+
+
+def undo_documents(tx: Tx, plan: MovePlan) -> list[Row]:
+    entries = {entry["key"]: entry for entry in plan.record.get("documents", ())}
+    rows = tx.rows(DOCUMENTS, where={"space": plan.space, "user_id": plan.user}) if entries else []
+    moved = [(row, entries.get(hash_key(plan.undoes or "", row["namespace"], row["key"]))) for row in rows]
+    back = [{**row, "user_id": plan.into if entry["owned"] else None} for row, entry in moved if entry is not None]
+    tx.put(DOCUMENTS, back)
+    return list(back)
+
+
+# -- facts
+
+
+@dataclass(frozen=True, slots=True)
+class MovedFindings:
+    """Of findings that were moved: the slots of each person that were changed by it, and the new ids of the facts."""
+
+    slots: Mapping[str, Collection[str]]
+    ids: Mapping[str, str]
+
+
+def move_findings(
+    tx: Tx, plan: MovePlan, pairs: Pairs, people_by_command: Mapping[tuple[str, str], str]
+) -> MovedFindings:
+    """Give what was found in messages the names that those have now."""
+    space = plan.space
+    message_ids = {*pairs, *(id for id, _ in people_by_command)}
+    rows = rows_with(tx, TABLE, space, "message_id", message_ids)
+    if plan.whole:
+        known = {finding_key(row) for row in rows}
+        own = tx.rows(TABLE, where={"space": space, "user_id": plan.user})
+        rows += [row for row in own if finding_key(row) not in known]
+    renamed_rows = [(row, rename_finding(plan, row, pairs.get(row["message_id"]), people_by_command)) for row in rows]
+    changed = [(row, new) for row, new in renamed_rows if new != row]
+    slots: dict[str, set[str]] = {}
+    ids: dict[str, str] = {}
+    for row, new in changed:
+        tx.remove(TABLE, {name: row[name] for name in FINDING_KEY})
+        for person, slot in ((row["user_id"], row["slot"]), (new["user_id"], new["slot"])):
+            slots.setdefault(person, set()).add(slot)
+        if row["slot"] != REFUSED:
+            old_id, new_id = (
+                fact_id(space, finding["user_id"], to_found_fact(finding), finding["message_id"])
+                for finding in (row, new)
+            )
+            ids[old_id] = new_id
+    put_findings(tx, space, [new for _, new in changed])
+    return MovedFindings(slots, ids)
+
+
+def finding_key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in FINDING_KEY)
+
+
+def put_findings(tx: Tx, space: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Store findings beside those that are there: two in one message must not have one number."""
+    taken = {
+        finding_key(row)
+        for person in sorted({row["user_id"] for row in rows})
+        for row in tx.rows(TABLE, where={"space": space, "user_id": person})
+    }
+    for row in rows:
+        while finding_key(row) in taken:
+            row["number"] += 1
+        taken.add(finding_key(row))
+    tx.put(TABLE, rows)
+
+
+def rename_finding(
+    plan: MovePlan,
+    row: Row,
+    pair: tuple[Message, Message] | None,
+    people_by_command: Mapping[tuple[str, str], str],
+) -> dict[str, Any]:
+    """A finding under the names that its message has now; of a command, under the person of its statement."""
+    person: str | None = people_by_command.get((row["message_id"], row["user_id"]), row["user_id"])
+    if plan.whole and person == plan.user:
+        person = plan.into
+    if pair is None:
+        return {**row, "user_id": person}
+    old, new = pair
+    if command_of(new) is not None:
+        return {**row, "user_id": person, "author": new.author, "conversation": new.conversation}
+    renamed = {**row, "user_id": new.user or new.author, "author": new.author, "conversation": new.conversation}
+    is_refused = row["slot"] == REFUSED
+    found = to_found_fact({**row, "found": without_reason(row["found"])} if is_refused else row)
+    subject = subject_under_names(found.subject, (old.author, old.user), (new.author, new.user))
+    if subject == found.subject:
+        return renamed
+    fact: FoundFact = replace(found, subject=subject)
+    reason = {"reason": row["found"].get("reason", "")} if is_refused else {}
+    return renamed | {"slot": REFUSED if is_refused else slot_of(fact), "found": json_values(fact) | reason}
+
+
+def without_reason(found: Row) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name != "reason"}
+
+
+def weigh_again(tx: Tx, space: str, person: str, changed_slots: Iterable[str], now: datetime) -> None:
+    """Weigh all facts about a person again, from what was found."""
+    rows = tx.rows(TABLE, where={"space": space, "user_id": person})
+    slots = ({row["slot"] for row in rows} | set(changed_slots)) - {REFUSED}
+    findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
+    view.weigh_slots(tx, space, person, findings_by_slot, now)

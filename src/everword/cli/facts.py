@@ -1,0 +1,422 @@
+"""What is known of people, on the command line: facts, their history and sources, profiles, and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from everword.cli import output
+from everword.cli.opening import open_for_reading, open_for_writing
+from everword.cli.options import StoreCommand, json_option, parse_moment, printable, warn
+from everword.cli.output import format_time, plural, show_table, table
+from everword.cli.settling import view_states
+from everword.model import FACT_CATEGORIES, Fact, FactChange, Message, Statement
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from everword.ports import Store
+
+VIEW = "facts"
+ALL_OF_FACT = "One JSON object{}, with all that is kept of the fact."
+IN_MEMORY = click.option("--user", metavar="ID", required=True, help="In whose memory the fact is.")
+IN_PROFILE = click.option("--user", metavar="ID", required=True, help="In whose profile.")
+ABOUT = click.option("--user", metavar="ID", required=True, help="Whom it is about.")
+FROM = click.option("--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which it is so.")
+TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", help="The day on which it ends.")
+
+
+# -- facts
+
+
+@click.command(cls=StoreCommand)
+@click.argument("user")
+@click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was so at this moment.")
+@click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
+@click.option("--about", "query", metavar="WORDS", help="What has most to do with these words first.")
+@click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
+@click.option("--refused", is_flag=True, help="What a model found and was not kept, and why.")
+@json_option(ALL_OF_FACT.format(" a line"))
+def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
+    """Show what is known of a person, the most important first.
+
+    Facts come from what people say: by themselves, without a command. A value that is replaced stays, with the times
+    between which it was so: --as-of and --history tell. A key may be called anything that means it (`city`, `home`).
+    `everword why` shows the messages a fact comes from. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one without a
+    zone is UTC.
+
+    \b
+    everword facts alex
+    everword facts alex --as-of 2023-05-01
+    everword facts alex --about "food"
+    everword facts alex --history location
+    everword facts alex --refused
+    """
+    has_choice = any(value is not None for value in choice.values())
+    if refused and (key is not None or has_choice):
+        raise click.UsageError("--refused shows what is not kept; use it with no other choice of facts")
+    if key is not None and has_choice:
+        raise click.UsageError("--history shows every value of one key; use it without --as-of, --category and --about")
+    if refused:
+        show_refused(user, as_json)
+        return
+    with open_for_reading() as handle:
+        memory = handle.memory
+        listing = memory.facts(user=user, **choice) if key is None else memory.fact_history(key, user=user)
+        warning = unread_warning(handle.store, handle.settings.space)
+    if as_json:
+        output.print_json_lines(listing)
+    elif listing:
+        show_facts(listing, history=key is not None)
+    if not listing:
+        is_narrow = key or choice["category"] or choice["as_of"]
+        click.echo("nothing is known of that" if is_narrow else "nothing is known yet", err=True)
+    if warning:
+        warn(warning)
+
+
+@click.command(cls=StoreCommand)
+@click.argument("fact")
+@IN_MEMORY
+@json_option("One JSON object a line, as `everword export` writes it.")
+def why(fact: str, user: str, as_json: bool) -> None:
+    """Show the messages that a fact comes from.
+
+    FACT is its id, as `everword facts` lists it. Those that said it, that said it again, and that ended it.
+
+    \b
+    everword why f41d0c6a9be27b3155aa --user alex
+    """
+    from everword.facts.tables.facts import facts_of
+    from everword.formats import dump
+
+    with open_for_reading() as handle:
+        messages = handle.memory.why(fact, user=user)
+        known_facts = handle.store.read(lambda tx: facts_of(tx, handle.settings.space, user))
+    if as_json:
+        for message in messages:
+            click.echo((dump(message) + "\n").encode(), nl=False)
+        return
+    show_evidence((known_fact for known_fact in known_facts if known_fact.id == fact), messages)
+
+
+def show_refused(user: str, as_json: bool) -> None:
+    """Print what was found in a person's messages and refused, with the reason, oldest first."""
+    with open_for_reading() as handle:
+        refused = handle.memory.refused_facts(user=user)
+    if as_json:
+        output.print_json_lines(refused)
+        return
+    if not refused:
+        click.echo("nothing was refused", err=True)
+        return
+    grid = table("said", "fact", "why it is not kept")
+    for fact in refused:
+        about = f"{fact.subject}: " if fact.subject else ""
+        text = f"{about}{fact.category}, {fact.key}: {fact.value}"
+        grid.add_row(format_time(fact.said_at), printable(text), printable(fact.reason))
+    show_table(grid)
+
+
+def unread_warning(store: Store, space: str) -> str:
+    """A warning about messages that are not yet read for facts; empty if there are none."""
+    state = view_states(store, [VIEW], space)[0]
+    if not state.behind:
+        return ""
+    reason = f" (the last error was: {state.error})" if state.error else ""
+    return (
+        f"{plural(state.behind, 'message')} not yet read for facts{reason}: some may be missing here. "
+        "`everword worker --once` reads them"
+    )
+
+
+def show_facts(listing: Sequence[Fact], *, history: bool) -> None:
+    """Print a table of facts; of a history, with the times between which each was true."""
+    times = ("from", "to") if history else ("since",)
+    grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",), whole=("id", *times))
+    for fact in listing:
+        span = (format_time(fact.valid_from), "now" if fact.active else format_time(fact.valid_to))
+        values = (printable(full_key(fact)), printable(fact.value), *span[: len(times)])
+        grid.add_row(fact.category, *values, f"{fact.confidence:.2f}", printable(fact.speaker), fact.id)
+    show_table(grid, optional=("sure", "said by"))
+
+
+def full_key(fact: Fact) -> str:
+    return f"{fact.subject}: {fact.key}" if fact.subject else fact.key
+
+
+def show_evidence(known_facts: Iterable[Fact], messages: Iterable[Message]) -> None:
+    """Print facts, and the messages from which they come."""
+    out = output.console()
+    for fact in known_facts:
+        show_fact(out, fact)
+    for message in messages:
+        out.print(output.message_head(message, "  ", with_place=True))
+        output.print_indented(out, output.styled(printable(message.content)), 6)
+
+
+def show_fact(out: Console, fact: Fact) -> None:
+    head = output.styled(f"{printable(full_key(fact))}: ", style="bold")
+    head.append(printable(fact.value))
+    until = "" if fact.active else f" to {format_time(fact.valid_to)}"
+    audience = "in private" if fact.audience is None else f"in {printable(fact.audience)}"
+    head.append(f"  {fact.category}, from {format_time(fact.valid_from)}{until}, said {audience}", style="dim")
+    out.print(head)
+
+
+# -- single facts
+
+
+@click.group()
+def fact() -> None:
+    """Show, add, edit and delete single facts.
+
+    What people decide by hand stays when the facts are built again (`everword rebuild facts`). The old value stays as
+    history, and `everword undo` takes a change back, by the id that is shown.
+
+    \b
+    everword fact show f41d0c6a9be27b3155aa --user alex
+    everword fact add identity city Delft --user alex
+    everword fact edit f41d0c6a9be27b3155aa Delft --user alex
+    everword fact delete f41d0c6a9be27b3155aa --user alex
+    """
+
+
+@fact.command(cls=StoreCommand)
+@click.argument("id")
+@IN_MEMORY
+@json_option(ALL_OF_FACT.format(""))
+def show(id: str, user: str, as_json: bool) -> None:
+    """Show one fact, and the messages it comes from.
+
+    ID is the one that `everword facts` lists; also of a fact that no longer holds.
+
+    \b
+    everword fact show f41d0c6a9be27b3155aa --user alex
+    """
+    with open_for_reading() as handle:
+        known_fact = handle.memory.fact(id, user=user)
+        messages = handle.memory.why(id, user=user)
+    if as_json:
+        output.print_json(known_fact)
+    else:
+        show_evidence([known_fact], messages)
+
+
+@fact.command(cls=StoreCommand)
+@click.argument("category", type=click.Choice(FACT_CATEGORIES))
+@click.argument("key")
+@click.argument("value")
+@IN_MEMORY
+@FROM
+@TO
+@click.option("--about", "subject", metavar="NAME", help="Whom it is about, if not the person: brother.")
+def add(user: str, **fields: Any) -> None:
+    """Add a fact about a person.
+
+    Of a key that has one value, as a city does, it takes the place of the one before.
+
+    \b
+    everword fact add identity city Delft --user alex --from 2026-03-01
+    everword fact add preference likes "long walks" --user alex
+    """
+    with open_for_writing(new=True) as handle:
+        change = handle.memory.add_fact(user=user, **fields)
+    show_change(change, user)
+
+
+@fact.command(cls=StoreCommand)
+@click.argument("id")
+@click.argument("value")
+@IN_MEMORY
+@FROM
+@TO
+def edit(id: str, value: str, user: str, **times: Any) -> None:
+    """Give a fact another value.
+
+    The old value stays as history. What the person says later counts again.
+
+    \b
+    everword fact edit f41d0c6a9be27b3155aa Delft --user alex
+    """
+    with open_for_writing() as handle:
+        change = handle.memory.edit_fact(id, value, user=user, **times)
+    show_change(change, user)
+
+
+@fact.command(cls=StoreCommand)
+@click.argument("id")
+@IN_MEMORY
+def delete(id: str, user: str) -> None:
+    """Take a fact out of what is known.
+
+    It does not come back from messages that were said until now; said again, it does. To remove a person's words for
+    good there is `everword erase`.
+
+    \b
+    everword fact delete f41d0c6a9be27b3155aa --user alex
+    """
+    with open_for_writing() as handle:
+        change = handle.memory.delete_fact(id, user=user)
+    show_change(change, user)
+
+
+def show_change(change: FactChange, user: str) -> None:
+    show_evidence([fact for fact in (change.fact, *change.retired) if fact is not None], [])
+    click.echo(f"done; `everword undo {change.id} --user {printable(user)}` takes it back", err=True)
+
+
+# -- questions
+
+
+@click.command(cls=StoreCommand)
+@click.argument("question")
+@ABOUT
+@click.option("--conversation", metavar="ID", help="Only what was said in this channel.")
+@click.option("--sources", is_flag=True, help="Show the facts and messages that the answer rests on.")
+@json_option("One JSON object: the answer, and the ids it rests on.")
+def ask(question: str, user: str, conversation: str | None, sources: bool, as_json: bool) -> None:
+    """Answer a question about a person from facts and messages.
+
+    The memory model answers, only from what it is shown. Without one, or if its answer cannot be used, the facts and
+    messages that fit best are the answer. The exit status is 1 if nothing that is remembered answers it.
+
+    \b
+    everword ask "What does she like?" --user u2
+    everword ask "Where does Alex live?" --user alex --sources
+    """
+    with open_for_writing() as handle:
+        answer = handle.memory.ask(question, user=user, conversation=conversation)
+        warning = unread_warning(handle.store, handle.settings.space)
+    if as_json:
+        messages = [message.id for message in answer.messages]
+        output.print_json({"answer": answer.text, **output.pick(answer, "known made_by facts"), "messages": messages})
+    else:
+        click.echo(printable(answer.text))
+    if sources and not as_json:
+        show_evidence(answer.facts, answer.messages)
+    if warning:
+        warn(warning)
+    if not answer.known:
+        raise click.exceptions.Exit(1)
+
+
+# -- profiles
+
+
+@click.command(cls=StoreCommand)
+@click.argument("text")
+@ABOUT
+@click.option("--speaker", metavar="ID", help="Who says it.  [default: the person themselves]")
+@click.option("--expires", metavar="WHEN", help="Until when: a span such as 10m, 2h or 7d, or an ISO time.")
+def remember(text: str, user: str, speaker: str | None, expires: str | None) -> None:
+    """Keep a statement about a person.
+
+    TEXT is in plain words, in the first person or the third. What it contradicts gives way: the newer word wins, and
+    the older stays in history. What somebody else says in private is shown to them alone. With --expires it is shown
+    until then, beside what lasts, and `everword retain --yes` removes it for good.
+
+    \b
+    everword remember "I live in Lisbon now" --user alex
+    everword remember "I am on holiday" --user alex --expires 14d
+    everword remember "Alex is allergic to latex" --user alex
+    everword remember "Bob plays the cello" --user bob --speaker alex
+    """
+    from everword.log.expiry import parse_expiry
+
+    until = parse_expiry("expires", expires)
+    with open_for_writing(new=True) as handle:
+        statements = handle.memory.remember(text, user=user, speaker=speaker, expires=until)
+    show_entries(statements, ())
+
+
+@click.command(cls=StoreCommand)
+@click.argument("what")
+@IN_PROFILE
+def forget(what: str, user: str) -> None:
+    """Take something out of a person's profile.
+
+    WHAT is in plain words; facts and statements that fit go, and are shown. The messages stay: `everword undo` brings
+    back what was forgotten, by the id that is shown. To remove a person for good there is `everword erase`. The exit
+    status is 1 if nothing was found.
+
+    \b
+    everword forget "I like tea" --user alex
+    everword forget "my birthday" --user alex
+    everword forget "what I said about my boss" --user alex
+    """
+    with open_for_writing() as handle:
+        removal = handle.memory.forget(what, user=user)
+        warning = unread_warning(handle.store, handle.settings.space)
+    if warning:
+        warn(warning)
+    if removal.everything:
+        click.echo(
+            "that would be everything, and nothing was forgotten: say one thing at a time, or remove the person for "
+            "good with `everword erase`",
+            err=True,
+        )
+    elif not removal.found:
+        click.echo("nothing is known of that", err=True)
+    if not removal.found:
+        raise click.exceptions.Exit(1)
+    show_entries(removal.statements, removal.facts)
+    click.echo(f"forgotten; `everword undo {removal.id} --user {printable(user)}` brings it back", err=True)
+
+
+@click.command(cls=StoreCommand)
+@click.argument("id")
+@IN_PROFILE
+def undo(id: str, user: str) -> None:
+    """Bring back what `everword forget` took out.
+
+    ID is the one that `everword forget` showed. What was told since stands: nothing comes back that it contradicts.
+
+    \b
+    everword undo 01jd3x8k2m9q4r7t5v6w --user alex
+    """
+    with open_for_writing() as handle:
+        restored_entries = handle.memory.undo(id, user=user)
+    show_entries(restored_entries.statements, restored_entries.facts)
+    if not restored_entries.found:
+        click.echo("nothing came back: what was told since stands", err=True)
+
+
+@click.command(cls=StoreCommand)
+@click.argument("user")
+@json_option("One JSON object: facts, statements, and the text.")
+def profile(user: str, as_json: bool) -> None:
+    """Show a person's profile: facts and statements.
+
+    It is what a model is shown in their own chat. Facts come from what people say, statements from `everword
+    remember`. `everword facts` tells who said what, and since when; `everword digest`, what they did in channels.
+    With --json, what is kept of that is there, too.
+
+    \b
+    everword profile alex
+    everword profile alex --json
+    """
+    with open_for_reading() as handle:
+        user_profile = handle.memory.profile(user=user, wait=0)
+        warning = unread_warning(handle.store, handle.settings.space)
+    if as_json:
+        today = user_profile.today
+        history = user_profile.history
+        digests = {"today": today.text if today else None, "history": history.text if history else None}
+        fields = output.pick(user_profile, "user name facts statements text")
+        output.print_json({**fields, **digests, "context": user_profile.context})
+    elif user_profile.text:
+        click.echo(printable(user_profile.text))
+    else:
+        click.echo("nothing is known yet", err=True)
+    if warning:
+        warn(warning)
+
+
+def show_entries(statements: Iterable[Statement], known_facts: Iterable[Fact]) -> None:
+    for statement in statements:
+        click.echo(printable(statement.text))
+    for known_fact in known_facts:
+        click.echo(printable(f"{full_key(known_fact)}: {known_fact.value}"))

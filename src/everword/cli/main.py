@@ -1,0 +1,103 @@
+"""The program `everword`: its name, its options, its commands. It answers `--help` at once.
+
+Nothing here or in the modules of the commands imports a database, numpy or a table printer: a command does that
+when it runs. So finding out what the program can do costs only the parser, and a command costs only its own module.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+
+import click
+
+from everword import __version__
+from everword.cli.options import PLACE, Program
+from everword.masking import mask_what_escapes
+
+# Where each command is, in the order of the help. Its module is imported when it is run, or when the help lists it.
+COMMANDS = {
+    "demo": "everword.cli.demo:demo",
+    "chat": "everword.cli.chat:chat",
+    "import": "everword.cli.transfer:import_",
+    "export": "everword.cli.transfer:export",
+    "search": "everword.cli.log:search",
+    "history": "everword.cli.log:history",
+    "conversations": "everword.cli.log:conversations",
+    "episodes": "everword.cli.views:episodes",
+    "topics": "everword.cli.views:topics",
+    "facts": "everword.cli.facts:facts",
+    "why": "everword.cli.facts:why",
+    "fact": "everword.cli.facts:fact",
+    "ask": "everword.cli.facts:ask",
+    "profile": "everword.cli.facts:profile",
+    "remember": "everword.cli.facts:remember",
+    "forget": "everword.cli.facts:forget",
+    "undo": "everword.cli.facts:undo",
+    "digest": "everword.cli.views:digest",
+    "context": "everword.cli.chat:context",
+    "stats": "everword.cli.store:stats",
+    "verify": "everword.cli.store:verify",
+    "doctor": "everword.cli.doctor:doctor",
+    "settings": "everword.cli.store:settings",
+    "edit": "everword.cli.log:edit",
+    "delete": "everword.cli.removal:delete",
+    "move": "everword.cli.removal:move",
+    "merge": "everword.cli.removal:merge",
+    "erase": "everword.cli.removal:erase",
+    "redact": "everword.cli.removal:redact",
+    "retain": "everword.cli.removal:retain",
+    "audit": "everword.cli.removal:audit",
+    "scrub": "everword.cli.store:scrub",
+    "copy": "everword.cli.transfer:copy",
+    "rebuild": "everword.cli.store:rebuild",
+    "retry": "everword.cli.store:retry",
+    "worker": "everword.cli.store:worker",
+    "serve": "everword.cli.serve:serve",
+    "open": "everword.cli.serve:open_dashboard",
+    "keys": "everword.cli.serve:keys",
+    "mcp": "everword.cli.serve:mcp",
+    "bot": "everword.cli.bot:bot",
+    "migrate": "everword.cli.store:migrate",
+    "bench": "everword.cli.bench:bench",
+}
+SELDOM = 300_000  # new objects after which the garbage collector looks at them
+
+
+@click.group(
+    cls=Program,
+    places=COMMANDS,
+    params=[*PLACE],  # a copy: click adds to it
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+@click.version_option(__version__, "--version", prog_name="everword")
+@click.option("--debug", is_flag=True, envvar="EVERWORD_DEBUG", help="Show where in the code an error arose.")
+def program(debug: bool) -> None:
+    """Memory for conversational AI: keeps every word, finds it again, and can prove that nothing changed.
+
+    \b
+    everword demo                  a tour of a few seconds; leaves nothing behind
+    everword import chat.jsonl     keep a chat; reads ChatGPT's export and others
+    everword search "databases"    find it again, by word and by meaning
+    everword chat                  talk with a model that remembers it
+    everword open                  see, explain and correct it in the browser
+
+    Everything is kept in the store, a file `everword.db` in the working folder unless told otherwise: by --store,
+    by EVERWORD_STORE, or by `store = …` in everword.toml. `everword settings` shows all there is to set.
+    """
+
+
+def main() -> None:
+    """Run the program as a script does. Modules and rules make many objects and hardly a circle: the garbage collector
+    would take a quarter of the time of a start and a twentieth of that of an import."""
+    mask_what_escapes()
+    gc.set_threshold(SELDOM)
+    try:
+        program(prog_name="everword")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: Ctrl-C pressed once more is not to look as a crash
+        gc.freeze()  # Python would look at all that is left three times, a second after an import, before it ends
+
+
+if __name__ == "__main__":
+    main()

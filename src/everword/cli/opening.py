@@ -1,0 +1,189 @@
+"""Opens the memory or store that a command works on, and no more than it needs.
+
+A command that only reads does not create a store: a mistyped name is an error, not an empty memory. The log can be
+read, verified, exported and erased without a working embedder: only searching and indexing need one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everword.cli.options import SPACE, STORE, global_option, warn
+from everword.cli.output import plural
+from everword.errors import NotFound
+from everword.model import Conversation, Degraded, ViewState
+
+if TYPE_CHECKING:
+    from everword.config import Settings
+    from everword.memory.memory import MemoryEngine
+    from everword.memory.sync import BlockingConversation, BlockingMemory
+    from everword.ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHandle:
+    """A memory, the store under it, and the settings it was opened with."""
+
+    memory: BlockingMemory
+    store: Store
+    settings: Settings
+
+    def find_conversation(self, id: str) -> Conversation:
+        return find_conversation(self.store, self.settings.space, id)
+
+    def existing_chat(self, id: str) -> BlockingConversation:
+        """A conversation that is there, as its user has it."""
+        return self.memory.conversation(id, user=self.find_conversation(id).user)
+
+
+def current_settings() -> Settings:
+    """The settings in force, including --store and --space from the command line."""
+    from everword.config import Settings
+
+    return Settings.load(store=global_option(STORE), space=global_option(SPACE))
+
+
+def store_file(url: str) -> Path | None:
+    """The file an address names; None if it names a server."""
+    kind, colon, path = url.partition(":")
+    if colon and kind in ("json", "sqlite"):
+        return Path(path.removeprefix("///") if kind == "sqlite" else path)
+    return None if "://" in url else Path(url)
+
+
+def require_existing(url: str) -> str:
+    """Return the address of a store; raise NotFound if it names a file that does not exist."""
+
+    file = store_file(url)
+    if file is not None and not file.exists():
+        raise NotFound(
+            f"there is no store {url}; `everword import FILE` makes one, or name another: --store, EVERWORD_STORE"
+        )
+    return url
+
+
+def open_current_store(settings: Settings, *, new: bool = False) -> closing[Store]:
+    """Open the store of the settings for a block; with `new`, it is created if there is none."""
+    from everword.wiring import open_store
+
+    return closing(open_store(settings.store if new else require_existing(settings.store), settings))
+
+
+@contextmanager
+def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
+    """Open an existing memory to read its log; with `searching`, also to search it."""
+    settings = current_settings()
+    with open_current_store(settings) as store:
+        effective_settings = for_search(settings, store) if searching else without_embedder(settings)
+        engine = build_engine(effective_settings, store, for_one_search=searching)
+        with run_blocking(engine, check_embedder=searching) as memory:
+            yield MemoryHandle(memory, store, settings)
+
+
+@contextmanager
+def open_for_writing(*, new: bool = False) -> Iterator[MemoryHandle]:
+    """Open a memory to write to, with its model if it has one; with `new`, it is created if there is none."""
+    settings = replace(current_settings(), followers=False)
+    with (
+        open_current_store(settings, new=new) as store,
+        run_blocking(build_engine(settings, store), check_embedder=False) as memory,
+    ):
+        yield MemoryHandle(memory, store, settings)
+
+
+@contextmanager
+def open_for_chat(settings: Settings, on_degraded: Callable[[Degraded], None] | None = None) -> Iterator[MemoryHandle]:
+    """Open a memory with its models; created if there is none yet."""
+    with (
+        open_current_store(settings, new=True) as store,
+        run_blocking(build_engine(settings, store, on_degraded)) as memory,
+    ):
+        yield MemoryHandle(memory, store, settings)
+
+
+@asynccontextmanager
+async def open_engine(
+    settings: Settings, *, follow: bool = False, check_embedder: bool = True
+) -> AsyncIterator[tuple[MemoryEngine, Store]]:
+    """Open a memory to write to, and its store; created if there is none yet."""
+    with open_current_store(settings, new=True) as store:
+        engine = build_engine(replace(settings, followers=follow), store)
+        try:
+            await engine.open(check_embedder=check_embedder)
+            yield engine, store
+        finally:
+            await engine.close()
+
+
+def build_engine(
+    settings: Settings,
+    store: Store,
+    on_degraded: Callable[[Degraded], None] | None = None,
+    *,
+    for_one_search: bool = False,
+) -> MemoryEngine:
+    from everword.memory.memory import MemoryEngine
+    from everword.wiring import build
+
+    return MemoryEngine(
+        lambda: replace(build(settings, store=store, on_degraded=on_degraded), for_one_search=for_one_search)
+    )
+
+
+def run_blocking(engine: MemoryEngine, *, check_embedder: bool = True) -> BlockingMemory:
+    from everword.memory.sync import BlockingMemory
+
+    return BlockingMemory(engine, partial(engine.open, check_embedder=check_embedder))
+
+
+def for_search(settings: Settings, store: Store) -> Settings:
+    """The settings for a search. Where the index has every message, nothing follows the log: the views and the models
+    that write them take longer to load than the search takes."""
+    return settings if index_state(store, settings.space).behind else without_followers(settings)
+
+
+def index_state(store: Store, space: str | None = None) -> ViewState:
+    """How far the index is."""
+    from everword.recall.view import IndexView
+
+    now = datetime.now(UTC)
+    return store.read(lambda tx: tx.view_state(IndexView.name, now, space))
+
+
+def warn_of_index(state: ViewState, *, with_error: bool = True) -> None:
+    """Warn if the index does not have every message."""
+    if state.behind:
+        reason = f" (the last error was: {state.error})" if state.error and with_error else ""
+        warn(
+            f"the index is {plural(state.behind, 'message')} behind the log{reason}: some may be missing here. "
+            "`everword worker --once` brings it up"
+        )
+
+
+def without_followers(settings: Settings) -> Settings:
+    """The settings for a process that ends with its answer: it follows nothing, counts nothing and asks no model."""
+    quiet = replace(settings, followers=False, telemetry="off")
+    return replace(quiet, chat_model="", memory_model="", small_model="")
+
+
+def without_embedder(settings: Settings) -> Settings:
+    """The settings for a command that never embeds either: with the built-in embedder, which loads nothing until
+    used."""
+    return replace(without_followers(settings), embedder="static")
+
+
+def read_conversation(store: Store, space: str, id: str) -> Conversation | None:
+    return store.read(lambda tx: tx.conversation(space, id))
+
+
+def find_conversation(store: Store, space: str, id: str) -> Conversation:
+    conversation = read_conversation(store, space, id)
+    if conversation is None:
+        raise NotFound(f"there is no conversation {id!r} in space {space!r}; `everword conversations` lists them")
+    return conversation

@@ -1,0 +1,178 @@
+"""Output of the commands: styled on a terminal, plain in a pipe.
+
+Stored text is never interpreted as markup or as terminal control. A message that was found is shown around the words of
+the query as the index has them: so the query "databases" marks "database" in a message, and a pair of ideographs is
+marked inside a longer run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from everword.cli.options import printable
+from everword.model import Message
+
+ENDLESS = 100_000  # characters of a line
+STYLED = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which people ask for styles in a pipe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+LENGTH = 240  # characters shown of a message that was found
+BEFORE = 60  # of them before the first match
+MAX_SEARCHED = 20_000  # characters of a message that are searched
+WORD = re.compile(r"\w+(?:['’.\-]\w+)*[+#]*")
+BLANKS = re.compile(r"\s+")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console to print to. A pipe has no width: its lines are not wrapped."""
+    from rich.console import Console
+
+    printer = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not printer.is_terminal:
+        printer.width = ENDLESS
+    return printer
+
+
+def is_plain() -> bool:
+    """Whether output goes where it is neither styled nor wrapped: then rich is not needed, whose import takes a tenth
+    of the time of a command."""
+    return not sys.stdout.isatty() and not any(map(os.environ.get, STYLED))
+
+
+def table(*columns: str, right: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> Table:
+    """An empty table without lines: readable on a terminal and easy to cut in a pipe. The values of columns that are
+    `whole` are not wrapped: ids, which people copy."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        grid.add_column(column, justify=justify, overflow="fold", no_wrap=column in (*whole, *right))
+    return grid
+
+
+def show_table(grid: Table, optional: Sequence[str] = ()) -> None:
+    """Print a table, without trailing blanks on its lines. On a terminal that is too narrow for all of it, `optional`
+    columns are left out, the first ones first."""
+    out = console()
+    for name in optional:
+        if out.measure(grid, options=out.options.update(width=ENDLESS)).maximum > out.width:
+            grid.columns[:] = [column for column in grid.columns if column.header != name]
+    with out.capture() as capture:
+        out.print(grid)
+    click.echo("\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n")))
+
+
+def styled(text: str, style: str = "") -> Text:
+    """A text with a style, which more can be appended to. It imports rich, which costs a tenth of a command's start."""
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def print_indented(out: Console, text: Text, by: int) -> None:
+    """Print text indented by so many columns, wrapped to the terminal's width."""
+    for line in text.wrap(out, max(out.width - by, 20)):
+        line.rstrip()
+        out.print(styled(" " * by) + line)
+
+
+def format_time(moment: datetime | None) -> str:
+    """A time to the minute, in UTC."""
+    return "-" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 message`, `1,200 messages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def print_json(value: Any) -> None:
+    """Print one line of JSON, in UTF-8 whatever the terminal's encoding is: it is for programs. A dataclass is an
+    object of its fields."""
+    click.echo((json.dumps(value, ensure_ascii=False, default=json_value) + "\n").encode(), nl=False)
+
+
+def print_json_lines(values: Iterable[Any]) -> None:
+    for value in values:
+        print_json(value)
+
+
+def json_value(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value.isoformat()
+
+
+def pick(value: object, names: str) -> dict[str, Any]:
+    """Some attributes of an object, in this order."""
+    return {name: getattr(value, name) for name in names.split()}
+
+
+def message_head(message: Message, start: str, *, with_place: bool = False) -> Text:
+    """The line above a message: when, who, and where it was said."""
+    head = styled(start)
+    head.append(format_time(message.time), style="cyan")
+    head.append(f"  {printable(message.author)}", style="bold")
+    if with_place:
+        head.append(f"  {printable(message.conversation)}, turn {message.turn}")
+    return head
+
+
+def build_snippet(content: str, query: str) -> Text:
+    """The content on one line, cut around its first match, with the matches marked."""
+    line, spans = cut_snippet(content, query)
+    excerpt = styled(line)
+    for first, last in spans:
+        excerpt.stylize("bold yellow", first, last)
+    return excerpt
+
+
+def cut_snippet(content: str, query: str) -> tuple[str, list[tuple[int, int]]]:
+    """The content on one line, cut around its first match; and where the matches are in it."""
+    line = BLANKS.sub(" ", printable(content[:MAX_SEARCHED])).strip()
+    spans = find_matches(line, query)
+    start = 0
+    if spans and spans[0][1] > LENGTH:
+        start = max(line.rfind(" ", 0, spans[0][0] - BEFORE) + 1, spans[0][0] - 2 * BEFORE)
+    end = start + LENGTH
+    if len(line) > end:
+        space = line.rfind(" ", start + LENGTH // 2, end)
+        end = space if space > 0 else end
+    before = "… " if start else ""
+    after = " …" if len(line) > end else ""
+    offset = len(before) - start
+    shown_spans = [(first + offset, last + offset) for first, last in spans if start <= first and last <= end]
+    return before + line[start:end] + after, shown_spans
+
+
+def find_matches(line: str, query: str) -> list[tuple[int, int]]:
+    """The start and end of each word in a line that matches the query."""
+    from everword.text.terms import analyse, query_groups
+
+    language = analyse(line).language
+    query_terms = {term for group in query_groups(query, [language]) for term in group}
+    spans: list[tuple[int, int]] = []
+    for word in WORD.finditer(line):
+        terms = set(analyse(word[0], language).terms)
+        hits = terms & query_terms
+        # A run without spaces is many terms: mark those that match, and not the whole sentence.
+        term_spans = [(start, start + len(term)) for term in hits if (start := word[0].lower().find(term)) >= 0]
+        if len(terms) > 1 and term_spans:
+            spans += [(word.start() + first, word.start() + last) for first, last in term_spans]
+        elif hits:
+            spans.append(word.span())
+    return sorted(spans)

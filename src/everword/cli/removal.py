@@ -1,0 +1,368 @@
+"""Commands that remove, replace or move what is kept, for good or with a way back, after they have shown what goes.
+
+`delete`, `erase` and `retain` remove messages, `redact` replaces secrets in them, `move` and `merge` give them another
+name or owner; `audit` says who did so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import click
+
+from everword.cli import options
+from everword.cli.log import name_of_message
+from everword.cli.opening import MemoryHandle, open_for_reading
+from everword.cli.options import SPACE, StoreCommand, global_option, parse_moment, printable, report_remains, warn
+from everword.cli.output import format_time, plural, print_json, print_json_lines, show_table, table
+from everword.errors import EverwordError
+from everword.model import Deletion, Move, Redaction, Retained
+
+SHOWN = 10  # conversations that a preview names
+OWN_TIME = "what was kept with a time at which it expires"
+
+
+# -- delete, audit
+
+
+@click.command(cls=StoreCommand)
+@click.option("--message", metavar="ID", help="A message of --conversation: its id, its platform's, or its turn as #7.")
+@click.option("--conversation", metavar="ID", help="A whole conversation, or where --message is.")
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Messages of before this moment.")
+@click.option("--user", metavar="ID", help="Messages of this person.")
+@click.option("--query", metavar="TEXT", help="Messages with this phrase in them, word for word.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@options.YES
+@options.JSON_ASKED
+def delete(
+    message: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool, **choice: Any
+) -> None:
+    """Remove messages for good.
+
+    One message, a conversation, or the messages that fit all of --before, --user and --query. What was derived from
+    them goes with them, and is made anew from what is left. Each message leaves an empty place with its seal, so that
+    `everword verify` still proves the rest. What goes is shown first. There is no way back: export first
+    (`everword export`) if a copy is wanted.
+
+    \b
+    everword delete --conversation demo --message #7
+    everword delete --query "hunter2" --dry-run
+    everword delete --user alex --before 2024-01-01
+    """
+    check_choice(message, conversation, choice)
+    if as_json and not (yes or dry_run):
+        raise click.UsageError("--json needs --yes or --dry-run: nothing is asked then")
+    with open_for_reading() as handle:
+        if dry_run or not yes:
+            outcome = run_delete(handle, message, conversation, choice, dry_run=True)
+            if not as_json:
+                show_deletion(outcome)
+        if not dry_run:
+            if not yes:
+                click.confirm("Remove this for good?", abort=True, err=True)
+            outcome = run_delete(handle, message, conversation, choice, dry_run=False)
+    if as_json:
+        print_json(outcome)
+    elif dry_run:
+        click.echo("nothing was removed")
+    else:
+        click.echo(f"deleted {plural(outcome.messages, 'message')} (deletion {outcome.id})")
+    report_remains(outcome.left)
+
+
+def check_choice(message: str | None, conversation: str | None, choice: Mapping[str, Any]) -> None:
+    """Raise unless the options say what to delete."""
+    has_filter = any(value is not None for value in choice.values())
+    if message is not None and conversation is None:
+        raise click.UsageError("--message needs --conversation: where is it?")
+    if conversation is not None and has_filter:
+        raise click.UsageError("--conversation goes with --message alone: a conversation goes as a whole")
+    if conversation is None and not has_filter:
+        raise click.UsageError("say what to delete: --conversation, --before, --user or --query")
+
+
+def run_delete(
+    handle: MemoryHandle, message: str | None, conversation: str | None, choice: Mapping[str, Any], *, dry_run: bool
+) -> Deletion:
+    if conversation is None:
+        return handle.memory.delete(**choice, dry_run=dry_run)
+    if message is None:
+        return handle.memory.delete_conversation(conversation, dry_run=dry_run)
+    return handle.memory.conversation(conversation).delete(name_of_message(message), dry_run=dry_run)
+
+
+def show_deletion(deletion: Deletion) -> None:
+    """Show what would go: from which conversations, and what of which view rests on it."""
+    grid = table("goes", "how many", right=("how many",))
+    places = sorted(deletion.conversations.items(), key=lambda place: -place[1])
+    for conversation, count in places[:SHOWN]:
+        grid.add_row(f"messages of {printable(conversation)}", f"{count:,}")
+    if len(places) > SHOWN:
+        grid.add_row(f"messages of {len(places) - SHOWN:,} more", f"{sum(count for _, count in places[SHOWN:]):,}")
+    for view, count in deletion.views.items():
+        grid.add_row(view, f"{count:,}")
+    show_table(grid)
+
+
+@click.command(cls=StoreCommand)
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many lines, the last ones.")
+@options.JSON_LINES
+def audit(limit: int, as_json: bool) -> None:
+    """Show who removed or moved something, when, and how many.
+
+    A line for each time that messages were erased or deleted, that something expired, or that messages were moved to
+    another name. The text and whose it was are not in it.
+
+    \b
+    everword audit --limit 5
+    """
+    with open_for_reading() as handle:
+        lines = handle.memory.audit(limit=limit)
+    if as_json:
+        print_json_lines(lines)
+        return
+    grid = table("when (UTC)", "by", "kind", "what", "how many", right=("how many",))
+    for line in lines:
+        grid.add_row(format_time(line.at), printable(line.by), line.kind, line.what, f"{line.count:,}")
+    show_table(grid)
+    if not lines:
+        click.echo("nothing was ever removed or moved", err=True)
+
+
+# -- erase
+
+
+@click.command(cls=StoreCommand)
+@click.option("--user", metavar="ID", required=True, help="Whose messages to remove.")
+@options.YES
+def erase(user: str, yes: bool) -> None:
+    """Remove a person's messages for good.
+
+    What they wrote, everywhere in the space, what was written to them in chats of their own, and all that was derived
+    from it. Each message leaves an empty place with its seal, so that `everword verify` still proves the rest. There
+    is no way back: export first (`everword export --user ID -o FILE`) if a copy is wanted. If another program keeps
+    the words in the store's files for the moment, that is said, and the exit status is 1: `everword scrub` clears it.
+
+    \b
+    everword erase --user alex
+    """
+    from everword.cli.progress import progress_bar
+
+    with open_for_reading() as handle:
+        if not yes:
+            click.echo(f"This removes all messages of {user!r} from {handle.store.name}, for good.", err=True)
+            confirmation = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
+            if confirmation != user:
+                raise EverwordError(f"that is not {user!r}; nothing was erased")
+        with progress_bar() as bar:
+            bar.add_task("erasing", total=None)
+            erasure = handle.memory.erase(user=user)
+    click.echo(
+        f"erased {plural(erasure.messages, 'message')} in {plural(erasure.conversations, 'conversation')} "
+        f"and {erasure.entries:,} of the index (erasure {erasure.id})"
+    )
+    report_remains(erasure.left)
+
+
+# -- redact
+
+
+@click.command(cls=StoreCommand)
+@options.ONE_USER
+@options.ONE_CONVERSATION
+@click.option("--dry-run", is_flag=True, help="Only show how many there are.")
+@options.YES
+@options.JSON_ASKED
+def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Replace secrets in messages by placeholders, for good.
+
+    Looks through the messages of the space for API keys, tokens, passwords, cards and other secrets, those that are
+    masked and those that were kept before, and writes a placeholder such as [secret: API key] in place of each. Older
+    versions of these messages go, too, and everything that was derived from them is made anew. `everword verify` still
+    proves the log. There is no way back.
+
+    \b
+    everword redact --dry-run
+    everword redact --user alex
+    everword redact --space team --yes
+    """
+    if as_json and not (dry_run or yes):
+        raise click.UsageError("--json needs --yes or --dry-run: there is nobody to ask")
+    with open_for_reading() as handle:
+        run = partial(handle.memory.redact, user=user, conversation=conversation, space=handle.settings.space)
+        if dry_run or not yes:
+            outcome = run(dry_run=True)
+            if not as_json:
+                show_redaction(outcome)
+        if not dry_run and (yes or outcome.messages):
+            if not yes:
+                click.confirm("Replace them for good?", abort=True, err=True)
+            outcome = run()
+            id_note = f" (redaction {outcome.id})" if outcome.id else ""
+            if not as_json:
+                click.echo(f"replaced in {plural(outcome.messages, 'message')}{id_note}")
+    if as_json:
+        print_json(outcome)
+    report_remains(outcome.left)
+
+
+def show_redaction(outcome: Redaction) -> None:
+    if not outcome.messages:
+        click.echo("no message holds a secret; nothing was changed")
+        return
+    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(outcome.kinds.items()))
+    click.echo(f"{plural(outcome.messages, 'message')} with secrets ({kinds})")
+    counts = sorted(outcome.conversations.items(), key=lambda entry: (-entry[1], entry[0]))
+    for conversation, count in counts[:SHOWN]:
+        click.echo(f"  {printable(conversation)}: {plural(count, 'message')}")
+    if len(counts) > SHOWN:
+        click.echo(f"  and {plural(len(counts) - SHOWN, 'conversation')} more")
+
+
+# -- retain
+
+
+@click.command(cls=StoreCommand)
+@click.option("--yes", is_flag=True, help="Remove it, for good. Without this, it is only shown.")
+@options.JSON_OBJECT
+def retain(yes: bool, as_json: bool) -> None:
+    """Show what is kept too long; with --yes, remove it.
+
+    How long each kind of memory is kept is a setting, in days: retain_messages, retain_episodes, retain_facts (those
+    that no longer hold), retain_digests, retain_topics (those that have faded), retain_usage. The default of each is 0,
+    for ever, and nothing goes by itself unless `retain_every` says how often. What was kept with a time at which it
+    expires goes after that time, whatever the settings say. All spaces are cleaned up; with --space, that one.
+
+    A message that goes leaves an empty place with its seal, so that `everword verify` still proves the rest. What was
+    made of it (summaries, facts, digests) stays as long as its own kind is kept. There is no way back: export first
+    (`everword export -o FILE`) if a copy is wanted.
+
+    \b
+    EVERWORD_RETAIN_MESSAGES=90 everword retain
+    EVERWORD_RETAIN_MESSAGES=90 everword retain --yes
+    """
+    with open_for_reading() as handle:
+        outcome = handle.memory.retain(dry_run=not yes, space=global_option(SPACE))
+    if as_json:
+        print_json(outcome)
+        report_remains(outcome.left)
+        return
+    if not outcome.expired:
+        click.echo("everything is kept for ever: no setting `retain_…` says otherwise; nothing was removed")
+        return
+    show_expired(outcome)
+    waiting = sum(expired_kind.waiting for expired_kind in outcome.expired)
+    if waiting:
+        warn(f"{plural(waiting, 'message')} more will go once every view has read them: `everword worker --once`")
+    report_remains(outcome.left)
+
+
+def show_expired(outcome: Retained) -> None:
+    from everword.changes.retention_rules import KINDS
+
+    grid = table("kind", "older than (UTC)", "would go" if outcome.dry_run else "removed", "what")
+    for expired in outcome.expired:
+        what = KINDS.get(expired.kind, OWN_TIME)
+        grid.add_row(expired.kind, format_time(expired.before), f"{expired.count:,}", what)
+    show_table(grid)
+    if outcome.dry_run:
+        hint = "nothing was removed; `everword retain --yes` does it, for good"
+        click.echo(hint if outcome.count else "nothing is over")
+
+
+# -- move, merge
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation", required=False)
+@click.option("--to", metavar="ID", help="The new name of the conversation.")
+@click.option("--user", metavar="ID", help="The user whose chat it is from now on.")
+@click.option("--undo", metavar="ID", help="Take back the move or the merge with this id.")
+@click.option("--dry-run", is_flag=True, help="Only show what would move.")
+@options.JSON_OBJECT
+def move(
+    conversation: str | None, to: str | None, user: str | None, undo: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Rename a conversation, or give it to another user.
+
+    For the chat of somebody who signs in: what the user said in it becomes the other's, with the facts and statements
+    that rest on it. If that user has said nothing anywhere else, all they have goes along. A channel can be renamed,
+    but not owned. Nothing is removed: the log notes the change, `everword verify` still proves every message, and
+    --undo takes it back, unless something that was moved has been removed since.
+
+    \b
+    everword move anonymous-17 --user alex --dry-run
+    everword move anonymous-17 --user alex --to alex-1
+    everword move --undo 1m7hg7ne89bfqrd0p3aa
+    """
+    if undo is not None:
+        take_back(undo, dry_run, as_json, conversation, to, user)
+        return
+    if conversation is None or (to is None and user is None):
+        raise click.UsageError("say what to move and where: everword move CONVERSATION --to ID, or --user ID")
+    with open_for_reading() as handle:
+        outcome = handle.memory.move_conversation(conversation, to=to, user=user, dry_run=dry_run)
+    show_move(outcome, as_json)
+
+
+@click.command(cls=StoreCommand)
+@click.argument("user", required=False)
+@click.option("--into", metavar="ID", help="The user who has all of it from now on.")
+@click.option("--undo", metavar="ID", help="Take back the merge or the move with this id.")
+@click.option("--dry-run", is_flag=True, help="Only show what would move.")
+@options.JSON_OBJECT
+def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
+    """Make all that one user has another's.
+
+    For two ids of one person. Conversations, messages in channels, facts, statements, names and documents move; keys
+    of the server do not. Nothing is removed: the log notes the change, `everword verify` still proves every message,
+    and --undo takes it back, unless something that was moved has been removed since.
+
+    \b
+    everword merge telegram-4711 --into alex --dry-run
+    everword merge telegram-4711 --into alex
+    everword merge --undo 1m7hg7ne89bfqrd0p3aa
+    """
+    if undo is not None:
+        take_back(undo, dry_run, as_json, user, into)
+        return
+    if user is None or into is None:
+        raise click.UsageError("say who becomes whom: everword merge USER --into OTHER")
+    with open_for_reading() as handle:
+        outcome = handle.memory.merge_users(user, into=into, dry_run=dry_run)
+    show_move(outcome, as_json)
+
+
+def take_back(id: str, dry_run: bool, as_json: bool, *other_options: str | None) -> None:
+    """Undo a move or a merge."""
+    if any(option is not None for option in other_options):
+        raise click.UsageError("--undo goes alone: it knows what to take back")
+    with open_for_reading() as handle:
+        outcome = handle.memory.undo_move(id, dry_run=dry_run)
+    show_move(outcome, as_json)
+
+
+def show_move(outcome: Move, as_json: bool) -> None:
+    if as_json:
+        print_json(outcome)
+        return
+    if not outcome.conversations and not outcome.moved:
+        click.echo("everything is so already; nothing was moved")
+        return
+    grid = table("moves" if outcome.dry_run else "moved", "to", "how many", right=("how many",))
+    places = sorted(outcome.conversations.items())
+    for old, new in places[:SHOWN]:
+        grid.add_row(f"conversation {printable(old)}", "the same name" if new == old else printable(new), "")
+    if len(places) > SHOWN:
+        grid.add_row(f"{len(places) - SHOWN:,} more conversations", "", "")
+    for kind, count in outcome.moved.items():
+        grid.add_row(kind, printable(outcome.into or ""), f"{count:,}")
+    show_table(grid)
+    if outcome.dry_run:
+        click.echo("nothing was moved")
+        return
+    messages = plural(outcome.moved.get("messages", 0), "message")
+    back = "" if outcome.kind == "undo" else f"; back: everword move --undo {outcome.id}"
+    click.echo(f"moved {messages} ({outcome.kind} {outcome.id}){back}")

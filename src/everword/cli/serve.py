@@ -1,0 +1,275 @@
+"""The memory for other programs: over HTTP, with a dashboard and keys, and for MCP clients on standard input."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from everword.cli import options
+from everword.cli.opening import current_settings, open_current_store
+from everword.cli.options import SPACE, STORE, StoreCommand, global_option, printable, require_libraries
+from everword.cli.output import format_time, pick, print_json_lines, show_table, table
+from everword.errors import MissingExtra
+from everword.masking import mask_credentials
+
+if TYPE_CHECKING:
+    from everword.server.door.keys import ApiKey
+
+LOOPBACK = "127.0.0.1"
+LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
+
+
+@click.command(cls=StoreCommand)
+@click.option("--host", default="127.0.0.1", help="The address to listen on. 0.0.0.0 is every one, and needs keys.")
+@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="The port. 0: any that is free.")
+@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes on one store; best on PostgreSQL.")
+@click.option(
+    "--auth/--no-auth",
+    default=None,
+    help="Ask for keys, or not; --no-auth only on loopback.  [default: ask, if there are keys]",
+)
+def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
+    """Serve the memory over HTTP: REST, OpenAI's shapes, MCP.
+
+    A dashboard is at `/`, for people: they sign in with a key.
+
+    On loopback, a server without keys lets every program of this machine in, and says so. Anywhere else it needs keys:
+    `everword keys create` makes them. Ctrl-C or SIGTERM finishes the requests in hand, and ends. Logs are JSON lines
+    on standard error, without a word of what was said.
+
+    \b
+    everword serve
+    curl http://127.0.0.1:8000/healthz
+    everword keys create --space team --name website
+    everword serve --host 0.0.0.0 --workers 4 --store postgresql://user:password@host/database
+
+    Needs the extra: pip install 'everword[server]'. The routes are in docs/server.md.
+    """
+    from everword.server import hosting
+
+    require_libraries("server", "a server", *LIBRARIES)
+    settings = current_settings()
+    auth_is_on = hosting.wants_keys(settings, host, auth)
+    with hosting.open_listening_socket(host, port) as listener:
+        shown_host = f"[{host}]" if ":" in host else host
+        url = f"http://{shown_host}:{listener.getsockname()[1]}"
+        click.echo(f"serving {mask_credentials(settings.store)} on {url}; Ctrl-C ends it", err=True)
+        if not auth_is_on:
+            click.echo("auth is off: every program on this machine may read and write all of it", err=True)
+            click.echo("once there are keys (`everword keys create`), start it again, and it asks for them", err=True)
+        hosting.serve(settings, hosting.HostOptions(workers, auth_is_on), listener)
+
+
+@click.command("open", cls=StoreCommand)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port. 0: any that is free.")
+@click.option("--browser/--no-browser", default=True, help="Open the browser, or only say the address.")
+@click.option("--auth/--no-auth", default=None, help="Ask for keys, or not.  [default: ask, if there are keys]")
+def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
+    """Show the memory in the browser, and correct it there.
+
+    What is kept, why a model saw what it saw, and how to put it right.
+
+    Starts a server on loopback, for this machine alone, on the store of the working folder, and opens its dashboard.
+    Ctrl-C ends it. If there are keys, it asks for one; with --no-auth it does not.
+
+    \b
+    everword open
+    everword open --store json:memory.json
+    everword open --no-browser --port 8000
+
+    Needs the extra: pip install 'everword[server]'. What the pages show is in docs/dashboard.md.
+    """
+    import threading
+    import webbrowser
+
+    from everword.server import hosting
+
+    require_libraries("server", "a server", *LIBRARIES)
+    settings = current_settings()
+    auth_is_on = hosting.wants_keys(settings, LOOPBACK, auth)
+    with hosting.open_listening_socket(LOOPBACK, port) as listener:
+        url = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        click.echo(f"showing {mask_credentials(settings.store)} on {url}; Ctrl-C ends it", err=True)
+        if browser:
+            # The socket listens already: a browser that comes early waits until the server answers.
+            threading.Thread(target=webbrowser.open, args=(url,), name="everword browser", daemon=True).start()
+        hosting.serve(settings, hosting.HostOptions(1, auth_is_on), listener)
+
+
+# -- keys
+
+
+@click.group()
+def keys() -> None:
+    """Make, list and revoke the keys of a server.
+
+    A key opens one space, or all, and gives some rights: `read`, `write`, and `admin` (erase, rebuild, metrics). One
+    with --user opens that user's memory alone, for an app that lets people in directly.
+
+    \b
+    everword keys create --space team --scopes read,write --name website
+    everword keys list
+    everword keys revoke 3f2a9c1b7d6e5f40
+    """
+
+
+@keys.command(cls=StoreCommand)
+@click.option("--name", required=True, metavar="NAME", help="What it is for; to know it again in the list.")
+@click.option("--scopes", default="read,write", metavar="LIST", help="Of read, write and admin; with commas.")
+@click.option("--all-spaces", is_flag=True, help="Open every space, and not one.")
+@click.option("--user", metavar="ID", help="Open only this user's memory.")
+@click.option("--rate", metavar="N", type=int, help="Requests a minute.  [default: the setting `server_rate`]")
+@click.option("--body-kb", metavar="N", type=int, help="Size of a request.  [default: the setting `server_body_kb`]")
+@click.option("--days", metavar="N", type=int, help="Open nothing any more after so many days.  [default: for good]")
+def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, **fields: Any) -> None:
+    """Make a key, and show it: this once.
+
+    Only its hash is kept. It opens the space named by --space (or by the setting `space`).
+
+    \b
+    everword keys create --space team --scopes read,write --name website
+    everword keys create --all-spaces --scopes read,write,admin --name operator
+    everword keys create --space app --user alex --days 90 --name "Alex's phone"
+    """
+    from everword.server.door.keys import create_key
+
+    settings = current_settings()
+    spaces = [] if all_spaces else [settings.space]
+    body = None if body_kb is None else body_kb << 10
+    with open_current_store(settings, new=True) as store:
+        key, text = create_key(store, spaces=spaces, scopes=scopes.split(","), user=user, body=body, **fields)
+    click.echo(text)
+    scope = "every space" if all_spaces else f"space {printable(spaces[0])}"
+    user_note = f", user {printable(user)}" if user else ""
+    until = f", until {format_time(key.expires_at)}" if key.expires_at else ""
+    click.echo(f"key {key.id} for {scope}{user_note}: {', '.join(key.scopes)}{until}. It is not shown again.", err=True)
+
+
+@keys.command("list", cls=StoreCommand)
+@options.JSON_LINES
+def list_(as_json: bool) -> None:
+    """Show the keys, and when each was used last. With --space, those that open it.
+
+    \b
+    everword keys list
+    everword keys list --space team --json
+    """
+    from everword.server.door.keys import list_keys
+
+    space = global_option(SPACE)
+    with open_current_store(current_settings()) as store:
+        matches = [key for key in list_keys(store) if space is None or not key.spaces or space in key.spaces]
+    if as_json:
+        names = "id name spaces scopes user rate body maker created_at used_at revoked_at expires_at"
+        print_json_lines(pick(key, names) for key in matches)
+        return
+    grid = table("id", "name", "spaces", "scopes", "user", "made", "last use", "state")
+    for key in matches:
+        spaces = ", ".join(key.spaces) or "all"
+        state = key_state(key)
+        about = (key.name, spaces, ", ".join(key.scopes), key.user or "")
+        last_use = format_time(key.used_at) if key.used_at else "never"
+        grid.add_row(key.id, *map(printable, about), format_time(key.created_at), last_use, state)
+    show_table(grid)
+
+
+def key_state(key: ApiKey) -> str:
+    if key.revoked_at:
+        return f"revoked {format_time(key.revoked_at)}"
+    if key.was_revoked:
+        return "revoked with its maker"
+    if key.expires_at is None:
+        return "active"
+    return f"{'active until' if key.is_active(datetime.now(UTC)) else 'expired'} {format_time(key.expires_at)}"
+
+
+@keys.command(cls=StoreCommand)
+@click.argument("id")
+def revoke(id: str) -> None:
+    """Make a key open nothing from now on, nor any key that it made.
+
+    ID is the one `everword keys list` shows, or the whole key, if that is what was found. A server that is running
+    follows within a second.
+
+    \b
+    everword keys revoke 3f2a9c1b7d6e5f40
+    """
+    from everword.server.door.keys import revoke_key
+
+    with open_current_store(current_settings()) as store:
+        key = revoke_key(store, id)
+    click.echo(f"key {key.id} ({printable(key.name)}) opens nothing any more")
+
+
+# -- MCP
+
+
+@click.command(cls=StoreCommand)
+@click.argument("url", metavar="[STORE]", required=False)
+@click.option("--user", metavar="ID", help="Whose memory: the only one that can be asked for and told of.")
+def mcp(url: str | None, user: str | None) -> None:
+    """Serve the memory to an MCP client.
+
+    A client such as Claude Desktop or an editor starts this program and speaks the Model Context Protocol with it, on
+    standard input and output. It gets the tools remember, forget, search_memory, get_context, get_facts and
+    add_messages. With --user, all of it is about that user; without, each call names one. Over HTTP, `everword serve`
+    has the same at /mcp.
+
+    \b
+    everword mcp --user alex
+    everword mcp ~/memory.db --space work --user alex
+    everword mcp postgresql://localhost/memory --space team
+    """
+    from everword.log.rules import check_id
+
+    if user is not None:
+        check_id("user", user)
+    if url is not None:
+        click.get_current_context().meta[STORE] = url
+    try:
+        from everword.server.mcp.tools import build_server, local_caller
+    except ImportError:
+        raise MissingExtra("server", "`everword mcp`") from None
+
+    from everword.wiring import AsyncMemory
+
+    settings = current_settings()
+
+    async def serve() -> None:
+        async with AsyncMemory(settings.store, space=settings.space) as memory:
+            status = await run_until_stopped(build_server(memory, local_caller(settings.space, user)).run_stdio_async())
+        if status:
+            # The memory is closed. A thread still reads standard input, and that read cannot be interrupted.
+            os._exit(status)
+
+    asyncio.run(serve())
+
+
+async def run_until_stopped(service: Coroutine[Any, Any, None]) -> int:
+    """Run the service until the client closes its end or a signal comes; returns the exit status."""
+    loop = asyncio.get_running_loop()
+    stop_event = asyncio.Event()
+    received_signals: list[int] = []
+
+    def stop(number: int) -> None:
+        received_signals.append(number)
+        stop_event.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # on Windows
+            loop.add_signal_handler(number, stop, number)
+    running = asyncio.create_task(service)
+    waiting = asyncio.create_task(stop_event.wait())
+    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    if received_signals:
+        return 128 + received_signals[0]
+    waiting.cancel()
+    await running
+    return 0

@@ -1,0 +1,292 @@
+"""Commands on the store as a whole: stats, verify, settings, scrub, migrate, rebuild, retry, worker."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from everword.cli import opening, options
+from everword.cli.opening import current_settings, open_engine
+from everword.cli.options import SPACE, STORE, StoreCommand, global_option, printable, report_remains
+from everword.cli.output import format_time, plural, print_json, show_table, table
+from everword.cli.settling import HelpingProcess, report_followers, settle, stop_on_signals
+from everword.errors import ConfigError
+from everword.masking import mask_credentials
+from everword.model import Activity, Retried, Stats
+
+if TYPE_CHECKING:
+    from everword.config import Settings
+
+
+# -- stats, verify, settings
+
+
+@click.command(cls=StoreCommand)
+@options.JSON_OBJECT
+def stats(as_json: bool) -> None:
+    """Show what is in the store, and how it is doing.
+
+    How far its views are, what failed last, and what was done by every process on the store: calls of models by task
+    and outcome, looks into caches, and what stood in where a model failed. Counts all spaces; with --space, that one.
+
+    \b
+    everword stats
+    everword stats --space team --json
+    """
+    with opening.open_for_reading() as handle:
+        totals = handle.memory.stats(space=global_option(SPACE))
+    if as_json:
+        print_json(totals)
+        return
+    grid = table("", "")
+    grid.show_header = False
+    for name, value in stats_lines(totals):
+        grid.add_row(name, printable(value))
+    show_table(grid)
+
+
+def stats_lines(totals: Stats) -> list[tuple[str, str]]:
+    lines = [
+        ("store", totals.store),
+        ("spaces", f"{totals.spaces:,}"),
+        ("conversations", f"{totals.conversations:,}"),
+        ("users", f"{totals.users:,}"),
+        ("messages", f"{totals.messages:,}" + (f" (and {totals.erased:,} erased)" if totals.erased else "")),
+        ("with secrets", ", ".join(f"{kind}: {count:,}" for kind, count in sorted(totals.secrets.items())) or "none"),
+        ("characters", f"{totals.characters:,}"),
+        ("first, last", f"{format_time(totals.first)}, {format_time(totals.last)} (UTC)"),
+        ("passages indexed", f"{totals.entries:,}"),
+        ("embedder", totals.embedder or "none yet"),
+    ]
+    for view in totals.views:
+        state = "up to date" if not view.behind else f"{plural(view.behind, 'message')} behind"
+        if view.leased:
+            state += f", {plural(view.leased, 'conversation')} being worked on"
+        if view.waiting:
+            state += f", {plural(view.waiting, 'conversation')} to be tried again"
+        if view.set_aside:
+            state += f", {plural(view.set_aside, 'message')} set aside"
+        lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
+    return [*lines, *map(activity_line, totals.activity)]
+
+
+def activity_line(activity: Activity) -> tuple[str, str]:
+    """A line about the calls of a model, cache or fallback, in all processes so far."""
+    details = [plural(activity.count, "call" if activity.what in ("chat", "memory") else "time")]
+    details += [f"{activity.tokens:,} tokens"] if activity.tokens else []
+    details += [f"{activity.seconds / activity.count:.2f} s each"] if activity.seconds and activity.count else []
+    return f"{activity.what} {activity.kind}".rstrip(), f"{activity.outcome}: {', '.join(details)}"
+
+
+@click.command(cls=StoreCommand)
+def verify() -> None:
+    """Prove the log whole: nothing changed, nothing missing.
+
+    Walks the chain of seals through every conversation of every space and names each fault; exit status 1 if there
+    is one. The root stands for all of it: note it elsewhere, and if a later run finds no fault and the same root,
+    nothing has moved.
+
+    \b
+    everword verify && echo "all is well"
+    """
+    with opening.open_for_reading() as handle:
+        proof = handle.memory.verify()
+    scope = f"{plural(proof.messages, 'message')} in {plural(proof.conversations, 'conversation')}"
+    for fault in proof.faults:
+        click.echo(f"fault: {printable(str(fault))}")
+    erased_note = f", {proof.erased:,} erased" if proof.erased else ""
+    click.echo(f"{'whole' if proof.ok else plural(len(proof.faults), 'fault')}: {scope}{erased_note}")
+    click.echo(f"root {proof.root}")
+    if not proof.ok:
+        raise click.exceptions.Exit(1)
+
+
+@click.command(cls=StoreCommand)
+def settings() -> None:
+    """Show every setting, its value, and where it comes from.
+
+    A value comes from the command line, else from the environment (EVERWORD_STORE, …), else from everword.toml in the
+    working folder (or the file EVERWORD_CONFIG names), else it is the default. Secrets are shown as ***.
+
+    \b
+    EVERWORD_TOKENIZER=estimate everword settings
+    """
+    active_settings = current_settings()
+    sources = setting_sources()
+    grid = table("setting", "value", "from")
+    for field in dataclasses.fields(active_settings):
+        # format(), not str(): a secret is formatted as stars.
+        value = f"{getattr(active_settings, field.name)}"
+        grid.add_row(field.name, printable(mask_credentials(value)) or "(empty)", sources.get(field.name, "default"))
+    show_table(grid)
+
+
+def setting_sources() -> dict[str, str]:
+    """For each setting that is not at its default, where its value comes from."""
+    from everword.config import read_environment, read_file
+
+    values = [*read_file(os.environ, Path.cwd()), *read_environment(os.environ)]
+    sources = {name: source for name, _, source in values}
+    return sources | {
+        key.removeprefix("everword."): "command line" for key in (STORE, SPACE) if global_option(key) is not None
+    }
+
+
+# -- scrub, migrate, rebuild, worker
+
+
+@click.command(cls=StoreCommand)
+def scrub() -> None:
+    """Clear what was erased out of the store's files.
+
+    `everword erase` and `everword retain` do so themselves, unless another program still reads the store as it was
+    before, or a table of a PostgreSQL server is large. Then they say what is left, and this is to be run once that
+    program has ended, or in a quiet hour: on PostgreSQL each table is locked while it is written anew. Exit status 1
+    if something is still left.
+
+    \b
+    everword scrub
+    """
+    with opening.open_current_store(current_settings()) as store:
+        remains = store.scrub(full=True)
+    if not remains:
+        click.echo(f"{store.name}: its files hold nothing that was removed")
+    report_remains(remains)
+
+
+@click.command()
+@click.argument("url", required=False)
+@click.option("--hnsw", is_flag=True, help="Also make an approximate vector index, for users with very many messages.")
+def migrate(url: str | None, hnsw: bool) -> None:
+    """Create or update the tables on a PostgreSQL server.
+
+    URL is the store to migrate, by default the setting `store`. Files (SQLite, JSON) take what they need when they are
+    opened. Running it again changes nothing.
+
+    \b
+    everword migrate postgresql://user:password@host/database
+    """
+    from everword.stores.migrations.steps import CURRENT
+    from everword.wiring import open_store
+
+    active_settings = current_settings()
+    address = url or active_settings.store
+    if opening.store_file(address) is not None:
+        if hnsw:
+            raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
+        opening.require_existing(address)
+    store = open_store(address, active_settings, migrate=True, hnsw=embedder_width(active_settings) if hnsw else None)
+    store.close()
+    click.echo(f"{store.name}: schema {CURRENT}, the newest")
+
+
+def embedder_width(active_settings: Settings) -> int:
+    from everword.wiring import open_embedder
+
+    async def read_width() -> int:
+        embedder = open_embedder(active_settings)
+        try:
+            await embedder.ready()
+            return embedder.width
+        finally:
+            await embedder.close()
+
+    return asyncio.run(read_width())
+
+
+def existing_settings() -> Settings:
+    """The settings in force; raises if their store does not exist."""
+    active_settings = current_settings()
+    opening.require_existing(active_settings.store)
+    return active_settings
+
+
+@click.command(cls=StoreCommand)
+@click.argument("view")
+def rebuild(view: str) -> None:
+    """Throw a view away and build it again from the log.
+
+    `everword stats` names the views. The index needs it after a change of the embedder: vectors of two embedders are
+    never mixed; views that a model writes are written anew by the model that is configured now. The log is not
+    touched. If it is stopped, `everword worker --once` goes on.
+
+    \b
+    EVERWORD_EMBEDDER=minilm everword rebuild index
+    """
+    active_settings = existing_settings()
+
+    async def rebuild_view() -> int:
+        async with open_engine(active_settings, check_embedder=False) as (memory, store):
+            await memory.rebuild(view, space=global_option(SPACE))
+            async with HelpingProcess(memory, active_settings.store) as helper:
+                return await settle(memory, store, helper)
+
+    click.echo(f"{view}: {plural(asyncio.run(rebuild_view()), 'message')} brought in")
+
+
+@click.command(cls=StoreCommand)
+@click.option("--view", help="Only messages that this view has set aside.")
+@click.option("--conversation", help="Only messages of this conversation.")
+def retry(view: str | None, conversation: str | None) -> None:
+    """Try messages again that views failed on and set aside.
+
+    A view that fails on a message goes past it; `everword doctor` lists such messages. Most views try them again by
+    themselves, after pauses that grow. The window and the topics follow a conversation in order, and are made anew for
+    it here. In all spaces, or with --space in one.
+
+    \b
+    everword retry
+    everword retry --view facts --conversation demo
+    """
+    active_settings = existing_settings()
+
+    async def retry_messages() -> Retried:
+        async with open_engine(active_settings) as (memory, store):
+            outcome = await memory.retry(view, conversation=conversation, space=global_option(SPACE))
+            if outcome.tried:
+                async with HelpingProcess(memory, active_settings.store) as helper:
+                    await settle(memory, store, helper)
+            return outcome
+
+    outcome = asyncio.run(retry_messages())
+    click.echo(f"{plural(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
+
+
+@click.command(cls=StoreCommand)
+@click.option("--once", is_flag=True, help="End as soon as every view has caught up.")
+@click.option("--view", multiple=True, hidden=True, help="With --once, only this view: for a process that helps.")
+def worker(once: bool, view: tuple[str, ...]) -> None:
+    """Keep the views up with the log, in a process of its own.
+
+    Runs until it is told to stop (Ctrl-C, SIGTERM) and finishes cleanly. Any number of workers may share a store: each
+    takes what no other has. Set `followers = false` in the programs that should leave the work to it.
+
+    \b
+    everword worker
+    everword worker --once
+    """
+    active_settings = existing_settings()
+
+    async def work() -> None:
+        with stop_on_signals() as stop:
+            async with open_engine(active_settings, follow=True) as (memory, store):
+                click.echo(f"following {store.name}; Ctrl-C ends it")
+                await report_followers(memory, store, stop)
+        click.echo("stopped")
+
+    async def work_once() -> int:
+        async with (
+            open_engine(active_settings) as (memory, store),
+            HelpingProcess(memory, active_settings.store) as helper,
+        ):
+            return await settle(memory, store, helper, view)
+
+    if once:
+        click.echo(f"caught up: {plural(asyncio.run(work_once()), 'message')} brought in")
+    else:
+        asyncio.run(work())

@@ -1,0 +1,441 @@
+"""Commands that move memories: import, export, copy.
+
+Each can be stopped at any moment. An import keeps what it has read and continues when it is run again; an export to a
+file leaves the old file until the new one is complete; a copy that was stopped leaves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from everword.cli import opening, options
+from everword.cli.opening import current_settings
+from everword.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
+from everword.cli.output import plural
+from everword.cli.progress import progress_bar
+from everword.cli.settling import HelpingProcess, settle_or_warn
+from everword.errors import ImportFailed, InvalidInput, StoreError
+from everword.masking import mask_credentials
+from everword.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Stats, Verification
+
+if TYPE_CHECKING:
+    from everword.config import Settings
+    from everword.formats import Reader
+    from everword.memory.memory import MemoryEngine
+    from everword.memory.transfer import ImportProgress
+    from everword.ports import Store
+
+FORMATS = ("everword", "chatgpt", "claude", "discord", "telegram")
+STANDARD = "-"
+UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who waits for input
+
+
+# -- import
+
+
+@click.command("import", cls=StoreCommand)
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="FILE...")
+@click.option("--format", type=click.Choice(FORMATS), help="What the files are.  [default: their content says]")
+@click.option("--user", metavar="ID", help="Whose chats these are, where the file does not say.")
+@click.option(
+    "--assistant",
+    "assistant_ids",
+    metavar="ID",
+    multiple=True,
+    help="An author who is the assistant, in channels; repeatable.",
+)
+@click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
+@click.option("--skip-bad", is_flag=True, help="Succeed although some records cannot be read.")
+@click.option(
+    "--on-edit",
+    type=click.Choice(ON_EDIT),
+    default="refuse",
+    help="What another text for a known message is: nothing, or a version of it.",
+)
+@click.option("--no-settle", is_flag=True, help="Only keep the messages; a worker makes them searchable.")
+def import_(
+    files: tuple[str, ...],
+    format: str | None,
+    skip_bad: bool,
+    on_edit: OnEdit,
+    no_settle: bool,
+    **reading: Any,
+) -> None:
+    """Bring chats into the memory.
+
+    Reads our own JSON Lines (`-` is standard input) and the exports of ChatGPT, Claude, Telegram, and Discord
+    (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once,
+    however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read is named
+    with its place in the file and left out, and the exit status is 1, unless --skip-bad is given. A message that was
+    edited on its platform since it was imported is counted and stays as it is; with --on-edit version it gets its new
+    text. A message with a secret is left out and named if the setting `secrets` refuses such messages; the others are
+    imported.
+
+    \b
+    everword import chat.jsonl --user alex
+    everword import conversations.json
+    everword import general.json --space 1098765 --assistant 2012345
+    everword import general.json --on-edit version
+    """
+    from everword.formats import open_records
+
+    settings = current_settings()
+    settle = settings.followers and not no_settle
+
+    async def import_files() -> None:
+        effective_settings = settings if settle else opening.without_embedder(settings)
+        async with (
+            opening.open_engine(effective_settings, check_embedder=settle) as (memory, store),
+            HelpingProcess(memory, settings.store) as helper,
+        ):
+            bad_count = 0
+            for file in files:
+                with open_records(file, format, **reading) as reader:
+                    helping = helper if settle else None
+                    bad_count += await import_file(memory, file, reader, settings, on_edit, helping)
+            if settle:
+                await settle_or_warn(memory, store, helper)
+        if bad_count and not skip_bad:
+            raise ImportFailed(
+                f"{plural(bad_count, 'record')} could not be read, and all others are kept; "
+                "mend what is named above and run the import again, or use --skip-bad"
+            )
+
+    try:
+        with ctrl_c_ends_reading():
+            asyncio.run(import_files())
+    except KeyboardInterrupt:
+        click.echo("stopped: what was read is kept; run the same command again and it goes on from there", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def ctrl_c_ends_reading() -> Iterator[None]:
+    """Ctrl-C ends also a read that waits for input; asyncio's own handler would wait for it."""
+    handler_event = threading.Event()
+
+    def interrupt(*_: Any) -> None:
+        handler_event.set()
+        raise KeyboardInterrupt
+
+    old_handler = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with nullcontext() if sys.platform == "win32" else ctrl_c_until(handler_event):
+            yield
+    finally:
+        signal.signal(signal.SIGINT, old_handler)
+
+
+@contextmanager
+def ctrl_c_until(handler_event: threading.Event) -> Iterator[None]:
+    """A signal that comes right before a read does not wake it: a thread sends it again, until it is heeded."""
+    main_thread = threading.get_ident()
+    read_end, write_end = os.pipe()
+
+    def send_again() -> None:
+        while (signal_byte := os.read(read_end, 1)) and signal_byte[0] != signal.SIGINT:
+            pass
+        while signal_byte and not handler_event.wait(UNHEEDED_SECONDS):
+            signal.pthread_kill(main_thread, signal.SIGINT)
+
+    os.set_blocking(write_end, False)
+    old_wakeup = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    sender = threading.Thread(target=send_again, name="everword ctrl-c", daemon=True)
+    sender.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(old_wakeup)
+        handler_event.set()
+        os.close(write_end)
+        sender.join()
+        os.close(read_end)
+
+
+async def import_file(
+    memory: MemoryEngine,
+    file: str,
+    reader: Reader,
+    settings: Settings,
+    on_edit: OnEdit,
+    helper: HelpingProcess | None,
+) -> int:
+    """Append the records of a file to the log, and report on it; returns how many are bad. The helper begins to read
+    while more are coming."""
+    from everword.memory.transfer import ImportProgress, import_records
+
+    name = "standard input" if file == STANDARD else file
+    spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
+    so_far = ImportProgress()
+    start = time.monotonic()
+    try:
+        with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
+            task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
+
+            def show_progress(totals: ImportProgress) -> None:
+                nonlocal so_far
+                so_far = totals
+                if helper is not None:
+                    helper.start_if_large(totals.new)
+                rate = round(totals.read / max(time.monotonic() - start, 1e-3))
+                bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
+
+            records = collect_spaces(reader, spaces)
+            await import_records(memory, records, space=settings.space, on_edit=on_edit, progress=show_progress)
+    finally:
+        report_import(name, reader.format, so_far)
+    hint_space(spaces, settings.space)
+    return so_far.bad_count
+
+
+def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
+    """The records unchanged; `spaces` collects the spaces they name."""
+
+    for record in records:
+        if isinstance(record, Record) and record.space is not None:
+            spaces.add(record.space)
+        yield record
+
+
+def report_import(name: str, format: str, totals: ImportProgress) -> None:
+    """Print the counts, and the records that are bad."""
+    for line in totals.bad:
+        click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
+    skip_count = totals.bad_count + totals.secret
+    if skip_count > len(totals.bad):
+        click.echo(f"skipped: {printable(name)}, {skip_count - len(totals.bad):,} more", err=True)
+    edited = f"{totals.edited:,} edited, " if totals.edited else ""
+    refused = f"{totals.refused:,} known with another text, " if totals.refused else ""
+    erased = f"{totals.erased:,} erased before, " if totals.erased else ""
+    erased += f"{totals.expired:,} expired, " if totals.expired else ""
+    erased += f"{totals.secret:,} refused for their secrets, " if totals.secret else ""
+    counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count:,} bad"
+    click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
+    if totals.marked:
+        click.echo(f"{plural(totals.marked, 'message')} with secrets: `everword stats` counts them by kind", err=True)
+    if totals.refused:
+        click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)
+
+
+def hint_space(spaces: set[str], space: str) -> None:
+    """Print a hint if the file names another space and --space was not given."""
+    others = sorted(spaces - {space})
+    if others and global_option(SPACE) is None:
+        other_names = printable(others[0]) + (f" (and {len(others) - 1} more)" if len(others) > 1 else "")
+        click.echo(
+            f"hint: the file names the space {other_names}; it was imported into {space}. "
+            "To keep spaces apart: --space NAME",
+            err=True,
+        )
+
+
+# -- export
+
+
+@click.command(cls=StoreCommand)
+@options.ONE_USER
+@options.ONE_CONVERSATION
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default=STANDARD,
+    help="Where to write; - is standard output.",
+)
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
+@click.option("--with-secrets", is_flag=True, help="Write the secrets that were said, too, not placeholders for them.")
+def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
+    """Write messages as JSON Lines, one a line, in order.
+
+    What is written can be imported again, here or elsewhere, without loss: ids, authors, times and all. A file is
+    replaced only once the new one is whole. A message that is damaged and cannot be read ends it, unless --salvage is
+    given: then the others are written, those left out are named, and the exit status is 1. Secrets (API keys,
+    passwords) are written as placeholders, unless --with-secrets is given.
+
+    \b
+    everword export -o backup.jsonl
+    everword export --user alex | gzip > alex.jsonl.gz
+    """
+    from everword.log.tables import find_damaged_messages
+
+    with opening.open_for_reading() as handle:
+        space = handle.settings.space
+        total = count_messages(handle.store, space, user, conversation)
+        messages = handle.memory.export(
+            user=user, conversation=conversation, space=space, salvage=salvage, secrets=with_secrets
+        )
+        with open_output(output) as file:
+            count = write_messages(messages, handle.store, space, total, file)
+        scope = Filter(space, user=user, conversation=conversation)
+        unreadable = handle.store.read(lambda tx: find_damaged_messages(tx, scope)) if salvage else []
+    if output != STANDARD:
+        click.echo(f"{output}: {plural(count, 'message')} written", err=True)
+    report_left_out(unreadable)
+
+
+def report_left_out(unreadable: Sequence[Exception]) -> None:
+    """Print what a salvage could not read; then the exit status is 1."""
+    for error in unreadable:
+        click.echo(f"left out: {printable(str(error))}", err=True)
+    if unreadable:
+        click.echo(f"{len(unreadable):,} left out", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def count_messages(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
+    """How many messages an export will have; None if that is not known beforehand."""
+
+    if conversation is not None:
+        return opening.find_conversation(store, space, conversation).turns if user is None else None
+    if user is not None:
+        return None
+    stats = read_stats(store, space)
+    return None if stats is None else stats.messages + stats.erased
+
+
+def read_stats(store: Store, space: str | None = None) -> Stats | None:
+    """What is in a store; None if a damaged file, which can be read in part, cannot be counted."""
+    try:
+        return store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    except StoreError:
+        return None
+
+
+def write_messages(messages: Iterable[Message], store: Store, space: str, total: int | None, file: BinaryIO) -> int:
+    """Write every message and count them. No progress bar if the messages go to the terminal."""
+    from everword.formats import dump
+
+    count = 0
+    with progress_bar("{task.completed:,} messages", visible=not file.isatty()) as bar:
+        task = bar.add_task("exporting", total=total)
+        for id, messages_of_conversation in groupby(messages, key=lambda message: message.conversation):
+            owner = opening.read_conversation(store, space, id)
+            for message in messages_of_conversation:
+                file.write(dump(message, owner).encode() + b"\n")
+                count += 1
+                bar.update(task, completed=count)
+    return count
+
+
+@contextmanager
+def open_output(output: str) -> Iterator[BinaryIO]:
+    """Open the output. A plain file appears complete or not at all; a pipe or device is written to directly."""
+
+    path = Path(output).resolve()
+    if output == STANDARD:
+        yield sys.stdout.buffer
+    elif not path.parent.is_dir():
+        raise InvalidInput("output", f"the folder {Path(output).parent} does not exist; create it first")
+    elif path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            yield file
+    else:
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with open(temporary, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+# -- copy
+
+
+@click.command()
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@click.option("--migrate", is_flag=True, help="Create everword's schema on DST first, if it is PostgreSQL.")
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
+def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
+    """Copy a whole store into an empty one.
+
+    Both may be of any kind. Everything goes along: all spaces, ids, times, seals, tombstones and the index. SRC is read
+    as of one moment, and others may go on using it; the copy is verified at the end. If it is stopped, a file that was
+    made for it is removed again.
+
+    If something in SRC is damaged and cannot be read, nothing is copied, unless --salvage is given: then all the rest
+    is, what was left out is named, and the exit status is 1. A message that was left out is an erased one in the copy.
+
+    \b
+    everword copy everword.db json:memory.json
+    everword copy everword.db postgresql://user:password@host/database --migrate
+    """
+    from everword.wiring import open_store
+
+    settings = current_settings()
+    source_file = opening.store_file(source)
+    target_file = opening.store_file(target)
+    if source_file is not None and target_file is not None and source_file.resolve() == target_file.resolve():
+        raise StoreError(f"{source} and {target} are the same file; copy into a new store")
+    new_file = target_file if target_file is not None and not target_file.exists() else None
+    unreadable: list[StoreError] = []
+    with closing(open_store(opening.require_existing(source), settings)) as origin:
+        row_counts, proof = copy_into(
+            origin, target, new_file, settings, migrate, unreadable.append if salvage else None
+        )
+    click.echo(
+        f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
+        f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
+    )
+    for fault in proof.faults:
+        click.echo(printable(str(fault)))
+    click.echo(f"the copy is {'whole' if proof.ok else 'faulty, as its source is'}: root {proof.root}")
+    report_left_out(unreadable)
+    if not proof.ok:
+        raise click.exceptions.Exit(1)
+
+
+def copy_into(
+    origin: Store,
+    target: str,
+    new_file: Path | None,
+    settings: Settings,
+    migrate: bool,
+    salvage: Callable[[StoreError], None] | None,
+) -> tuple[dict[str, int], Verification]:
+    """Copy and verify. If it is stopped, a file that was created for it is removed."""
+    from everword.log.tables import verify
+    from everword.memory.transfer import copy_store
+    from everword.wiring import open_store
+
+    is_complete = False
+    store = open_store(target, settings, migrate=migrate)
+    try:
+        stats = read_stats(origin)
+        total = None
+        if stats is not None:
+            total = stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
+        with progress_bar("{task.completed:,} rows") as bar:
+            task = bar.add_task("copying", total=total)
+            rows_so_far = {}
+
+            def show_progress(table: str, count: int) -> None:
+                rows_so_far[table] = count
+                bar.update(task, description=f"copying {table}", completed=sum(rows_so_far.values()))
+
+            row_counts = copy_store(origin, store, show_progress, salvage)
+        proof = store.read(verify)
+        is_complete = True
+        return row_counts, proof
+    finally:
+        store.close()
+        if new_file is not None and not is_complete:
+            for ending in ("", "-wal", "-shm", ".lock", ".tmp"):
+                with suppress(OSError):
+                    new_file.with_name(new_file.name + ending).unlink(missing_ok=True)

@@ -1,0 +1,349 @@
+"""Settings: few, frozen, and read in one place.
+
+A value comes from the argument given in code, else from the environment (`EVERWORD_STORE`), else from
+`everword.toml` in the working directory (or the file named by `EVERWORD_CONFIG`), else from the default here.
+An unknown name or a value of the wrong type is refused; the error names its source.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from everword.errors import ConfigError
+from everword.masking import STARS, keep_out_of_texts, keep_password_out_of_texts, mask_credentials
+
+PREFIX = "EVERWORD_"
+FILE = "everword.toml"
+STORE = "everword.db"
+OLD_PREFIX = "RECOLLECT_"  # everword was called recollect
+OLD_FILE = "recollect.toml"
+OLD_STORE = "recollect.db"
+
+
+class Secret(str):
+    """Text that is not shown: its repr and its formatted form are stars, and no text of ours has it from now on."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: str = "") -> Secret:
+        secret = super().__new__(cls, value)
+        keep_out_of_texts(value)
+        return secret
+
+    def __repr__(self) -> str:
+        return repr(STARS) if self else "''"
+
+    def __format__(self, spec: str) -> str:
+        return format(STARS if self else "", spec)
+
+
+NONE = Secret("")
+
+
+def setting(default: Any, about: str, *, least: float | None = None, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"about": about, "least": least, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All there is to set."""
+
+    store: str = setting(
+        STORE,
+        "Where memory is kept: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
+    )
+    space: str = setting("default", "The space used when none is named.")
+    embedder: str = setting(
+        "static",
+        "What makes vectors: `static` (built in), `minilm` (extra `[minilm]`) or `endpoint` (extra `[openai]`).",
+        choices=("static", "minilm", "endpoint"),
+    )
+    embedder_url: str = setting("", "Base URL of an OpenAI-compatible server, for `embedder = endpoint`.")
+    embedder_model: str = setting("text-embedding-3-small", "The model asked for at that server.")
+    embedder_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
+    embedder_threads: int = setting(1, "Threads for `minilm`. One is right on shared machines.", least=1)
+    chat_url: str = setting("", "Base URL of an OpenAI-compatible server for replies: `http://localhost:11434/v1`.")
+    chat_model: str = setting(
+        "",
+        "The model that replies; several, with commas, are tried in order. `NAME@URL`: elsewhere. "
+        "`local`: the small model that runs here (extra `[local]`).",
+    )
+    chat_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
+    memory_url: str = setting("", "The same for memory work (summaries, facts). Empty: the chat model's.")
+    memory_model: str = setting("", "The model for memory work. Empty: the chat model.")
+    memory_key: Secret = setting(NONE, "Its API key. Empty: the chat model's.")
+    small_url: str = setting("", "The same for small merges (histories, contexts of members). Empty: memory work's.")
+    small_model: str = setting("", "The model for small merges. Empty: the one for memory work.")
+    small_key: Secret = setting(NONE, "Its API key. Empty: memory work's.")
+    model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
+    daily_tokens: int = setting(0, "Tokens a day for memory work; above it, built-in writers. 0: no ceiling.", least=0)
+    thinking_tokens: int = setting(
+        4_000,
+        "Tokens that a call for memory work allows beyond its answer, for models that think first; an answer that is "
+        "cut off is asked for once more with four times the limit.",
+        least=0,
+    )
+    batch_seconds: int = setting(
+        180,
+        "How long memory work by a model waits for more messages of a conversation, so that one call serves many; it "
+        "does not wait when 40 have come (80 for summaries, 400 for titles), and waits for the first 60 messages of a "
+        "person in any case. 0: it never waits.",
+        least=0,
+    )
+    rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)
+    raised_turns: int = setting(20, "Turns after which a message the model asked for sinks again.", least=1)
+    window_tokens: int = setting(30_000, "The window archives above this many tokens. 0: off.", least=0)
+    window_turns: int = setting(20, "The window archives at this many messages, and 10 stay. 0: off.", least=0)
+    window_user_messages: int = setting(
+        0, "The window archives after this many user messages, 4 pairs stay. 0: off.", least=0
+    )
+    level_episodes: int = setting(
+        5, "Active episodes of one level; when there are more, the oldest become one of the next.", least=2
+    )
+    active_episodes: int = setting(10, "Active episodes in all.", least=2)
+    near_episodes: int = setting(3, "Past episodes close to the message that a context shows.", least=0)
+    episode_distance: float = setting(
+        0.0, "Cosine distance under which a past episode is close. 0: the embedder's own default.", least=0
+    )
+    topic_similarity: float = setting(
+        0.0, "Cosine from which on a message joins a topic. 0: the embedder's own default.", least=0
+    )
+    time_zone: str = setting(
+        "UTC", "The time zone of days, an IANA name such as `Europe/Berlin`, for spaces that have none of their own."
+    )
+    index_seconds: int = setting(
+        2, "How long a search waits until what was just added can be found; after that, it searches without.", least=0
+    )
+    digest_seconds: int = setting(
+        20, "How long a profile waits for digests to be made; after that, what there was last.", least=0
+    )
+    context_digest_seconds: float = setting(
+        0.3, "How long a context waits for a digest, at most `digest_seconds`; after that, the last one.", least=0
+    )
+    digest_tokens: int = setting(
+        24_000, "Tokens of a day that a model is shown at a time; a longer day is split by time.", least=1_000
+    )
+    share_channels: bool = setting(
+        False, "Show in every channel of a space what was said in the others: for spaces whose channels all can read."
+    )
+    tokenizer: str = setting(
+        "o200k_base",
+        "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",
+        choices=("o200k_base", "cl100k_base", "estimate"),
+    )
+    retain_messages: int = setting(0, "Days for which messages are kept; see `everword retain`. 0: for ever.", least=0)
+    retain_episodes: int = setting(
+        0, "Days for which summaries of what left the window are kept. 0: for ever.", least=0
+    )
+    retain_facts: int = setting(0, "Days for which facts are kept that no longer hold. 0: for ever.", least=0)
+    retain_digests: int = setting(0, "Days for which digests of days are kept. 0: for ever.", least=0)
+    retain_topics: int = setting(0, "Days for which topics are kept that have faded. 0: for ever.", least=0)
+    retain_usage: int = setting(0, "Days for which counts of calls are kept. 0: for ever.", least=0)
+    retain_every: int = setting(
+        0,
+        "Hours after which a process that follows the log removes what is over. 0: only `everword retain` does.",
+        least=0,
+    )
+    telemetry: str = setting(
+        "auto",
+        "Where counts of calls, caches and fallbacks go besides the store: `prometheus` (its registry), "
+        "`opentelemetry` (its API), both with a comma; `auto`: those installed (extra `[telemetry]`); `off`.",
+    )
+    server_origins: str = setting(
+        "", "Web pages that may call a server from a browser, with commas: `https://app.example.com`. Empty: none."
+    )
+    server_rate: int = setting(0, "Requests a minute for each key of a server, and process. 0: no limit.", least=0)
+    server_body_kb: int = setting(8_192, "The largest request a server reads, in KiB.", least=1)
+    server_body_idle: int = setting(20, "Seconds a server waits for the next part of a request's body.", least=1)
+    server_body_seconds: int = setting(300, "Seconds a server waits for the whole of a request's body.", least=1)
+    server_body_rate: int = setting(
+        1_024, "Bytes a second that a request's body must come with, after the first seconds. 0: any.", least=0
+    )
+    server_grace: int = setting(60, "Seconds a server that is told to end gives the requests in hand.", least=0)
+    followers: bool = setting(True, "Bring views up to date inside this process. Off: `everword worker` does it.")
+    lease_seconds: int = setting(
+        60, "How long work on a view may go on before another worker may take it over.", least=1
+    )
+    busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
+    hold_messages: int = setting(
+        0,
+        "Messages held in memory, at most, while the disk is full, read-only or gone, or PostgreSQL is away; they are "
+        "written later, and lost if the process dies. 0: none, such a write fails; but `everword chat` and the bots "
+        "hold 1,000.",
+        least=0,
+    )
+    secrets: str = setting(
+        "mask",
+        "What becomes of API keys, passwords and other secrets in messages: `mask` keeps them and shows them in their "
+        "own conversation alone, `redact` keeps placeholders instead, `refuse` refuses the message, `keep` does "
+        "nothing.",
+        choices=("mask", "redact", "refuse", "keep"),
+    )
+    vector_cache_mb: int = setting(256, "Memory for passages and vectors held ready for search.", least=1)
+
+    def __post_init__(self) -> None:
+        for definition in fields(self):
+            value = getattr(self, definition.name)
+            if isinstance(value, str):
+                for address in {value, *value.split(",")}:  # some settings are lists
+                    keep_password_out_of_texts(address)
+
+    def __repr__(self) -> str:
+        values = (f"{definition.name}={getattr(self, definition.name)!r}" for definition in fields(self))
+        return mask_credentials(f"Settings({', '.join(values)})")
+
+    @classmethod
+    def load(
+        cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **arguments: Any
+    ) -> Settings:
+        """Settings from arguments, environment, file and defaults, in that order. None means: not given."""
+        environ = os.environ if environ is None else environ
+        values: dict[str, Any] = {}
+        for name, value, source in (*read_file(environ, folder or Path.cwd()), *read_environment(environ)):
+            values[name] = convert_value(name, value, source)
+        for name, value in arguments.items():
+            if value is not None:
+                values[name] = convert_value(name, value, "argument")
+        if "store" not in values:
+            check_old_store(folder or Path.cwd())
+        return cls(**values)
+
+
+HELD_IN_CHATS = 1_000  # messages that are held where people talk, if no setting says how many
+
+
+def hold_in_chats(settings: Settings) -> Settings:
+    """The settings of a program in which people talk: they go on talking while the store takes nothing."""
+    return replace(settings, hold_messages=settings.hold_messages or HELD_IN_CHATS)
+
+
+def read_token(platform: str, environ: Mapping[str, str] | None = None) -> Secret:
+    """The token of a bot: from the environment only, so that it stands in no file of settings and no list of processes;
+    empty if there is none."""
+    return Secret((os.environ if environ is None else environ).get(token_variable(platform), "").strip())
+
+
+def token_variable(platform: str) -> str:
+    return f"{PREFIX}{platform.upper()}_TOKEN"
+
+
+BY_NAME = {f.name: f for f in fields(Settings)}
+
+
+def read_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    values = []
+    for key, value in sorted(environ.items()):
+        check_prefix(key)
+        name = key.removeprefix(PREFIX).lower()
+        # Variables of the tests and of other tools may share the prefix: only what we know is ours.
+        if key.startswith(PREFIX) and name in BY_NAME:
+            values.append((name, value, key))
+    return values
+
+
+def check_prefix(key: str) -> None:
+    """Refuse a variable of ours that has the prefix of before."""
+    name = key.removeprefix(OLD_PREFIX)
+    if key.startswith(OLD_PREFIX) and (
+        name.lower() in BY_NAME or name in ("CONFIG", "DEBUG") or name.endswith("_TOKEN")
+    ):
+        raise ConfigError(f"{key} is now called {PREFIX}{name}: rename it")
+
+
+def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
+    config_path = environ.get(PREFIX + "CONFIG")
+    path = Path(config_path) if config_path else folder / FILE
+    if not path.exists():
+        if config_path:
+            raise ConfigError(f"{PREFIX}CONFIG names {config_path}, which does not exist")
+        if (folder / OLD_FILE).exists():
+            raise ConfigError(f"{folder / OLD_FILE} is now called {FILE}: rename it")
+        return []
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    return [(name, value, str(path)) for name, value in values.items()]
+
+
+def check_old_store(folder: Path) -> None:
+    """Refuse to begin an empty memory beside one that lies where the default store was before."""
+    if (folder / OLD_STORE).exists() and not (folder / STORE).exists():
+        raise ConfigError(
+            f"{folder / OLD_STORE} is a memory under the name of before; the default is now {STORE}: rename the file, "
+            f"with those that begin like it, or name it: {PREFIX}STORE={OLD_STORE}"
+        )
+
+
+def setting_sources(settings: Settings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Where each value comes from: the name of a variable or a file, "default", or "argument" if code or a command line
+    gave it."""
+    environ = os.environ if environ is None else environ
+    sources = dict.fromkeys(BY_NAME, "default")
+    for name, value, source in (*read_file(environ, Path.cwd()), *read_environment(environ)):
+        sources[name] = source
+        if convert_value(name, value, source) != getattr(settings, name):
+            sources[name] = "argument"
+    for name, definition in BY_NAME.items():
+        if sources[name] == "default" and getattr(settings, name) != definition.default:
+            sources[name] = "argument"
+    return sources
+
+
+def convert_value(name: str, value: Any, source: str) -> Any:
+    """Convert a value to its setting's type, or raise an error that names its source."""
+    definition = BY_NAME.get(name)
+    if definition is None:
+        raise ConfigError(f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}")
+    kind: Any = type(definition.default)
+    about = definition.metadata
+    try:
+        result = parse_bool(value) if kind is bool else kind(value)
+    except (TypeError, ValueError):
+        expected_type = {bool: "true or false", float: "a number"}.get(kind, "a whole number")
+        raise ConfigError(f"{source}: {name} must be {expected_type}") from None
+    if kind in (str, Secret) and not isinstance(value, str):
+        raise ConfigError(f"{source}: {name} must be text, not {type(value).__name__}")
+    if about["choices"] and result not in about["choices"]:
+        raise ConfigError(f"{source}: {name} must be one of {', '.join(about['choices'])}, not {result!r}")
+    if about["least"] is not None and not result >= about["least"]:  # not a number is not at least anything
+        raise ConfigError(f"{source}: {name} must be at least {about['least']}, not {result}")
+    if kind is str and not result and definition.default:
+        raise ConfigError(f"{source}: {name} is empty")
+    if name == "time_zone":
+        check_zone(str(result), source)
+    return result
+
+
+def check_zone(name: str, source: str) -> None:
+    if name.upper() == "UTC":  # which needs no data of the system
+        return
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        example = "an IANA name such as Europe/Berlin; a system without time zones needs the package `tzdata`"
+        raise ConfigError(f"{source}: time_zone must be {example}, not {name!r}") from None
+
+
+def parse_bool(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ValueError(value)

@@ -1,0 +1,388 @@
+"""What a context says about the people in it: facts by category, the most important first, with dates where they
+matter.
+
+In a chat with one person these are what they said of themselves and what others said of them in channels they speak in,
+with the names of those others. In a channel it is only what was said in that channel. This includes dates: if somebody
+said in private since when a fact holds, and in the channel only the fact, the channel does not see the date. What
+others say is never an instruction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from functools import lru_cache
+from itertools import filterfalse
+from types import MappingProxyType
+
+from everword.context.render import Note
+from everword.facts.english.finder import find_facts, is_about_answering
+from everword.facts.rules.deciding import MAX_SOURCES, facts_now
+from everword.facts.rules.profile import HEADINGS, fact_relevances, value_with_dates
+from everword.facts.rules.statements import is_said_by_facts, parse_statement
+from everword.facts.tables.facts import facts_of
+from everword.facts.tables.people import begins_with_name, name_in_statement, statements_of
+from everword.facts.viewers import FactsByPerson, hears_channel, name_for, own_name, public_name
+from everword.log.access import Viewer, is_claim
+from everword.log.tables import warn_of_damage
+from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
+from everword.ports import Tx
+from everword.recall.rules.selection import FLOOR
+from everword.summaries.digest_texts import MergedDigest
+from everword.text.fences import person_byline
+
+IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
+LESSER_FACTS = 2  # facts of little importance that a context shows, if they have to do with the message
+SPEAKERS = 12  # messages of a channel whose authors a context tells about
+LAST = len(FACT_CATEGORIES) + 2  # the position of digests: after all facts
+ANY_DAY = date(2000, 1, 1)  # whether a text is an instruction does not depend on the day
+CLAIMS = 50  # statements of others about a person that are shown, the newest ones
+LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
+
+
+def last_speakers(messages: Sequence[Message]) -> list[str]:
+    """Those who wrote the last messages of a channel, the last one first."""
+    return list(dict.fromkeys(message.author for message in reversed(messages[-SPEAKERS:]) if message.role == "user"))
+
+
+def context_notes(
+    tx: Tx,
+    space: str,
+    person: str | None,
+    viewer: Viewer,
+    now: datetime,
+    facts_by_person: FactsByPerson,
+    speaker: tuple[str, MergedDigest] | None,
+    query: str,
+) -> list[Note]:
+    """Notes about the person of a chat, or about those whose facts are given for a channel; what a query is about comes
+    first."""
+    if person is not None:
+        return person_notes(tx, space, person, viewer, now, query, facts_by_person)
+    return group_notes(tx, space, facts_by_person, viewer, now, speaker, query, facts_by_person)
+
+
+def person_notes(
+    tx: Tx,
+    space: str,
+    person: str,
+    viewer: Viewer,
+    now: datetime,
+    query: str = "",
+    facts_by_person: FactsByPerson = MappingProxyType({}),
+) -> list[Note]:
+    """What a chat with one person shows of them: what a query is about first, then the most important. What they said
+    themselves comes first, so that what others say takes no room from it; of what others say, the newest comes
+    first. `facts_by_person` are facts that are read already."""
+    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer, now, facts_by_person)
+    shown_facts = facts_to_show(all_facts, query)
+    all_statements = statements_beside(tx, all_statements, shown_facts)
+    facts, statements = own_knowledge(shown_facts, all_statements)
+    other_facts, other_statements = claims_in(shown_facts, all_statements)
+    return [
+        *lines_of_facts(facts),
+        *statement_notes(statements),
+        *lines_of_facts(other_facts),
+        *reversed(statement_notes(other_statements)),
+    ]
+
+
+def profile_of(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> Profile:
+    """What is known of a person, with the text that a chat of theirs would show."""
+    facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
+    text = profile_text(facts, statements_beside(tx, statements, facts))
+    return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
+
+
+def knowledge_for_viewer(
+    tx: Tx,
+    space: str,
+    person: str,
+    viewer: Viewer,
+    now: datetime,
+    facts_by_person: FactsByPerson = MappingProxyType({}),
+) -> tuple[list[Fact], list[Statement]]:
+    """What a viewer may be shown of a person now."""
+    statements = [
+        statement
+        for statement in statements_of(tx, space, person)
+        if statement.is_shown_at(now) and viewer.sees(statement)
+    ]
+    facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
+    return facts, hide_private_names(tx, statements, viewer)
+
+
+def facts_for_viewer(
+    tx: Tx,
+    space: str,
+    person: str,
+    viewer: Viewer,
+    now: datetime,
+    facts_by_person: FactsByPerson = MappingProxyType({}),
+) -> list[Fact]:
+    """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
+    the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
+    facts = facts_by_person.get(person)
+    if facts is None:
+        facts = facts_of(tx, space, person, active=True)
+    visible_facts = [fact for fact in facts if viewer.sees(fact)]
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
+
+
+def profile_text(
+    facts: Sequence[Fact], statements: Iterable[Statement], names: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """All facts and statements as lines under headings. `names` are those of people who say something, by id."""
+    lines: list[str] = []
+    heading = ""
+    for note in sorted([*fact_notes(facts, least=0.0), *statement_notes(statements)], key=lambda note: note.place):
+        if note.heading != heading:
+            heading = note.heading
+            lines.append(heading)
+        lines.append(f"- {note_text(note, names)}")
+    return "\n".join(lines)
+
+
+def group_notes(
+    tx: Tx,
+    space: str,
+    people: Iterable[str],
+    viewer: Viewer,
+    now: datetime,
+    speaker: tuple[str, MergedDigest] | None = None,
+    query: str = "",
+    facts_by_person: FactsByPerson = MappingProxyType({}),
+) -> list[Note]:
+    """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
+    the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
+    member_notes: list[Note] = []
+    claims: list[Note] = []
+    for number, person in enumerate(people):
+        merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
+        facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
+        own_facts = [fact for fact in facts if not is_claim(fact)]
+        claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number, query=query)
+        if merged_digest is not None and merged_digest.made_by == "model":
+            member_notes.append(
+                Note(person, merged_digest.text, "merged", "In short", (number, "", -1, 0.0, "", 0), person)
+            )
+            merged_text = merged_digest.text.casefold()
+            own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
+        member_notes += fact_notes(own_facts, name=person, number=number, query=query)
+        member_notes += (
+            digest_notes(merged_digest, person, number)
+            if merged_digest is not None and merged_digest.made_by != "model"
+            else []
+        )
+    return [*member_notes, *claims]
+
+
+def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[Note]:
+    """What a member did today and in the days before, on separate lines."""
+    titled_digests = (("Today", merged_digest.today), ("In the last days", merged_digest.history))
+    return [
+        Note(
+            f"{digest.kind} {digest.day}",
+            digest.text,
+            "digest",
+            title,
+            (number, "", LAST, 0.0, title, 0),
+            person,
+        )
+        for title, digest in titled_digests
+        if digest is not None and digest.text
+    ]
+
+
+def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> tuple[str, str]:
+    """What a person is called in a channel, and what they said of themselves there, as far as it does not expire: it is
+    merged with digests, which stay."""
+    facts, all_statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer, now))
+    statements = [statement for statement in all_statements if statement.expires_at is None]
+    return public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
+
+
+def own_knowledge(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
+    """What a person said of themselves. Only this is merged with digests: a model that rewords it may leave out who
+    said what."""
+    return list(filterfalse(is_claim, facts)), list(filterfalse(is_claim, statements))
+
+
+def claims_in(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
+    """What others say of a person."""
+    return list(filter(is_claim, facts)), list(filter(is_claim, statements))
+
+
+def hide_private_names(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
+    """Statements about one person as a viewer may see them: in what the person said, their private name is replaced by
+    the name they have there. What others say stays as it is: a replaced name would reveal that it is the person's."""
+    own_statement = next((statement for statement in statements if not is_claim(statement)), None)
+    if own_statement is None or own_statement.user == viewer.person:
+        return list(statements)
+    private_name = own_name(tx, own_statement.space, own_statement.user)
+    name = name_for(tx, own_statement.space, own_statement.user, viewer)
+    if private_name == name:
+        return list(statements)
+    name_pattern = re.compile(rf"(?<!\w){re.escape(private_name)}(?!\w)")
+    return [
+        statement if is_claim(statement) else replace(statement, text=name_pattern.sub(lambda _: name, statement.text))
+        for statement in statements
+    ]
+
+
+def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
+    """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them."""
+    dated_facts = [fact for fact in facts if fact.speaker != viewer.person and has_dates(fact)]
+    if not dated_facts:
+        return list(facts)
+    ids = sorted({id for fact in dated_facts for id in fact.sources})
+    sources = tx.find_messages(space, ids=ids, damaged=warn_of_damage)
+    places = {message.id: message.conversation for message in sources}
+    heard_places = {place for place in set(places.values()) if hears_channel(tx, space, place, viewer)}
+    ids_to_undate = {
+        fact.id
+        for fact in dated_facts
+        if len(fact.sources) >= MAX_SOURCES or not all(places.get(id) in heard_places for id in fact.sources)
+    }
+    return [replace(fact, valid_from=None, valid_to=None) if fact.id in ids_to_undate else fact for fact in facts]
+
+
+def has_dates(fact: Fact) -> bool:
+    """Whether somebody said since when or until when a fact holds."""
+    return fact.valid_from not in (None, fact.recorded_at, fact.said_at) or fact.valid_to is not None
+
+
+def statement_notes(statements: Iterable[Statement]) -> list[Note]:
+    """Statements that somebody asked to remember, in order: by the person themselves, and by others, who are named. Of
+    what others say only the newest, without what says how to answer."""
+    all_statements = list(statements)
+    claim_ids = [statement.id for statement in all_statements if is_claim(statement)]
+    old_claim_ids = set(claim_ids[:-CLAIMS])
+    statement_lines: list[Note] = []
+    for position, statement in enumerate(all_statements):
+        from_other = is_claim(statement)
+        if statement.id in old_claim_ids or (from_other and says_how_to_answer(statement.user, statement.text)):
+            continue
+        heading = "Said by others" if from_other else "Remembered"
+        rank = (0, "", len(FACT_CATEGORIES) + from_other, 0.0, f"{position:06}")
+        speaker = statement.speaker if from_other else ""
+        statement_lines.append(Note(statement.id, statement.text, "remembered", heading, rank, speaker=speaker))
+    return statement_lines
+
+
+def text_with_speaker(item: Fact | Statement, text: str) -> str:
+    """A line that begins with who says it, if that is somebody else: no text in it can look like another's words."""
+    return f"says {person_byline(item.speaker)}: {text}" if is_claim(item) else text
+
+
+def note_text(note: Note, names: Mapping[str, str]) -> str:
+    """The line of a note, where no context has a label for whoever says it."""
+    return f"says {person_byline(note.speaker, names.get(note.speaker))}: {note.text}" if note.speaker else note.text
+
+
+@lru_cache(maxsize=4096)
+def says_how_to_answer(person: str, text: str) -> bool:
+    """Whether words about a person say how to answer: only the person themselves may say that."""
+    if is_about_answering(text):
+        return True
+    facts = (*find_facts(text, ANY_DAY), *parse_statement(person, text).facts)
+    return any(fact.category == "instruction" for fact in facts)
+
+
+def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[Fact]) -> list[Statement]:
+    """The statements that say something beside the facts that are shown: what was remembered is shown once."""
+    names: dict[str, str] = {}
+    others = list[Statement]()
+    for statement in statements:
+        person = statement.user
+        names.setdefault(person, own_name(tx, statement.space, person))
+        name = names[person]
+        if not begins_with_name(statement.text, name):
+            name = name_in_statement(tx, statement)
+        own_facts = [fact for fact in facts if (fact.user, fact.speaker) == (person, statement.speaker)]
+        if not is_said_by_facts(parse_statement(name, statement.text), own_facts):
+            others.append(statement)
+    return others
+
+
+def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
+    """The facts that are important or that a query is about, in the order in which they are shown: instructions and
+    what the query is about, then the most important. What others say how to answer is left out."""
+    relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
+    # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
+    lesser = [
+        (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least
+    ]
+    nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
+    first: list[Fact] = []
+    others: list[Fact] = []
+    for place in by_importance(facts):
+        fact = facts[place]
+        is_instruction = fact.category == "instruction"
+        if fact.importance >= least or fact.id in nearest_ids or (query and is_instruction):
+            (first if not query or is_instruction or relevances[place] >= FLOOR else others).append(fact)
+    return [
+        fact for fact in (*first, *others) if not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
+    ]
+
+
+def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
+    """The places of facts, that of the most important one first."""
+    return sorted(range(len(facts)), key=lambda place: importance_rank(facts[place]))
+
+
+def fact_notes(
+    facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT, query: str = ""
+) -> list[Note]:
+    """One line for each key and speaker, or several if it has many values; what a query is about first, then the most
+    important."""
+    return lines_of_facts(facts_to_show(facts, query, least), name=name, number=number)
+
+
+def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int = 0) -> list[Note]:
+    """Facts as notes, in the order of the first fact of each."""
+    groups: dict[tuple[str, str, str, str], list[Fact]] = {}
+    ranks = {fact.id: rank for rank, fact in enumerate(ranked_facts)}
+    for fact in ranked_facts:
+        groups.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
+    fact_lines = list[Note]()
+    for (subject, category, key, _), values in groups.items():
+        heading = f"About {subject}" if subject else HEADINGS[category]
+        for line_facts in split_into_lines(values):
+            place = (
+                number,
+                subject,
+                FACT_CATEGORIES.index(line_facts[0].category),
+                -line_facts[0].importance,
+                key,
+                len(fact_lines),
+            )
+            shown_values = [value_with_dates(fact) for fact in line_facts]
+            text = "; ".join(shown_values) if key == category else f"{key}: {', '.join(shown_values)}"
+            reason = f"known, importance {line_facts[0].importance:.1f}"
+            speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""
+            fact_lines.append(Note(line_facts[0].id, text, reason, heading, place, name, speaker))
+    return sorted(fact_lines, key=lambda note: ranks[note.id])
+
+
+def importance_rank(fact: Fact) -> tuple[float, float, str]:
+    """The sort key of a fact: the most important first, then the newest."""
+    return -fact.importance, -fact.said_at.timestamp(), fact.id
+
+
+def split_into_lines(values: Sequence[Fact]) -> Iterator[list[Fact]]:
+    """The values of a key, in groups that each fit on a line."""
+    line_facts: list[Fact] = []
+    size = 0
+    for fact in values:
+        length = len(value_with_dates(fact))
+        if line_facts and size + length > LINE:
+            yield line_facts
+            line_facts = []
+            size = 0
+        line_facts.append(fact)
+        size += length
+    if line_facts:
+        yield line_facts

@@ -1,0 +1,255 @@
+"""What a context is asked for, and its material: everything that it can be chosen from, read in one transaction.
+
+A follow-up question is searched for with what the last messages before it are about, so what to search for may be open
+until these are read. The topic of the message is part of the material as far as no other section shows it: a topic that
+lies in the window is shown there; if it began before the window, the summary of its packed part is shown, and if the
+conversation returns to it, its last messages too. This reads the topics, which are cached, and two more rows if there
+is something to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+
+from everword.context.render import Calendar, CurrentTopic, Note, current_text
+from everword.follow.task import TaskMessage
+from everword.model import Budget, Episode, ExtractLine, Hit, Message, Role, Tiers, TopicMessage
+from everword.ports import Tx, Vectors
+from everword.recall import standalone
+from everword.recall.rules.query import text_to_compare
+from everword.summaries.digest_texts import MergedDigest
+from everword.text import fences
+from everword.text.fences import author_labels
+from everword.topics import tables as rows
+from everword.topics.rules import topics as rule
+from everword.topics.rules.topic_set import TopicState, round_vector
+from everword.topics.rules.topics import IncomingMessage
+from everword.topics.view import LAST, TopicPage, Topics, may_lean
+
+EXCHANGE = 4  # messages that tell what a follow-up question is about
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What a context is built for: the message, what to search for with it and its vector, and what it may hold. `held`
+    are the messages of the space that are not written yet. `embed` is set while what to search for is open."""
+
+    text: str
+    query: str
+    vector: Vectors | None
+    now: datetime
+    budget: Budget
+    system: str | None
+    markers: bool
+    question: Message | None
+    speaker: tuple[str, MergedDigest] | None
+    hits: Sequence[Hit]
+    shown_ids: frozenset[str]
+    held: Sequence[Message] = ()
+    embed: Callable[[Sequence[str]], Vectors] | None = None
+
+    def after_exchange(self, messages: Sequence[Message]) -> ContextRequest:
+        """The request with what to search for, from the last messages before the question."""
+        if self.embed is None:
+            return self
+        query = standalone.offline(standalone.Inputs(self.query, task_messages(messages[-EXCHANGE:]))).question
+        vector = self.embed([text_to_compare(query, self.now)])[0]
+        return replace(self, query=query, vector=vector, embed=None)
+
+
+def task_messages(messages: Sequence[Message]) -> tuple[TaskMessage, ...]:
+    return tuple(TaskMessage(message.role, message.content) for message in messages)
+
+
+LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
+
+
+@dataclass(frozen=True)
+class ContextState:
+    """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that
+    the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
+    `earlier`, which has left the window, and the window are the whole conversation: it can be sent as it is, with other
+    instructions and what was found `elsewhere`, and then `sends_whole`. `names` says what people are called, by id;
+    `now` and `zone` which day it is, and where."""
+
+    text: str
+    instructions: str
+    system: str | None
+    whole_instructions: str = ""
+    conversation: str = ""
+    window: Sequence[Message] = ()
+    beside: Sequence[Message] = ()
+    earlier: Sequence[Message] = ()
+    is_whole: bool = False
+    sends_whole: bool = False
+    tiers: Mapping[int, Tiers] = field(default_factory=dict)
+    relevance: Mapping[int, float] = field(default_factory=dict)
+    profile: Sequence[Note] = ()
+    episodes: Sequence[Episode] = ()
+    past: Sequence[Episode] = ()
+    retrieved: Sequence[Hit] = ()
+    elsewhere: Sequence[Hit] = ()
+    nothing_relevant: bool = False
+    found: Sequence[Hit] = ()
+    topic: CurrentTopic | None = None
+    channel: bool = False
+    raised_turns: int = 20
+    author: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    now: datetime | None = None
+    zone: tzinfo = UTC
+
+    @property
+    def people(self) -> set[str]:
+        """The ids of all people who may be named in the context."""
+        hits = (*self.retrieved, *self.elsewhere, *self.found)
+        messages = (*self.earlier, *self.window, *self.beside, *(hit.message for hit in hits))
+        last_of_topic = self.topic.last_messages if self.topic is not None else ()
+        return {
+            *(message.author for message in messages if message.role == "user"),
+            *(message.author for message in last_of_topic if message.role == "user"),
+            *(line.author for line in self.summary_lines if line.author and line.role != "assistant"),
+            *(id for note in self.profile for id in (note.person, note.speaker) if id),
+            *(() if self.author is None else (self.author,)),
+        }
+
+    @property
+    def summary_lines(self) -> Iterator[ExtractLine]:
+        """The lines of all summaries that may be in the context."""
+        for episode in (*self.episodes, *self.past):
+            yield from episode.lines
+        if self.topic is not None:
+            yield from self.topic.lines
+
+    @cached_property
+    def labels(self) -> fences.Labels:
+        """The label of each author in the context; no two are the same."""
+        messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
+        speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
+        speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
+        speakers += [(line.role, line.author) for line in self.summary_lines if line.role]
+        speakers += [("user", person) for note in self.profile for person in (note.person, note.speaker) if person]
+        speakers += [] if self.author is None else [("user", self.author)]
+        return author_labels(speakers, self.names)
+
+    @property
+    def shows_authors(self) -> bool:
+        """Whether messages say who wrote them: in a channel, and in a chat in which several people write."""
+        authors = {message.author for message in self.window if message.role == "user"}
+        return self.channel or len(authors) > 1
+
+    @property
+    def current(self) -> str:
+        """The current message as it is sent."""
+        return current_text(self.text, self.author, self.shows_authors, self.labels)
+
+    def as_whole(self) -> ContextState:
+        """The state from which the whole conversation is sent: nothing of it is summed up, retrieved or asked for."""
+        return replace(
+            self,
+            instructions=self.whole_instructions,
+            window=sorted((*self.earlier, *self.window), key=lambda message: message.turn),
+            earlier=(),
+            sends_whole=True,
+            tiers={},
+            relevance={},
+            episodes=(),
+            past=[episode for episode in self.past if episode.conversation != self.conversation],
+            retrieved=self.elsewhere,
+            found=[hit for hit in self.found if hit.message.conversation != self.conversation],
+            topic=None,
+        )
+
+    @property
+    def calendar(self) -> Calendar:
+        """The day and the time zone in which times are shown."""
+        return Calendar(self.now, self.zone)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether the model is told how to ask for more."""
+        return bool(self.instructions)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether counting and escaping it takes so long that it should not block others."""
+        messages = (*self.earlier, *self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
+        return len(self.text) + len(self.system or "") + sum(len(message.content) for message in messages) > LARGE
+
+
+# -- the topic of the message
+
+
+KEPT = 4  # last messages of a topic outside the window that are shown
+LARGE_WINDOW = 8_000  # characters of the window, from which its topics may decide what is shown of it
+
+
+def find_current_topic(
+    tx: Tx,
+    topics: Topics,
+    place: tuple[str, str],
+    text: str,
+    vector: Vectors,
+    window: Sequence[Message],
+    now: datetime,
+) -> CurrentTopic | None:
+    """The topic that a message in `place` (a space and a conversation) would belong to, with what is worth showing."""
+    page = topics.read_page(tx, *place)
+    if not page.book.states:
+        return None
+    text = text[: rows.LOOKED_AT]
+    parts = matching_topics(
+        tx,
+        topics,
+        page,
+        IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=may_lean(text)),
+    )
+    if not parts:
+        return None
+    start = window[0].turn if window else LAST
+    lines: tuple[ExtractLine, ...] = ()
+    last_messages: list[TopicMessage] = []
+    if min(part.first for part in parts) < start:
+        packed_parts = [part for part in parts if part.packed_upto]
+        lines = tuple(line for part in packed_parts for line in rows.summary_lines(tx, page.place, part.first))
+        if parts[0].first != page.book.current:  # the conversation returns to it
+            last_messages = [
+                message
+                for part in parts
+                for message in rows.messages_outside_packs(tx, page.place, part)
+                if message.turn < start
+            ]
+    return CurrentTopic(
+        id=parts[0].id,
+        title=parts[0].title,
+        first=parts[0].first,
+        since=min(part.created_at for part in parts),
+        messages=sum(part.count for part in parts),
+        lines=lines,
+        last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
+        turns=topic_turns(tx, page, parts, window),
+    )
+
+
+def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMessage) -> list[TopicState]:
+    """The topic a message belongs to, active or faded, with all its parts; empty if the message opens a new topic."""
+    first = rule.choose_topic(page.book, message, topics.rule)
+    if first is not None:
+        return page.book.topics.parts(first)
+    faded_topics = page.load_faded(tx)
+    topics.cache_faded(page)
+    weights = page.book.weigh_words(message)
+    returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
+    return [] if returned_topic is None else faded_topics.states.parts(returned_topic)
+
+
+def topic_turns(tx: Tx, page: TopicPage, parts: Sequence[TopicState], window: Sequence[Message]) -> frozenset[int]:
+    """The turns of a large window that belong to this topic: if not all of the window fits, they are chosen first."""
+    if not window or sum(len(message.content) for message in window) < LARGE_WINDOW:
+        return frozenset()
+    part_ids = {part.first for part in parts}
+    turn_rows = tx.rows(rows.TURNS, {**page.place, "turn": window[0].turn - 1}, where=page.place)
+    return frozenset(row["turn"] for row in turn_rows if row["topic"] in part_ids)

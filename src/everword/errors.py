@@ -1,0 +1,259 @@
+"""Every error everword raises on purpose, in one tree. A message says what happened and what to do next.
+
+EverwordError
+├── InvalidInput          a value from outside breaks a rule; names the field and the reason
+│   └── SecretRefused     a text holds a secret, and the setting `secrets` refuses such texts; names its kind and place
+├── NotFound              there is no such conversation, message or user
+├── ScopeError            an id that belongs to somebody else
+│   └── Forbidden         whoever asks has no right to it; says which right is missing
+├── ConfigError           a setting is unknown, unreadable or contradictory
+├── MissingExtra          an optional package is needed: pip install 'everword[...]'
+├── ImportFailed          a record of an imported file could not be read; names the line
+├── EmbedderError         the embedder failed or answered nonsense
+│   └── EmbedderRefused   it refused the request: a text it cannot take, or a setting it does not know
+├── ModelError            a chat model failed; says which and what to do
+│   ├── NoModel           none is configured; says how to configure one
+│   ├── ModelTimeout      no answer in time
+│   ├── ModelRefused      the key, the model's name or the request was refused: trying again will not help
+│   ├── ModelBusy         too many requests, or the server failed: trying again later may help
+│   ├── ModelSpent        the day's ceiling of tokens is reached; memory work is done offline
+│   └── ModelNonsense     an answer that is none: empty, not text, not what was asked for
+├── ServerError           a server refused, cannot be reached, or is none of ours
+│   ├── PlatformBusy      a chat platform asks to wait before the next call; says how long
+│   └── PlatformRefused   a chat platform does not let the bot write there
+├── AnswerGone            a request was done already, and its answer was removed since
+├── NotSettled            a view did not catch up with the log in time; says why
+└── StoreError            the database refused
+    ├── StoreBusy         others kept it busy for longer than we wait; try again
+    │   └── StoreAway     the database's server cannot be reached; try again
+    ├── CommitUnknown     the server went away at a COMMIT: whether it was kept is not known; look before repeating it
+    ├── StoreLocked       another process has this JSON file open
+    ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
+    ├── MessagesLost      messages were held in memory, and the memory was closed before they could be written
+    ├── DamagedMessage    a row of the log cannot be read; names its place, never its text
+    ├── SchemaMismatch    the database is older or newer than this version of everword
+    └── EmbedderMismatch  the vectors in the store were made by another embedder
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from everword.masking import mask_credentials
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a model's server answered in place of a reply, in our own words. `after` is how many seconds it asks to
+    wait; under `id` the log has its own words."""
+
+    status: int
+    message: str = ""
+    kind: str | None = None
+    code: str | None = None
+    param: str | None = None
+    after: float | None = None
+    id: str = ""
+
+
+class EverwordError(Exception):
+    """The root: `except EverwordError` catches all that everword raises on purpose. No message holds a credential."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(mask_credentials(arg) if isinstance(arg, str) else arg for arg in args))
+
+
+class InvalidInput(EverwordError, ValueError):
+    """A value from outside breaks a rule."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = mask_credentials(field)
+        self.reason = mask_credentials(reason)
+        super().__init__(f"{field}: {reason}")
+
+    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
+        return type(self), (self.field, self.reason)
+
+
+class SecretRefused(InvalidInput):
+    """A text holds a secret, and the setting `secrets` refuses such texts. Names its kind and its place, never the
+    secret."""
+
+
+class NotFound(EverwordError):
+    """There is no such thing in this space."""
+
+
+class ScopeError(EverwordError):
+    """An id that belongs to somebody else: it changes nothing and reveals nothing."""
+
+
+class Forbidden(ScopeError):
+    """Whoever asks has no right to it. `code` says in a word what is missing; nothing else is revealed."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        self.code = code
+        super().__init__(detail)
+
+    def __reduce__(self) -> tuple[type[Forbidden], tuple[str, str]]:
+        return type(self), (self.code, str(self))
+
+
+class ConfigError(EverwordError):
+    """A setting is unknown, unreadable or contradictory."""
+
+
+class MissingExtra(EverwordError):
+    """An optional package is needed."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        self.extra = extra
+        self.purpose = purpose
+        super().__init__(f"{purpose} needs an optional package: pip install 'everword[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return type(self), (self.extra, self.purpose)
+
+
+class ImportFailed(EverwordError):
+    """A record of an imported file could not be read."""
+
+
+class EmbedderError(EverwordError):
+    """The embedder failed or answered nonsense."""
+
+
+class EmbedderRefused(EmbedderError):
+    """The embedder refused the request: a text it cannot take, or a setting it does not know."""
+
+
+class ModelError(EverwordError):
+    """A chat model failed."""
+
+    refusal: Refusal | None = None
+
+
+class NoModel(ModelError):
+    """None is configured."""
+
+
+class ModelTimeout(ModelError):
+    """No answer in time."""
+
+
+class ModelRefused(ModelError):
+    """The key, the model's name or the request was refused; trying again will not help."""
+
+
+class ModelBusy(ModelError):
+    """Too many requests, or the server failed; trying again later may help."""
+
+
+class ModelSpent(ModelError):
+    """The day's ceiling of tokens is reached."""
+
+
+class ModelNonsense(ModelError):
+    """An answer that is none: empty, not text, or not what was asked for."""
+
+
+class ModelCutOff(ModelNonsense):
+    """The limit of tokens ended the answer before it said a word; `tokens` read and written, if the server says."""
+
+    tokens: tuple[int, int] | None = None
+
+
+class ServerError(EverwordError):
+    """A server refused, cannot be reached, or is none of ours."""
+
+
+class PlatformBusy(ServerError):
+    """A chat platform asks to wait before the next call; `after` is for how many seconds."""
+
+    after: float = 0.0
+
+
+class PlatformRefused(ServerError):
+    """A chat platform does not let the bot write there."""
+
+
+class AnswerGone(EverwordError):
+    """A request that came again under its idempotency key was done already; its answer was removed since."""
+
+
+class NotSettled(EverwordError):
+    """A view did not catch up with the log in time; `left` says of each such view how many messages it is behind."""
+
+    left: Mapping[str, int] = MappingProxyType({})
+
+
+class StoreError(EverwordError):
+    """The database refused."""
+
+
+class StoreBusy(StoreError):
+    """Others kept the database busy for longer than we wait; nothing was written, try again."""
+
+
+class StoreAway(StoreBusy):
+    """The database's server cannot be reached; nothing was written, try again."""
+
+    reason = "the database's server is away"
+
+
+class CommitUnknown(StoreError):
+    """The server went away while it was to keep a transaction, and stayed away: it was kept whole or not at all, and
+    which of both is not known."""
+
+    reason = "the database's server is away"
+
+
+class StoreLocked(StoreError):
+    """Another process has this JSON file open."""
+
+
+class StoreClosed(StoreError):
+    """The store was closed: open it again."""
+
+
+class StoreUnwritable(StoreError):
+    """The disk is full, read-only or failing; nothing of this transaction was kept."""
+
+    def __init__(self, message: str = "", reason: str = "the disk takes no writes") -> None:
+        self.reason = mask_credentials(reason)  # in a few words that name no file and no address
+        super().__init__(message)
+
+
+class MessagesLost(StoreError):
+    """Messages were held in memory, and the memory was closed before they could be written; `count` says how many."""
+
+    def __init__(self, message: str, count: int) -> None:
+        self.count = count
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[MessagesLost], tuple[str, int]]:
+        return type(self), (str(self), self.count)
+
+
+class DamagedMessage(StoreError):
+    """A row of the log cannot be read: bytes that are no text, or values that are none of ours."""
+
+    def __init__(self, space: str, conversation: str, turn: int, reason: str) -> None:
+        self.space = space
+        self.conversation = conversation
+        self.turn = turn
+        self.reason = reason
+        super().__init__(f"message {turn} of {conversation!r} in space {space!r} cannot be read: {reason}")
+
+    def __reduce__(self) -> tuple[type[DamagedMessage], tuple[str, str, int, str]]:
+        return type(self), (self.space, self.conversation, self.turn, self.reason)
+
+
+class SchemaMismatch(StoreError):
+    """The database is older or newer than this version of everword."""
+
+
+class EmbedderMismatch(StoreError):
+    """The vectors in the store were made by another embedder."""

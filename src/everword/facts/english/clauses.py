@@ -1,0 +1,412 @@
+"""What a message states, clause by clause: of whom, whether it holds, since when.
+
+Only what the author states as a fact is kept. Questions, conditions, wishes, quotations, what others said, jokes, code
+and texts to be worked on are left out, and so is any clause in doubt.
+
+For attributes a clause is brought to one form, so that few patterns match many wordings: "I'm no longer allergic to
+nuts" is the speaker, `be allergic to nuts`, ended; "my brother's living in Rome" is "brother", `be living in Rome`,
+now. For statements of a life a sentence is only cut, each clause with its own subject and without what depends on it:
+"When I was ill, I read a lot, which helped" is "I read a lot".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+
+from everword.facts.english.words import STATEMENT_WORDS, load_patterns
+from everword.model import Holds
+from everword.text.dates import WEEKDAYS, TimedPhrase, parse_times
+from everword.text.doc import doc_of
+from everword.text.english import RELATIONS, is_past
+from everword.text.own_words import is_claimed_as_own, own_words
+from everword.text.sentences import MAX_SENTENCE, Sentence, limit_text, sentences
+
+_CLAUSES = load_patterns(__package__, "clauses")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One statement: whom it is about (None: the speaker), and its text from the verb on.
+
+    `attribute` is what is spoken of in "my X is …", with the value in `text`. `past` and `perfect` are the tense:
+    "I lived in Rome" is over, "I have lived in Rome" is not.
+    """
+
+    subject: str | None
+    text: str
+    attribute: str = ""
+    holds: Holds = "now"
+    past: bool = False
+    perfect: bool = False
+    is_hedged: bool = False
+    corrects: bool = False
+    span: TimedPhrase = TimedPhrase("")
+    lowercase: bool = False
+    """Whether the sentence is all in small letters, so that a small letter does not rule out a name."""
+
+
+# What is not stated
+
+_LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
+
+
+def prose_sentences(text: str) -> list[Sentence]:
+    """The sentences in which the author speaks: no quotations, no code; none if the message is a joke."""
+    text = limit_text(text)
+    is_own = is_claimed_as_own(text)
+    text = own_words(text)
+    if _CLAUSES.joked.search(text) or _CLAUSES.roles.search(text):
+        return []
+    own_sentences = []
+    for sentence in sentences(_drop_quotations(text)):
+        if (
+            sentence.kind not in ("prose", "item")
+            or _CLAUSES.made_up.match(sentence.text)
+            or _CLAUSES.joking.search(sentence.text)
+        ):
+            continue
+        if _CLAUSES.work_on_text.search(sentence.text):
+            if _CLAUSES.text_follows.search(sentence.text) and not is_own:
+                break
+            continue
+        own_sentences.append(sentence)
+    return own_sentences
+
+
+def assertions_in(spoken_sentences: Iterable[Sentence]) -> list[str]:
+    """The texts that state something, without questions; of a question, what is stated before it."""
+    texts: list[str] = []
+    for sentence in spoken_sentences:
+        text = sentence.text.strip()
+        if sentence.is_question:
+            text = _text_before_question(text)
+        asks = _CLAUSES.asks.match(text) is not None and (sentence.is_question or not _CLAUSES.when_clause.match(text))
+        if text and not asks and not supposes(text):
+            texts.append(text)
+    return texts
+
+
+def supposes(sentence: str) -> bool:
+    """Whether a sentence says what would be, not what is."""
+    return _CLAUSES.unreal.search(sentence) is not None and _CLAUSES.if_word.search(sentence) is not None
+
+
+def _drop_quotations(text: str) -> str:
+    """The text without quoted lines, code and quotations; a name in quotes stays, without the quotes."""
+
+    def unquote(quote: re.Match[str]) -> str:
+        inner = next(group for group in quote.groups() if group is not None)
+        return " … " if len(inner.split()) > _LONG_QUOTE or _CLAUSES.speaks.search(inner) else inner
+
+    text = _CLAUSES.quotes.sub(unquote, _CLAUSES.code.sub(" … ", _CLAUSES.quoted_line.sub("", text)))
+    return _CLAUSES.small_stop.sub(r"\1\n", text)
+
+
+def _text_before_question(sentence: str) -> str:
+    """What is stated before a question in the same sentence: "I live in Rome, do you know …?"."""
+    asks = _CLAUSES.then_asks.search(sentence)
+    return sentence[: asks.start()] if asks else ""
+
+
+# Clauses
+
+_FULL_FORMS = {
+    "i_am": "I am",
+    "i_have": "I have",
+    "i_would": "I would",
+    "i_will": "I will",
+    "we_are": "we are",
+    "we_have": "we have",
+    "we_would": "we would",
+    "we_will": "we will",
+    "can_not": "can not",
+    "will_not": "will not",
+    "anymore": "anymore",
+}
+_MAX_CLAUSES = 400
+
+
+def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[Clause]:
+    """The clauses in texts that state something about somebody."""
+    count = 0
+    for text in texts:
+        body, corrects = _strip_openers(expand_short_forms(text))
+        for piece in _clause_texts(body):
+            count += 1
+            if count > _MAX_CLAUSES:
+                return
+            clause = _parse_clause(piece, today, corrects, text.islower())
+            if clause is not None:
+                yield clause
+
+
+def expand_short_forms(sentence: str) -> str:
+    """The sentence with short forms written out, so that fewer wordings are left."""
+    return doc_of(sentence).read(_expand_short_forms)
+
+
+def _expand_short_forms(sentence: str) -> str:
+    return " ".join(_CLAUSES.short_forms.sub(_write_out, sentence.replace("’", "'")).split())
+
+
+def _write_out(short_form: re.Match[str]) -> str:
+    kind = short_form.lastgroup or ""
+    return f"{short_form[kind]} {kind}" if kind in ("not", "is") else _FULL_FORMS[kind]
+
+
+def _clause_texts(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence as text, each with its subject.
+
+    Conditions and relative clauses are left out with what depends on them, and what follows "she said" up to a "but".
+    """
+    start = 0
+    subject = ""
+    is_doubtful = False
+    in_report = False
+    cuts = [(cut.start(), cut.end(), cut.lastgroup or "") for cut in _CLAUSES.split.finditer(sentence)]
+    for begin, end, joint in [*cuts, (len(sentence), len(sentence), "end")]:
+        piece = sentence[start:begin].strip(" ,")
+        text = f"{subject}{piece}"
+        start = end
+        subject = _find_subject(text) if joint == "verb" else ""
+        condition = _CLAUSES.condition.search(text)
+        statement = "" if is_doubtful else text[: condition.start()] if condition else text
+        is_doubtful = joint == "beside" or ((is_doubtful or condition is not None) and joint in ("soft", "verb"))
+        in_report = in_report or _reports_others(statement)
+        if statement.strip() and not in_report:
+            yield statement.strip()
+        in_report = in_report and _CLAUSES.but.search(sentence, begin, end) is None
+
+
+def _reports_others(statement: str) -> bool:
+    """Whether a clause tells what somebody said or thinks; not in its opening words, and not of the speaker."""
+    if not _CLAUSES.others_said.search(statement):
+        return False
+    return _CLAUSES.others_said.search(_CLAUSES.hedges.sub("", _strip_openers(statement)[0])) is not None
+
+
+def _find_subject(text: str) -> str:
+    """The subject of a clause, for the next clause if that has none."""
+    match = _CLAUSES.who.match(_strip_openers(text)[0])
+    return f"{match[0].strip()} " if match else ""
+
+
+def _strip_openers(text: str) -> tuple[str, bool]:
+    """The text without its opening words, and whether these announce a correction."""
+    corrects = False
+    for _ in range(6):
+        correction = _CLAUSES.correction.match(text)
+        opener = correction or _CLAUSES.openers.match(text)
+        if opener is None:
+            break
+        corrects = corrects or correction is not None
+        text = text[opener.end() :]
+    return text, corrects
+
+
+# One clause
+
+
+def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase: bool) -> Clause | None:
+    text, corrects = _strip_openers(text)
+    hedge = _CLAUSES.hedges.match(text)
+    text = text[hedge.end() :] if hedge else text
+    time_lead = _CLAUSES.time_first.match(text)
+    if time_lead:
+        text = f"{text[time_lead.end() :].rstrip('.! ')} {time_lead[1]}"
+    if _CLAUSES.passing.search(text):
+        return None
+    clause = _parse_attribute(text) or _parse_predicate(text)
+    if clause is None:
+        return None
+    # "I live in Rome now" reports a change, as a correction does.
+    corrects = in_correction or corrects or _CLAUSES.now.search(text) is not None
+    times = parse_times(clause.text, today)
+    return replace(
+        clause,
+        text=times.rest.strip(" .!,"),
+        span=times,
+        is_hedged=hedge is not None,
+        corrects=corrects,
+        lowercase=lowercase,
+    )
+
+
+def _parse_attribute(text: str) -> Clause | None:
+    """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
+    introduction = _CLAUSES.here.match(text)
+    if (
+        introduction
+        and not _CLAUSES.not_names.match(introduction["named"])
+        and not _CLAUSES.nobody.match(introduction["named"])
+    ):
+        return Clause(None, introduction["named"], "name")
+    is_my = _CLAUSES.is_my.match(text)
+    if is_my and not _CLAUSES.not_names.match(is_my["named"]):
+        return Clause(None, is_my["named"], f"{is_my['relation']} name")
+    match = _CLAUSES.attribute.match(text)
+    if match is None:
+        return None
+    value, holds = _parse_negation(match["value"])
+    attribute = match["what"].strip()
+    if match["mine"]:
+        relation = _CLAUSES.related.fullmatch(attribute)
+        if relation and (relation["called"] or not _CLAUSES.called.match(value)):
+            return None
+        return Clause(None, value, attribute, holds)
+    if match["relation"] and attribute.casefold() in ("name", "first name"):
+        return Clause(None, value, f"{match['relation']} name", holds)
+    subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
+    return None if _CLAUSES.not_names.match(subject) else Clause(subject, value, attribute, holds)
+
+
+def _parse_negation(value: str) -> tuple[str, Holds]:
+    holds: Holds = "now"
+    negation = re.match(r"(?:no\slonger|not)\s", value, re.IGNORECASE)
+    if negation:
+        value = value[negation.end() :]
+        holds = "ended" if negation[0].casefold().startswith("no ") else "not"
+    if re.search(r"\banymore\b", value):
+        value = re.sub(r"\s*\banymore\b", "", value)
+        holds = "ended"
+    return value, holds
+
+
+def _parse_predicate(text: str) -> Clause | None:
+    """ "I no longer live in Rome", "my brother is vegan", "Bob lives in Hamburg"."""
+    match = _CLAUSES.who.match(text)
+    if match is None or (match["named"] and _CLAUSES.not_names.match(match["named"])):
+        return None
+    subject = None
+    if not match["self"]:
+        subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
+    if subject and subject.endswith(("'s", "'")):
+        return None
+    predicate = text[match.end() :].strip()
+    reading = _parse_verb(f"{predicate} ")
+    if reading is None:
+        return None
+    verb, holds, past, perfect = reading
+    if subject and not verb.startswith("be "):
+        # A third person needs "-s" or "does": "Sounds like fun" is about nobody.
+        if _CLAUSES.base.match(verb) and not re.match(r"(?:\w+\s)?(?:does|did)\b", predicate):
+            return None
+        verb = _CLAUSES.third.sub(r"\1", verb)
+        verb = re.sub(r"^has\b", "have", re.sub(r"^studies\b", "study", verb))
+    if re.search(r"\banymore\b", verb):
+        verb = re.sub(r"\s*\banymore\b", "", verb)
+        holds = "ended"
+    return Clause(subject, verb.strip(), holds=holds, past=past, perfect=perfect)
+
+
+def _parse_verb(predicate: str) -> tuple[str, Holds, bool, bool] | None:
+    """The predicate from its main verb on, whether it holds, and its tense; None if it is only possible or wished."""
+    holds: Holds = "now"
+    past = perfect = is_be = is_unable = False
+    while (match := _CLAUSES.auxiliary.match(predicate)) is not None:
+        if match["modal"]:
+            return None
+        if match["ended"]:
+            holds = "ended"
+            is_be = is_be or "be" in match["ended"].split()
+        elif match["not"]:
+            holds = "not"
+        elif match["was"]:
+            past = is_be = True
+        elif match["be"]:
+            past, is_be = False, True
+        elif match["perfect"]:
+            perfect = True
+        elif match["can"]:
+            is_unable = True
+        elif match["did"]:
+            past = True
+        predicate = predicate[match.end() :]
+    if is_unable:
+        # What somebody cannot do is a statement of its own: "can not eat gluten".
+        return f"can not {predicate}", "now", past, perfect
+    return (f"be {predicate}" if is_be else predicate), holds, past, perfect
+
+
+_STATEMENT_CLAUSES = load_patterns(__package__, "statement_clauses")
+
+
+_FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
+_COMPLEMENTS = frozenset({"what", "how", "why"})
+
+
+def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
+    """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
+    text = expand_short_forms(_STATEMENT_CLAUSES.brackets.sub(" ", sentence[:MAX_SENTENCE])).strip()
+    text = _STATEMENT_CLAUSES.short_day.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
+    text = _strip_talk(_STATEMENT_CLAUSES.wanna.sub("want to", text))
+    text = _STATEMENT_CLAUSES.me_and.sub(r"\1 and I", text)
+    leading = _STATEMENT_CLAUSES.leading_clause.match(text)
+    if leading:
+        text = text[leading.end() :]
+        if _STATEMENT_CLAUSES.age_of_life.match(leading[0]) or _STATEMENT_CLAUSES.during.match(leading[0]):
+            text = f"{text.rstrip(' .!')} {_lower_first(leading[0].strip(' ,'))}"
+    time_lead = _STATEMENT_CLAUSES.time_first.match(text)
+    if time_lead and _STATEMENT_CLAUSES.time_hint.search(time_lead[1]):
+        text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
+    own = match_speaker(text)
+    first = own.end() if own else 0
+    start = 0
+    if _STATEMENT_CLAUSES.unreal_lead.match(text):
+        return
+    condition = _STATEMENT_CLAUSES.condition.match(text)
+    joint = condition[0].casefold() if condition else ""
+    cuts = [cut for cut in _STATEMENT_CLAUSES.cut.finditer(text, first) if not _belongs_together(text, cut.start())]
+    for cut in (*cuts, None):
+        unit = text[start : cut.start()] if cut else text[start:]
+        is_broken = cut is not None and cut["broken"] is not None
+        is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
+        if unit.strip() and not is_broken and (not joint or joint in STATEMENT_WORDS.FACTIVE_JOINTS):
+            unit = _drop_open_end(unit.rstrip(" ,"), bool(cut and cut["sub"]))
+            unit = _strip_talk(unit.strip(" ,"))
+            yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
+        if cut is None:
+            break
+        start = cut.end()
+        joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _drop_open_end(unit: str, is_before_dependent: bool) -> str:
+    """A clause without a joint at its end, and before a dependent clause without a thought: "I know", "I love it"."""
+    unit = _STATEMENT_CLAUSES.hanging.sub("", unit)
+    return _STATEMENT_CLAUSES.open_end.sub("", unit) if is_before_dependent else unit
+
+
+def match_speaker(text: str) -> re.Match[str] | None:
+    """The speaker as the subject of a clause, if it begins so."""
+    return _STATEMENT_CLAUSES.speaker.match(text)
+
+
+def _tells_past(unit: str) -> bool:
+    """Whether one of the first words after the subject is a verb in the past."""
+    return any(is_past(word) for word in unit.split()[1:4])
+
+
+def _belongs_together(text: str, at: int) -> bool:
+    """Whether a joint does not end a clause: "when I was a child", "my crew and my charts keep me going"."""
+    if _STATEMENT_CLAUSES.no_cut.match(text, at):
+        return True
+    subject_words = text[:at].casefold().split()
+    is_list = subject_words[:1] in (["my"], ["our"]) and _STATEMENT_CLAUSES.and_my.match(text, at) is not None
+    return is_list and not any(word in STATEMENT_WORDS.FINITE_VERBS or is_past(word) for word in subject_words)
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _strip_talk(text: str) -> str:
+    for _ in range(6):
+        opener = _STATEMENT_CLAUSES.opener.match(text) or _STATEMENT_CLAUSES.announcement.match(text)
+        if opener is None or opener.end() == len(text):
+            break
+        text = text[opener.end() :]
+    return text

@@ -1,0 +1,590 @@
+"""Statements: sentences in which somebody tells of their life, each as one fact in the third person, with its day.
+
+"I finished my first screenplay last Friday" is an event, "finished their first screenplay", since that Friday. Most
+sentences of a chat are none: they greet, thank, answer, wonder, feel something just now, or point at something that
+stands elsewhere ("I love it", "we did that there"). So a clause must be about the speaker, its verb must tell of what
+was done, is done or is planned, and what it names must be named in it. A clause in doubt is left out.
+
+A clause is clear by itself if it speaks to nobody, supposes nothing, and names all it is about. The day that it names
+is taken out of its text: of a plan the time lies ahead, of what was done it lies behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+
+from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, statement_clauses
+from everword.facts.english.values import place
+from everword.facts.english.words import STATEMENT_WORDS, load_patterns
+from everword.facts.rules.third_person import Predicate, Tense, retell_predicate, retell_pronouns
+from everword.model import FactCategory, FoundFact
+from everword.text.dates import MONTHS, TimeSpan, parse_date, parse_times, spans
+from everword.text.detect import function_words
+from everword.text.english import PLAIN_VERBS, gerund, is_past
+from everword.text.tokens import words_before
+from everword.text.words import is_ordinary
+
+_CLARITY = load_patterns(__package__, "clarity")
+
+
+_UNCLEAR = (
+    _CLARITY.talk,
+    _CLARITY.unreal,
+    _CLARITY.so_that,
+    _CLARITY.then,
+    _CLARITY.something,
+    _CLARITY.cut_short,
+    _CLARITY.which_one,
+)
+
+
+def is_unclear(unit: str) -> bool:
+    """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
+    for pattern in _UNCLEAR:
+        if pattern.search(unit):
+            return True
+    return _points_away(unit)
+
+
+def _points_away(unit: str) -> bool:
+    """Whether a clause points at somebody or something that it does not name."""
+    for pointer in _CLARITY.pointer.finditer(unit):
+        word = pointer[0].casefold()
+        if word in ("he", "she", "him", "his", "her"):
+            is_named = _CLARITY.person.search(unit, 0, pointer.start()) is not None
+        elif word in ("they", "them", "their"):
+            is_named = _CLARITY.several.search(unit, 0, pointer.start()) is not None and not unit[
+                : pointer.start()
+            ].endswith("of ")
+        elif word in ("it", "its"):
+            is_new = _CLARITY.new_thing.search(unit, 0, pointer.start()) is not None
+            is_named = is_new and not _CLARITY.about.search(unit[: pointer.start()])
+        elif word == "that":
+            is_relative = _CLARITY.relative.match(unit, pointer.end()) is not None
+            is_named = is_relative and not _CLARITY.points_back.search(unit[: pointer.start()])
+        elif word == "this":
+            is_named = _CLARITY.this_time.match(unit, pointer.end()) is not None
+        elif word in ("those", "such"):
+            is_named = _CLARITY.those_who.match(unit, pointer.end()) is not None
+        elif word == "one":
+            is_named = _CLARITY.one_of.match(unit, pointer.end()) is not None
+        else:
+            is_named = False
+        if not is_named:
+            return True
+    return False
+
+
+_TELLING = load_patterns(__package__, "telling")
+
+THOUGHTS = frozenset(STATEMENT_WORDS.THOUGHT_VERBS)
+_TALKED_VERBS = ("talked", "chatted", "spoke")
+_LIKES = frozenset(
+    ["love", "like", "enjoy", "adore", "loved", "liked", "enjoyed", "prefer", "hate", "hated", "dislike"]
+)
+
+
+def tells_of_life(predicate: Predicate) -> bool:
+    """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
+    action = f"{predicate.verb} {predicate.rest}"
+    if _TELLING.hard_step.match(predicate.text):
+        return True
+    if _TELLING.plans.match(predicate.text) or _TELLING.looks_into.match(predicate.text):
+        return not _TELLING.empty_tale.match(action)
+    if _TELLING.conviction.match(action):
+        return not predicate.is_negated
+    if predicate.verb in THOUGHTS or _TELLING.of_the_moment.match(action):
+        return False
+    if predicate.verb in ("am", "are", "was", "were", "been"):
+        return _tells_of_state(predicate)
+    is_feeling = (
+        _TELLING.be.match(predicate.text) and _TELLING.feeling.match(action) and not _TELLING.lasting.match(action)
+    )
+    if is_feeling or _is_passing(predicate) or _names_nothing(predicate):
+        return False
+    if predicate.verb in ("had", "having", "got") and _TELLING.trouble.search(predicate.rest.partition(" with ")[0]):
+        return predicate.verb != "having" and " with " in predicate.rest
+    if predicate.verb in ("have", "got") and predicate.tense != "past" and _TELLING.moment.search(predicate.rest):
+        return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
+    if predicate.tense in ("progressive", "future") and _TELLING.which_thing.search(action):
+        return False
+    return not predicate.is_negated or " never " in predicate.text
+
+
+def _tells_of_state(predicate: Predicate) -> bool:
+    """Whether what somebody is or was lasts, or was more than a feeling."""
+    if predicate.tense != "past":
+        return _TELLING.lasting.match(predicate.rest) is not None
+    if predicate.rest.startswith("able to ") or _TELLING.lasting.match(predicate.rest):
+        return True
+    is_mood = _TELLING.feeling.match(predicate.rest) or _TELLING.a_bit.match(predicate.rest)
+    return " " in predicate.rest and not is_mood and not _TELLING.background.match(predicate.text)
+
+
+def _is_passing(predicate: Predicate) -> bool:
+    """Whether it is of this moment, or of every day."""
+    if predicate.tense == "progressive" and predicate.verb in STATEMENT_WORDS.DOING_JUST_NOW:
+        return True
+    if predicate.tense == "perfect" and predicate.verb in STATEMENT_WORDS.DOING_LATELY:
+        return True
+    if predicate.tense == "progressive" and _TELLING.of_now_only.match(f"{predicate.verb} {predicate.rest}"):
+        return True
+    if predicate.verb in ("have", "got", "had") and _TELLING.mood.match(predicate.rest):
+        return True
+    return bool(
+        _TELLING.background.match(predicate.text) or _TELLING.everyday.match(f"{predicate.verb} {predicate.rest}")
+    )
+
+
+def _names_nothing(predicate: Predicate) -> bool:
+    """Whether it names no thing: it points at one, tells what was said, or says only how much."""
+    if predicate.verb in ("want", "like", "love") and _TELLING.talked.match(predicate.rest):
+        return True
+    if predicate.verb in _LIKES and (
+        _TELLING.pointed_at.match(predicate.rest) or _TELLING.does_to_one.match(predicate.rest)
+    ):
+        return True
+    if predicate.verb in _TALKED_VERBS and not _TELLING.about_what.search(predicate.rest):
+        return True
+    if predicate.rest.startswith("that "):  # what was heard or noticed
+        return True
+    action = f"{predicate.verb} {predicate.rest}"
+    if _TELLING.empty_tale.match(action) or _TELLING.empty_deed.match(action) or _TELLING.more_than_what.search(action):
+        return True
+    return bool(
+        _TELLING.unnamed.match(predicate.rest)
+        or _TELLING.some.match(predicate.rest)
+        or _TELLING.to_think.match(predicate.rest)
+    )
+
+
+_DAYS = load_patterns(__package__, "days")
+
+
+def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
+    """The text without the time it names, and the day on which that time begins."""
+    if today is None:
+        return text, None
+    times = parse_times(text, today)
+    if times.since and (predicate.tense in ("perfect", "present", "progressive") or times.until):
+        return times.rest, times.since
+    now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
+    times_named = spans(text, now)
+    if len(times_named) > 1:  # "two weeks ago, on a Saturday"
+        times_named = tuple(span for span in times_named if not _is_name_part(text, span))
+    if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
+        return text, None
+    span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
+    if predicate.tense == "past" and _DAYS.ahead.match(span.text) and span.start.date() > today:
+        # "Signed up for a race next Sunday": the race is then, the signing was before.
+        name = _name_time(span)
+        is_governed = _DAYS.governs_time.search(text[: span.at]) is not None
+        return text.replace(span.text, name.partition(" ")[2] if is_governed else name, 1), None
+    start = _first_day(span, predicate, today)
+    if start is None or _DAYS.inner_deed.search(text[: span.at].partition(predicate.verb)[2]):
+        return text, None  # "the boat I bought last week": the time is of the inner clause
+    if len(times_named) > 1 and _DAYS.several.search(text[times_named[0].at : times_named[1].at]):
+        return text, _first_day(times_named[0], predicate, today)
+    for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
+        text = _cut_time(text, time, text[time.at + len(time.text) :])
+    return text, start
+
+
+def _is_time(text: str, span: TimeSpan, predicate: Predicate) -> bool:
+    """Whether a time is when it was, rather than part of a name, one of several, or a habit."""
+    after = text[span.at + len(span.text) :]
+    if predicate.tense != "past" and after.lstrip().startswith(","):
+        return False
+    return not (
+        _DAYS.no_time.search(words_before(text, span.at)) or _DAYS.habit.match(after) or _is_name_part(text, span)
+    )
+
+
+def _cut_time(text: str, span: TimeSpan, after: str) -> str:
+    before = (_DAYS.before_day if _DAYS.day_word.match(span.text) else _DAYS.before_time).sub("", text[: span.at])
+    if _DAYS.part_of_day.match(after):
+        return text
+    return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
+
+
+def _name_time(span: TimeSpan) -> str:
+    """A time in words that stay true: "on 3 May 2024", "in May 2024"; unchanged if it is no day, month or year."""
+    day = span.start.date()
+    length = (span.end - span.start).days
+    month = f"{MONTHS[day.month - 1].capitalize()} {day.year}"
+    if length <= 1:
+        return f"on {day.day} {month}"
+    is_whole_year = length > 360
+    is_whole_month = 28 <= length <= 31
+    return f"in {day.year}" if is_whole_year else f"in {month}" if is_whole_month else span.text
+
+
+def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
+    """The first day of a time; of a plan, None if it has begun."""
+    start = parse_date(span.text, today) if span.text.endswith("ago") else None
+    start = (
+        start
+        or _start_of_several(span)
+        or (span.start + (span.end - span.start) / 2 if _DAYS.few.search(span.text) else span.start).date()
+    )
+    if predicate.tense == "past":  # "this weekend" is then the last one
+        return start if start <= today else start - timedelta(days=7)
+    if start >= today:
+        return start
+    if _DAYS.weekday.search(span.text) and span.end.date() <= today:
+        return start + timedelta(days=7)
+    return start if predicate.tense == "perfect" else None
+
+
+def _start_of_several(span: TimeSpan) -> date | None:
+    """The year or the month of "a few years ago": nobody means a day."""
+    middle = (span.start + (span.end - span.start) / 2).date()
+    if not _DAYS.few.search(span.text) or "day" in span.text or "week" in span.text:
+        return None
+    return middle.replace(month=1, day=1) if "year" in span.text else middle.replace(day=1)
+
+
+def _is_name_part(text: str, span: TimeSpan) -> bool:
+    """Whether a time is part of a name: "their Saturday class", "Black Friday"."""
+    if _DAYS.day_word.match(span.text):
+        return False
+    before = words_before(text, span.at)
+    if _DAYS.article.search(before):
+        return True
+    is_bare_name = span.text.isalpha() and span.text.istitle()
+    return is_bare_name and (
+        _DAYS.name_before.search(before) is not None
+        or _DAYS.name_after.match(text, span.at + len(span.text)) is not None
+    )
+
+
+def date_periods(text: str, today: date | None) -> str:
+    """The text with the month or the year that is meant: "this month" is another one when it is read."""
+    if today is None:
+        return text
+    name = f"{MONTHS[today.month - 1].capitalize()} {today.year}"
+    return _DAYS.this_period.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
+
+
+def tells_stale_time(text: str) -> bool:
+    """Whether a text names a time that only the day of its message explains: "yesterday"."""
+    return _DAYS.stale.search(text) is not None
+
+
+_STATEMENTS = load_patterns(__package__, "statements")
+
+MAX_WORDS = 22
+"""Words of one statement; a longer one is a story, and is left out."""
+_CONFIDENCE = 0.8
+_IMPORTANCE_OF_HOME = 0.7
+_IMPORTANCE: dict[FactCategory, float] = {
+    "relationship": 0.45,
+    "work": 0.45,
+    "health": 0.45,
+    "plan": 0.4,
+    "event": 0.4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LifeStatement:
+    """A statement in the third person, before its day is known."""
+
+    text: str
+    predicate: Predicate
+    about_other: bool = False
+
+
+def read_statements(sentence: str, today: date | None, *, in_request: bool, is_long_ago: bool) -> Iterator[FoundFact]:
+    """The statements in a sentence that states something, as facts. If it is `in_request`, in a message
+    that asks something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an
+    event without a day was not on the day of the message."""
+    subject_is_speaker = True
+    for unit, is_dependent in statement_clauses(sentence) if _STATEMENTS.hint.search(sentence) else ():
+        fact = _read_unit(unit, today) if subject_is_speaker or not _STATEMENTS.bare.match(unit) else None
+        subject_is_speaker = match_speaker(unit) is not None
+        if fact is None or (in_request and fact.since is None and _STATEMENTS.in_request.match(fact.value)):
+            continue
+        if is_dependent and not _stands_alone(fact):
+            continue
+        is_earlier = is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE)
+        is_undated = is_earlier and fact.since is None and fact.category in ("event", "relationship")
+        yield replace(fact, is_undated=True) if is_undated else fact
+
+
+_WAS_SOMEWHERE = ("was in ", "was at ", "used to ")
+
+
+def _stands_alone(fact: FoundFact) -> bool:
+    """Whether what a dependent clause tells is told for itself: "when my son broke his arm"."""
+    is_of_kin = fact.category == "relationship" and fact.value.startswith("their ")
+    return is_of_kin if fact.since is None else is_of_kin or fact.category == "event"
+
+
+# One unit
+
+
+def _read_unit(unit: str, today: date | None) -> FoundFact | None:
+    unit = _STATEMENTS.aside.sub(" ", unit).strip(" .!,")
+    unit = _shorten(unit)
+    lead = _STATEMENT_CLAUSES.time_first.match(unit)
+    if lead and _STATEMENT_CLAUSES.time_hint.search(lead[1]):
+        unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
+    unit = _name_thing(unit)
+    unit = _STATEMENTS.wish.sub("I want to ", _STATEMENTS.here.sub("", unit))
+    if unit[:3].casefold() == "it ":
+        unit = _STATEMENTS.important.sub(_name_important, _STATEMENTS.dream.sub("my dream is to ", unit))
+    unit = _clear_part(unit)
+    if not unit:
+        return None
+    statement = _read_statement(unit)
+    if statement is None or (
+        statement.predicate.tense in ("present", "progressive") and _STATEMENTS.passing.search(unit)
+    ):
+        return None
+    if statement.predicate.tense == "perfect" and _STATEMENTS.minutes.search(unit):
+        return None
+    return _build_fact(statement, today)
+
+
+def _name_important(match: re.Match[str]) -> str:
+    """The clause with what is important as its subject: "it is important to me to vote"."""
+    return f"{gerund(match[2])} {match[3].rstrip(' .!')} is {match[1]} to me"
+
+
+_LEAST_KEPT = 0.4
+
+
+def _shorten(unit: str) -> str:
+    """The clause up to a comma or an "and" if it is long: a story has more than one fact can tell."""
+    if len(unit.split()) <= MAX_WORDS:
+        return unit
+    head = " ".join(unit.split()[:MAX_WORDS])
+    for pause in (_STATEMENTS.long_pause, _STATEMENTS.pause):
+        ends = [end.start() for end in pause.finditer(head) if end.start() > _LEAST_KEPT * len(head)]
+        if ends:
+            return head[: ends[-1]]
+    return ""
+
+
+def _clear_part(unit: str) -> str:
+    """The clause, or as much of its beginning as is clear by itself."""
+    if not is_unclear(unit):
+        return unit
+    head = _before_and(unit)
+    parts = [_before_pointer(unit), head, _before_pointer(head)]
+    return next((part for part in parts if part != unit and not is_unclear(part)), "")
+
+
+def _before_pointer(unit: str) -> str:
+    """A clause without a last phrase that points at what stands elsewhere: "made a cake for her"."""
+    pointer = _STATEMENTS.pointer_at_end.search(unit)
+    if pointer is None:
+        return unit
+    head = unit[: pointer.start()]
+    return unit if _STATEMENTS.open_verb.search(head) else head
+
+
+def _before_and(unit: str) -> str:
+    """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
+    head, joint, tail = unit.rpartition(" and ")
+    verb = tail.partition(" ")[0].casefold()
+    is_clause = is_past(verb) or verb in PLAIN_VERBS or verb in STATEMENT_WORDS.SUBJECT_WORDS or head.endswith(",")
+    return head.strip(" ,") if joint and is_clause else unit
+
+
+_PARTICLES = frozenset(STATEMENT_WORDS.PARTICLES)
+
+
+def _name_thing(unit: str) -> str:
+    """The clause with "a bowl" for the first "this bowl", if it follows the verb: what is true of one, is true of a."""
+    thing = _STATEMENTS.this_thing.search(unit)
+    words_before = unit[: thing.start()].split() if thing else []
+    if words_before and words_before[-1].casefold() in _PARTICLES:
+        words_before.pop()
+    if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
+        return unit
+    if thing[0].strip() == "that" and words_before[-1].casefold() in STATEMENT_WORDS.FINDING_VERBS:
+        return _STATEMENTS.found_that.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
+    if any(word.casefold() in STATEMENT_WORDS.HELPERS for word in words_before[:-1]):
+        return unit  # "have been interested in this"
+    article = "some" if thing["which"].endswith("se") else "an" if thing[2] in "aeiou" else "a"
+    return f"{unit[: thing.start()]} {article} {unit[thing.end() :]}"
+
+
+def _read_statement(unit: str) -> LifeStatement | None:
+    own = match_speaker(unit)
+    if own:
+        predicate = retell_predicate(unit[own.end() :])
+        if predicate is None or not tells_of_life(predicate):
+            return None
+        if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
+            return None
+        other = retell_pronouns(own["other"].strip()) if own["other"] else ""
+        return LifeStatement(_add_company(predicate.text, other), predicate)
+    bare = _STATEMENTS.bare.match(unit)
+    if bare and not _STATEMENTS.no_actor.match(unit, bare.end()):
+        return None if bare["doing"] and _STATEMENTS.finite.search(unit, bare.end()) else _read_bare(unit, bare)
+    mine = _STATEMENTS.mine.match(unit)
+    if mine:
+        return None if mine["our"] and not is_past(mine["verb"]) else _read_other(unit, mine["verb"], mine.end())
+    thing = _STATEMENTS.thing.match(unit)
+    is_definite = unit[:4].casefold() == "the "
+    if thing and not (is_definite and (is_past(thing["verb"]) or len(thing["what"].split()) < 2)):
+        return _read_other(unit, thing["verb"], thing.end())
+    return None
+
+
+def _add_company(text: str, other: str) -> str:
+    """The text with who else took part, before a clause of time."""
+    head, joint, clause = text.partition(" when they ")
+    return f"{head} with {_lower_first(other)}{joint}{clause}" if other else text
+
+
+def _leaves_out_others(predicate: Predicate) -> bool:
+    """Whether it takes the others of "we", who are not named: "decided to move in together"."""
+    return _STATEMENTS.with_others.search(predicate.rest) is not None and " with " not in predicate.rest
+
+
+def _is_about_all(predicate: Predicate) -> bool:
+    """Whether "we" may be everybody, or the two who talk: only what we did, do just now or have is of the speaker."""
+    if _STATEMENTS.together.search(predicate.rest) or _STATEMENTS.mates.match(predicate.rest):
+        return True
+    if predicate.tense == "past":
+        return False
+    if predicate.tense == "progressive":
+        return predicate.verb not in STATEMENT_WORDS.WE_ARE_DOING
+    if _STATEMENTS.habit.match(predicate.text) or (predicate.tense == "perfect" and predicate.verb.endswith("ing")):
+        return False
+    return not (predicate.verb in ("have", "own", "got", "live") and _STATEMENTS.counted.match(predicate.rest))
+
+
+def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
+    start = next(bare.start(name) for name in ("past", "been", "gonna", "doing") if bare[name])
+    helper = "have " if bare["been"] else "am " if bare["doing"] else "am " if bare["gonna"] else ""
+    action = re.sub(r"^gonna\b", "going to", unit[start:], flags=re.IGNORECASE)
+    predicate = retell_predicate(f"{helper}{action[0].lower()}{action[1:]}")
+    return LifeStatement(predicate.text, predicate) if predicate and tells_of_life(predicate) else None
+
+
+def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
+    """What is said of somebody or something of the speaker's: "my car broke down"."""
+    rest = _STATEMENTS.empty.sub("", unit[end:])
+    is_of_kin = _STATEMENTS.of_kin.match(unit) is not None and _STATEMENTS.kin_doing.match(rest) is not None
+    if (verb.casefold() in THOUGHTS and verb.casefold() != "believed") or (
+        _STATEMENTS.is_word.match(verb) and not _STATEMENTS.what_it_is.match(rest) and not is_of_kin
+    ):
+        return None  # how something is, it is for a while: "my train is late"
+    if _STATEMENTS.how_it_has_been.match(f"{verb} {rest}"):
+        return None
+    if (
+        (_STATEMENTS.made_me.match(rest) and (is_past(verb) or unit[:4].casefold() == "the "))
+        or verb.casefold() in STATEMENT_WORDS.PASSING_ACTS
+        or _STATEMENTS.came_and.match(f"{verb} {rest}")
+    ):
+        return None
+    if _STATEMENTS.goal_was.match(unit):
+        return None  # of what it was the goal stands elsewhere
+    text = retell_pronouns(_STATEMENTS.empty.sub("", _lower_first(unit)))
+    tense: Tense = "past" if is_past(verb) else "progressive" if is_of_kin else "present"
+    predicate = Predicate(text, tense, verb.casefold(), rest)
+    return LifeStatement(text, predicate, about_other=True)
+
+
+def _lower_first(text: str) -> str:
+    """The text with a small letter, if it does not begin with a name."""
+    first = re.sub(r"['’]s$", "", text.split(" ", 1)[0].casefold())
+    is_plain = is_ordinary(first) or first in ("my", "our", "their", "the", "some") or first.endswith(_NOUN_ENDINGS)
+    return text[0].lower() + text[1:] if is_plain else text
+
+
+# The value
+
+
+def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
+    text = _STATEMENTS.empty_end.sub(
+        "", _STATEMENTS.to_whom.sub("", _STATEMENTS.tail.sub("", _STATEMENTS.vague_time.sub("", statement.text)))
+    )
+    text, since = take_time(text, statement.predicate, today)
+    text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(text, today))).strip(" ,.!;:-–—'\"")
+    if today is not None and tells_stale_time(text):
+        return None
+    if not _says_something(text, statement.predicate) or _STATEMENTS.no_favourite.match(text):
+        return None
+    if statement.predicate.text.startswith("will ") and since in (None, today):
+        return None  # a promise in the chat: "I'll ask around"
+    is_ahead = since is not None and today is not None and since > today
+    move = _STATEMENTS.move.match(text) if is_ahead else None
+    if move and (home := place(text[move.end() :])):
+        return FoundFact("plan", "location", home, _CONFIDENCE, _IMPORTANCE_OF_HOME, corrects=True, since=since)
+    category = "plan" if is_ahead else _category(statement, text)
+    liking = _STATEMENTS.liking.match(text) if category == "preference" else None
+    key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
+    value = _liked_thing(text[liking.end() :]) if liking else text
+    return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
+
+
+def _liked_thing(text: str) -> str:
+    """What is liked, as a thing: "reading" for "to read"."""
+    to_do = re.match(r"to\s(\w+)", text)
+    return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
+
+
+_NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")
+_TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "is part of ", "their dream is to ")
+_THIN = frozenset(STATEMENT_WORDS.THIN_WORDS) | function_words("en")
+
+
+def _says_something(text: str, predicate: Predicate) -> bool:
+    """Whether a text names something: beside the verb, if it tells of the past."""
+    rest = text.partition(predicate.verb)[2]
+    if predicate.tense == "past" and predicate.verb in STATEMENT_WORDS.TURNING_POINTS:
+        return True
+    if text.startswith(_TOLD_BY_ONE_NAME):
+        return _names(text, 1)
+    tells_by_one_name = predicate.tense == "past"
+    return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
+
+
+def _names(text: str, count: int) -> bool:
+    """Whether a text has so many words that say something."""
+    names = {word for word in map(str.casefold, _STATEMENTS.word.findall(text)) if word not in _THIN and len(word) > 2}
+    return len(names) >= count
+
+
+# Categories
+
+
+def _category(statement: LifeStatement, text: str) -> FactCategory:
+    predicate = statement.predicate
+    verb = predicate.verb
+    if predicate.tense == "future" or verb in STATEMENT_WORDS.PLANNING_VERBS:
+        return "plan"
+    if statement.about_other and _STATEMENTS.kin.match(text):
+        return "relationship"
+    if _STATEMENTS.relation.search(text):
+        return "relationship" if predicate.tense != "past" else "event"
+    if _STATEMENTS.health.search(text):
+        return "health"
+    if (
+        verb == "got"
+        and predicate.tense == "past"
+        and (_STATEMENTS.work.search(text) or _STATEMENTS.got_from.search(text))
+    ):
+        return "work" if _STATEMENTS.work.search(text) else "event"
+    if verb in STATEMENT_WORDS.POSSESSION_VERBS or (
+        not statement.about_other
+        and verb in ("have", "has", "got")
+        and re.match(r"(?:an?|my|two|three|some|new)\b(?!\slot)", predicate.rest)
+    ):
+        return "possession"
+    if _STATEMENTS.work.search(text):
+        return "work"
+    if predicate.tense == "past":
+        return "event"
+    if _STATEMENTS.liking.match(text):
+        return "preference"
+    return "place" if verb in STATEMENT_WORDS.PLACE_VERBS else "other"

@@ -1,0 +1,232 @@
+"""Facts as they are looked for and shown: how much they have to do with a query, and the lines of a profile.
+
+A question often asks for the key of a fact and not for its value ("where does she live"), so a word of the query also
+counts if it is another name of the key, or if the key answers it; a rare word counts more than one that many facts
+have. From 0.5 on, a fact is relevant. In a profile each key stands once with all its values, the most important first.
+Dates are shown only if somebody told them, and a fact that somebody else told names the speaker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everword.facts.rules.keys import keys_named
+from everword.log.access import is_claim
+from everword.model import FACT_CATEGORIES, Fact
+from everword.recall.rules.selection import rarity, relevance
+from everword.text.fences import person_byline
+from everword.text.packs import lazy_pattern
+from everword.text.terms import analyse, query_groups
+
+SHOWN_WORDS = 40
+"""Words of a query that are compared with keys; more are a text, and not a question."""
+ASKED_KEY = 0.8
+"""What a word counts that means the key of a fact, beside one that is in the fact."""
+HALF = 0.4
+"""What the shared words of a fact must be worth for a relevance of a half: about one word that half of the facts have.
+"""
+
+# Words of questions, with the categories and keys that answer them.
+_ANSWERED_BY: dict[str, frozenset[str]] = {
+    word: frozenset(answers.split("; "))
+    for words, answers in (
+        ("where", "place; location; origin; birthplace; home"),
+        ("live lives living lived moved", "place; location; home"),
+        ("who", "relationship; name"),
+        ("when", "event; plan; birthday; anniversary"),
+        ("old", "age; birthday; birth year"),
+        ("work works working job profession living", "work; job; employer; occupation"),
+        ("own owns have has", "possession; pets"),
+        ("eat eats food cook drink", "diet; allergies; avoids"),
+        ("health sick ill doctor", "health; conditions; allergies"),
+        ("family married partner children kids", "relationship; marital status; number of children"),
+        ("plan plans planning going", "plan"),
+        ("enjoy enjoys love loves hobby hobbies fun", "likes"),
+        ("hate hates dislike", "dislikes"),
+    )
+    for word in words.split()
+}
+_WORD = lazy_pattern(r"[^\W\d_]+")
+
+
+def fact_text(fact: Fact) -> str:
+    """A fact as a text that is searched: whom it is about, its key, its value, and the month of an event or plan."""
+    since = fact.valid_from if fact.category in ("event", "plan") else None
+    month = _month_text(since.year, since.month) if since is not None else ""
+    return " ".join(filter(None, (fact.subject, fact.key, fact.value, month)))
+
+
+def fact_relevances(
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
+    in standard deviations above unrelated texts."""
+    words = shared_words(query, facts)
+    nearness = np.zeros(len(facts)) if deviations is None else deviations
+    by_chance = relevance(words, nearness, len(facts), personal=False)
+    return np.asarray(np.maximum(by_chance, words / (words + HALF)))
+
+
+def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
+    """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
+    if not facts:
+        return np.zeros(0)
+    fact_words = _read_fact_words(facts)
+    word_places = [_word_places(group, fact_words) for group in query_groups(query, ("en",))]
+    key_places = _key_places(query, fact_words)
+    all_places = word_places + key_places
+    if not all_places:
+        return np.zeros(len(facts))
+    shares = np.zeros((len(all_places), len(facts)))
+    cells = shares.reshape(-1)  # all are set at once: to set them row by row takes longer
+    cells[_cell_numbers(word_places, 0, len(facts))] = 1.0
+    cells[_cell_numbers(key_places, len(word_places), len(facts))] = ASKED_KEY
+    return np.asarray(shares.T @ rarity([*map(len, all_places)], len(facts)))
+
+
+def _cell_numbers(all_places: Sequence[Collection[int]], first_row: int, width: int) -> list[int]:
+    """The numbers of the cells of a table of this width, a row for each of the places from a row on."""
+    rows = enumerate(all_places, first_row)
+    return [row * width + place for row, places in rows if places for place in places]
+
+
+@dataclass(frozen=True, slots=True)
+class FactWords:
+    """The facts of a list by their terms, and by their categories and keys, each as places in the list; and which keys
+    a category has, and which categories a key."""
+
+    by_term: Mapping[str, Sequence[int]]
+    by_key: Mapping[tuple[str, str], Sequence[int]]
+    keys: Mapping[str, Collection[str]]
+    categories: Mapping[str, Collection[str]]
+
+
+def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
+    by_term: dict[str, list[int]] = {}
+    by_key: dict[tuple[str, str], list[int]] = {}
+    for place, fact in enumerate(facts):
+        by_key.setdefault((fact.category, fact.key), []).append(place)
+        for term in _terms(fact_text(fact)):
+            by_term.setdefault(term, []).append(place)
+    keys: dict[str, list[str]] = {}
+    categories: dict[str, list[str]] = {}
+    for category, key in by_key:
+        keys.setdefault(category, []).append(key)
+        categories.setdefault(key, []).append(category)
+    return FactWords(by_term, by_key, keys, categories)
+
+
+def _word_places(group: tuple[str, ...], fact_words: FactWords) -> Collection[int]:
+    """The facts that have a word of a query."""
+    known_terms = [term for term in group if term in fact_words.by_term]
+    return {place for term in known_terms for place in fact_words.by_term[term]} if known_terms else ()
+
+
+@lru_cache(maxsize=16_384)
+def _terms(text: str) -> frozenset[str]:
+    """The terms of a fact. Whatever its language, they are made as in English: it is too short to tell, and the words
+    of a query are made so, too."""
+    return frozenset(analyse(text, "en").terms)
+
+
+def _key_places(query: str, fact_words: FactWords) -> list[Collection[int]]:
+    """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
+    words = dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS])
+    return [places for word in words if (places := _asked_places(word, fact_words))]
+
+
+def _asked_places(word: str, fact_words: FactWords) -> Collection[int]:
+    """The facts whose key a word of a question names, or whose category or key answers it."""
+    usual_key, other_keys = keys_named(word)
+    asked_keys: set[tuple[str, str]] = {
+        (category, usual_key) for category in fact_words.categories.get(usual_key, ()) if category not in other_keys
+    }
+    asked_keys.update(other_keys.items())
+    for answer in _ANSWERED_BY.get(word, ()):
+        asked_keys.update((category, answer) for category in fact_words.categories.get(answer, ()))
+        asked_keys.update((answer, key) for key in fact_words.keys.get(answer, ()))
+    by_key = fact_words.by_key
+    known_keys = [asked for asked in asked_keys if asked in by_key and word not in asked[1]]
+    return {place for asked in known_keys for place in by_key[asked]} if known_keys else ()
+
+
+def _month_text(year: int, month: int) -> str:
+    return f"{date(year, month, 1):%B %Y}"
+
+
+HEADINGS = {
+    "identity": "Identity",
+    "relationship": "Relationships",
+    "work": "Work",
+    "place": "Places",
+    "health": "Health",
+    "possession": "Possessions",
+    "preference": "Preferences",
+    "constraint": "Constraints",
+    "instruction": "Instructions",
+    "plan": "Plans",
+    "event": "Events",
+    "other": "Other",
+}
+
+SINCE = {"event": "on", "plan": "from"}
+"""How the beginning of a fact is told, if it is not "since"."""
+
+
+def profile_lines(facts: Iterable[Fact]) -> list[str]:
+    """The active facts as lines under headings. The text is as it was said: fence it before a model sees it."""
+    active = [fact for fact in facts if fact.active]
+    lines: list[str] = []
+    for category in FACT_CATEGORIES:
+        own_facts = [fact for fact in active if fact.category == category and fact.subject is None]
+        lines += _section(HEADINGS[category], own_facts)
+    subjects = {fact.subject.casefold(): fact.subject for fact in active if fact.subject}
+    for folded_subject, subject in subjects.items():
+        subject_facts = [fact for fact in active if fact.subject and fact.subject.casefold() == folded_subject]
+        lines += _section(f"About {subject}", subject_facts)
+    return lines
+
+
+def value_with_source(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
+    value = value_with_dates(fact)
+    return f"{value} (says {person_byline(fact.speaker)})" if is_claim(fact) else value
+
+
+def value_with_dates(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said."""
+    notes = []
+    if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
+        notes.append(f"{SINCE.get(fact.category, 'since')} {format_moment(fact.valid_from)}")
+    if fact.valid_to is not None:
+        notes.append(f"until {format_moment(fact.valid_to)}")
+    return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
+
+
+def format_moment(moment: datetime) -> str:
+    """A time as closely as it is known: what begins a year is the year, what begins a month the month."""
+    if (moment.hour, moment.minute, moment.second, moment.day) != (0, 0, 0, 1):
+        return f"{moment.day} {moment:%B %Y}"
+    return f"{moment.year}" if moment.month == 1 else f"{moment:%B %Y}"
+
+
+def _section(title: str, facts: Sequence[Fact]) -> list[str]:
+    facts_by_key: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=_rank):
+        facts_by_key.setdefault(fact.key, []).append(fact)
+    lines: list[str] = []
+    for key, facts_of_key in facts_by_key.items():
+        values = [value_with_source(fact) for fact in facts_of_key]
+        is_statement = facts_of_key[0].key == facts_of_key[0].category
+        lines += [f"- {value}" for value in values] if is_statement else [f"- {key}: {', '.join(values)}"]
+    return [title, *lines] if lines else []
+
+
+def _rank(fact: Fact) -> tuple[float, float, str]:
+    return -fact.importance, -fact.said_at.timestamp(), fact.id

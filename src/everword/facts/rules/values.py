@@ -1,0 +1,286 @@
+"""Whether two facts have the same value, and which values exclude each other.
+
+Names are compared letter for letter, everything else by its words, whatever form they are in. Where a key holds several
+values, two that nearly say the same are one: most of their words are the same, and neither has a name or a number that
+the other lacks. Kinds of diet exclude each other: who is pescatarian is no vegetarian any more.
+
+Somebody who tells of ten thousand things that happened has ten thousand facts with one key: so the facts of a slot are
+kept by their words, and a found fact is compared only with those that may say the same.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+
+from everword.facts.rules.keys import holds_several_values, is_known
+from everword.log.access import is_claim
+from everword.model import Fact, FoundFact
+from everword.text.english import species
+from everword.text.packs import lazy_pattern
+from everword.text.terms import analyse
+from everword.text.words import is_content, stem
+
+NEAR = 0.6
+"""The least share of common words of two values that nearly say the same."""
+
+_ARTICLE = lazy_pattern(r"^(?:the|an?|some|any)\s+(?=\S)")
+_MARKS = " .,;:!?\"'“”«»()[]"
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
+_NEGATIONS = frozenset({"no", "not", "never", "without", "nothing", "none", "neither", "nor", "stopped", "quit"})
+_LETTER_FOR_LETTER = frozenset({"email", "phone", "name", "nickname", "surname"})
+
+_DIET_KIND = lazy_pattern(
+    r"\b(?:vegan|vegetarian|pesc[ae]tarian|flexitarian|fruitarian|omnivore|carnivore|meat.eater)s?\b|\beats?\smeat\b",
+    re.IGNORECASE,
+)
+
+
+def fold(text: str) -> str:
+    """A value as it is compared: no case, no variants of characters, no article, no marks around it."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
+    return _ARTICLE.sub("", plain.strip(_MARKS)) or plain
+
+
+def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
+    """What a value means: names letter for letter, everything else by its words, whatever form they are in."""
+    if fact.category == "identity" and (fact.key != "pets" and not _is_free_text(fact)):
+        return (fold(fact.value),)
+    return _value_terms(fact.value)
+
+
+def _value_terms(text: str) -> tuple[str, ...]:
+    value = fold(text)
+    return analyse(value, "en").terms or (value,)
+
+
+def value_texts(text: str) -> tuple[object, ...]:
+    """What of a value must be equal for two values to have the same sense."""
+    return fold(text), _value_terms(text)
+
+
+def value_stems(text: str) -> Collection[str]:
+    """The stems of the words by which it is decided whether two values nearly say the same."""
+    return _words_by_stem(text).keys()
+
+
+def has_same_value(fact: Fact, other: FoundFact | Fact) -> bool:
+    """Whether a fact has this value already; the kind of an animal alone means the one that is known by name."""
+    if sense(fact) == sense(other):
+        return True
+    if other.key == "pets":
+        animal = species(other.value)
+        return bool(animal) and f"({animal})" in fact.value
+    return _is_free_text(fact) and says_nearly_the_same(fact.value, other.value) and not _have_other_days(fact, other)
+
+
+def says_nearly_the_same(first: str, second: str) -> bool:
+    """Whether most words of two values are the same, and the other words are neither names nor numbers."""
+    first_words = _words_by_stem(first)
+    second_words = _words_by_stem(second)
+    common = first_words.keys() & second_words.keys()
+    if len(common) < 2 or len(common) < NEAR * len(first_words.keys() | second_words.keys()):
+        return False
+    extra_first = {word for root, word in first_words.items() if root not in common}
+    extra_second = {word for root, word in second_words.items() if root not in common}
+    if any(word.casefold() in _NEGATIONS for word in extra_first | extra_second):
+        return False
+    # What only one of the two adds makes it more exact; if both add names or numbers, they tell of two things.
+    return not (extra_first and extra_second and any(map(_is_exact, extra_first | extra_second)))
+
+
+def fuller_value(first: str, second: str) -> str:
+    """Of two values that nearly say the same, the one with more words."""
+    return second if len(_words_by_stem(second)) >= len(_words_by_stem(first)) else first
+
+
+def excludes_value(fact: Fact, other: FoundFact) -> bool:
+    """Whether both cannot be so at once, although the key holds several values."""
+    if fact.key != "diet" or other.key != "diet":
+        return False
+    return bool(_DIET_KIND.search(fact.value) and _DIET_KIND.search(other.value)) and not has_same_value(fact, other)
+
+
+def _is_free_text(fact: FoundFact | Fact) -> bool:
+    """Whether a value is in free words: of a key that holds several, and is no name of somebody."""
+    if not holds_several_values(fact.category, fact.key) or fact.key in _LETTER_FOR_LETTER:
+        return False
+    return fact.category != "identity" or not is_known("identity", fact.key)
+
+
+def _have_other_days(fact: Fact, other: FoundFact | Fact) -> bool:
+    """Whether two events are told of different days: the same run of another year is another run."""
+    if fact.category not in ("event", "plan") or fact.valid_from is None:
+        return False
+    if isinstance(other, Fact):
+        return other.valid_from is not None and other.valid_from.date() != fact.valid_from.date()
+    was_dated = fact.valid_from not in (fact.recorded_at, fact.said_at)
+    return fact.category == "event" and was_dated and other.since is not None and other.since != fact.valid_from.date()
+
+
+def _is_exact(word: str) -> bool:
+    return word[0].isupper() or any(map(str.isdigit, word))
+
+
+def _words_by_stem(text: str) -> dict[str, str]:
+    """The words of a value by their stems; negations too, though they are no content words."""
+    words: dict[str, str] = {}
+    for word in _WORD.findall(text):
+        if is_content(word.casefold(), "en") or word.casefold() in _NEGATIONS:
+            words.setdefault(stem(word, "en"), word)
+    return words
+
+
+UNDONE_BY = {"likes": "dislikes", "dislikes": "likes"}
+
+
+def is_answered(claim: Fact, own_fact: FoundFact | Fact) -> bool:
+    """Whether a person's own fact answers a claim: it says the same, or gives another value of a single-value key."""
+    if not has_same_subject(claim, own_fact) or claim.category != own_fact.category:
+        return False
+    if claim.key != own_fact.key:
+        return UNDONE_BY.get(claim.key) == own_fact.key and sense(claim) == sense(own_fact)
+    return not holds_several_values(own_fact.category, own_fact.key) or has_same_value(claim, own_fact)
+
+
+def without_answered_claims(facts: Sequence[Fact]) -> list[Fact]:
+    """The facts of one person without the claims that the person's own facts answer."""
+    own_facts = [fact for fact in facts if not is_claim(fact)]
+    return [fact for fact in facts if not (is_claim(fact) and any(is_answered(fact, answer) for answer in own_facts))]
+
+
+def has_same_subject(fact: Fact, other: FoundFact | Fact) -> bool:
+    """Whether two facts of one person's memory are about the same."""
+    return is_same_name(fact.subject, other.subject)
+
+
+def is_same_name(first: str | None, second: str | None) -> bool:
+    return (fold(first) if first else None) == (fold(second) if second else None)
+
+
+COMPARED_IN_FULL = frozenset({"pets", "diet"})
+"""Keys whose values are compared by more than their words."""
+FEW = 8
+"""Facts of a slot that are compared one by one."""
+COMMON_STEMS = 2
+"""Words that two values that nearly say the same have in common, at least."""
+
+
+class SlotFacts:
+    """The facts of a slot by id."""
+
+    def __init__(self, facts: Iterable[Fact] = ()) -> None:
+        self.by_id: dict[str, Fact] = {}
+        self._by_text: dict[object, set[str]] = {}
+        self._by_stem: dict[str, set[str]] = {}
+        for fact in facts:
+            self.put(fact)
+
+    def put(self, fact: Fact) -> None:
+        """Add a fact, or a newer version of it."""
+        known_fact = self.by_id.get(fact.id)
+        self.by_id[fact.id] = fact
+        if known_fact is not None and known_fact.value == fact.value:
+            return
+        for text in value_texts(fact.value):
+            self._by_text.setdefault(text, set()).add(fact.id)
+        for root in value_stems(fact.value):
+            self._by_stem.setdefault(root, set()).add(fact.id)
+
+    def remove(self, id: str) -> None:
+        """Take a fact out; its words may still lead to its id, where nothing is then."""
+        self.by_id.pop(id, None)
+
+    def facts_like(self, found_fact: FoundFact) -> Collection[Fact]:
+        """The facts that a found fact may change, or that change what becomes of it; in the order in which they were
+        first said, so that it does not matter in which order they were read."""
+        if len(self.by_id) <= FEW or not is_compared_by_words(found_fact):
+            return self._in_order(self.by_id)
+        ids = {id for text in value_texts(found_fact.value) for id in self._by_text.get(text, ())}
+        counts: Counter[str] = Counter()
+        for root in value_stems(found_fact.value):
+            counts.update(self._by_stem.get(root, ()))
+        ids |= {id for id, count in counts.items() if count >= COMMON_STEMS}
+        return self._in_order(ids)
+
+    def _in_order(self, ids: Iterable[str]) -> list[Fact]:
+        def order(fact: Fact) -> tuple[datetime, str]:
+            return fact.recorded_at, fact.id
+
+        return sorted([self.by_id[id] for id in ids if id in self.by_id], key=order)
+
+
+class ConnectedValues:
+    """Values by their words, to find those that are connected with others: all that have the same sense or nearly say
+    the same (`values`), and all that are connected with these. A group of connected values is found once, and grows
+    with what is added."""
+
+    def __init__(self) -> None:
+        self._values: list[str] = []
+        self._by_text: dict[object, list[int]] = {}
+        self._by_stem: dict[str, list[int]] = {}
+        self._groups: dict[int, set[int]] = {}
+
+    def add(self, value: str) -> None:
+        """Add a value; its number is how many were there before."""
+        number = len(self._values)
+        if self._groups:
+            self._join_groups(number, value)
+        self._values.append(value)
+        for text in value_texts(value):
+            self._by_text.setdefault(text, []).append(number)
+        for root in value_stems(value):
+            self._by_stem.setdefault(root, []).append(number)
+
+    def connected_with(self, values: Iterable[str]) -> list[int]:
+        """The numbers of the values that are connected with some values, in order."""
+        numbers: set[int] = set()
+        for value in dict.fromkeys(values):
+            for number in self._like(value):
+                if number not in numbers:
+                    numbers |= self._group_of(number)
+        return sorted(numbers)
+
+    def _group_of(self, number: int) -> set[int]:
+        """The numbers of the values that are connected with one, and its own."""
+        group = self._groups.get(number)
+        if group is None:
+            group = {number}
+            waiting = [number]
+            while waiting:
+                others = set(self._like(self._values[waiting.pop()])) - group
+                group |= others
+                waiting += others
+            self._groups |= dict.fromkeys(group, group)
+        return group
+
+    def _join_groups(self, number: int, value: str) -> None:
+        """Take a value that is about to be added into the groups that are known of values like it: they are one now."""
+        like_numbers = set(self._like(value))
+        if not self._groups.keys().isdisjoint(like_numbers):
+            group = {number}.union(*map(self._group_of, like_numbers))
+            self._groups |= dict.fromkeys(group, group)
+
+    def _like(self, value: str) -> Iterator[int]:
+        """The numbers of the values that may say the same as a value; some of them twice."""
+        for text in value_texts(value):
+            yield from self._by_text.get(text, ())
+        stems = value_stems(value)
+        counts: Counter[int] = Counter()
+        for root in stems:
+            counts.update(self._by_stem.get(root, ()))
+        for number, common in counts.items():
+            if common >= COMMON_STEMS:
+                all_stems = len(stems) + len(value_stems(self._values[number])) - common
+                if common >= NEAR * all_stems:
+                    yield number
+
+
+def is_compared_by_words(fact: FoundFact) -> bool:
+    """Whether only facts that may say the same count for what becomes of a found fact."""
+    if fact.retracts or fact.until is not None or fact.key in COMPARED_IN_FULL:
+        return False
+    return holds_several_values(fact.category, fact.key) and not (fact.category == "plan" and fact.corrects)

@@ -1,0 +1,292 @@
+"""Followers bring views up to date with the log. There are no jobs that could be lost: the backlog is the difference
+between the log and a cursor.
+
+For each view and conversation a cursor says how far the view has got. A follower claims conversations that are
+behind, reads their new messages, works on them outside any transaction, and then stores the result and the new cursor
+in one transaction. A worker may store only if it still holds the lease and the cursor has not moved: so two workers
+never do the same work twice, and a crash at any point leaves work undone but never half done. Every space is served
+before any is served again, and a batch is as large as can be done in about half a second, or in three if somebody waits
+for everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from everword.errors import EmbedderMismatch, NotSettled, StoreClosed
+from everword.follow import claiming
+from everword.follow.ask import keep_completions
+from everword.follow.claiming import Claim, ClaimRequest
+from everword.follow.fairness import next_room
+from everword.follow.faults import reason_of
+from everword.follow.lease import Lease
+from everword.follow.view import Hooks, View
+from everword.follow.worker import Worker
+from everword.masking import masked_logger
+from everword.model import SetAside, ViewState
+from everword.ports import Clock, Store, Telemetry, Tx
+
+log = masked_logger("everword.followers")
+
+FIRST_ROOM = 32  # messages in the first batch, when it is not yet known how long they take
+MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
+BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long while another is served
+BACKLOG_SECONDS = 3.0  # of the processor, if somebody waits for everything: a message of a larger batch takes less
+RETRIED = 8  # messages that were set aside and are tried again in one step
+FIRST = ("index", "tiers")  # views on which others build
+LAST = ("episodes", "titles")  # views that build on others
+WITHOUT_INDEX = "facts"  # what can be read while another process makes the index
+RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as soon as the view before has all of it
+SETTLING = 0.02  # seconds between checks of what other workers are doing
+ABANDONED = 2.0  # seconds without any progress, after which nobody is taken to be at work on the rest of a conversation
+
+
+class Follower:
+    """Keeps one view up with the log. Steps of one follower never overlap."""
+
+    def __init__(
+        self,
+        store: Store,
+        view: View[Any],
+        clock: Clock,
+        run: Callable[..., Any],
+        lease_seconds: int,
+        hooks: Hooks | None = None,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        self.view = view
+        self._store = store
+        self._clock = clock
+        self._run = run
+        self._hooks = hooks or Hooks()
+        lease = Lease(view.name, clock, timedelta(seconds=lease_seconds))
+        self._worker = Worker(view, lease, clock, partial(run, store.write), self._hooks, telemetry)
+        self._step_lock = asyncio.Lock()
+        self._served = claiming.ServiceOrder()
+        # An ordered view finds changes of subject within a batch: it always takes batches of the same size.
+        self._is_steady = view.ordered or self._hooks.steady
+        self._room = self._max_room if self._is_steady else min(FIRST_ROOM, self._max_room)
+        self.drained = False  # whether the last step did everything that it found
+        self.trouble: str | None = None  # why this process cannot work on the view, although others may
+
+    async def step(
+        self,
+        since: datetime | None = None,
+        *,
+        patient: bool = False,
+        expects_work: bool = False,
+        whole: bool = False,
+    ) -> int:
+        """Claim, prepare and store once. Returns the number of messages handled, 0 if there was nothing to do.
+
+        It first looks without a lock, since there is usually nothing to do; not if the caller `expects_work`. With
+        `patient`, what may wait for more messages is left; with `whole`, what the view it follows has only in part.
+        """
+        async with self._step_lock:
+            if self._worker.places:  # the store failed when they should have been given back
+                await self._worker.give_back(None)
+            self.drained = True
+            self.trouble = None
+            try:
+                request = self._claim_request(since, patient, whole)
+                if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
+                    return 0
+                claim, due_rows = await self._claim(request)
+                message_count = await self._catch_up(claim, is_backlog=expects_work)
+                retry_count = sum([await self._worker.retry(row) for row in due_rows])
+                self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
+                return message_count + retry_count
+            except EmbedderMismatch as error:  # other processes have the right one and do not wait for us
+                self.trouble = reason_of(error)
+                return 0
+
+    @property
+    def _max_room(self) -> int:
+        return self.view.at_once or MOST_CONVERSATIONS
+
+    def prefer(self, space: str) -> None:
+        """Serve this space next, because somebody waits for it, unless it was served just now."""
+        self._served.prefer(space)
+
+    async def lags_in(self, space: str, since: datetime) -> bool:
+        """Whether this view still lacks something of a space that changed since then."""
+        name = self.view.name
+        now = self._clock.now()
+        is_behind: bool = await self._run(self._store.read, lambda tx: tx.unseen(name, now, space=space, since=since))
+        return is_behind
+
+    async def retry(self, rows: Sequence[SetAside]) -> int:
+        """Try messages again that were set aside, now. Returns how many of them the view has now."""
+        async with self._step_lock:
+            return sum([await self._worker.retry(row) for row in rows])
+
+    def state(self, tx: Tx) -> ViewState:
+        """How far this view is."""
+        return tx.view_state(self.view.name, self._clock.now(), None)
+
+    def _has_work(self, tx: Tx, request: ClaimRequest) -> bool:
+        self._hooks.guard(tx)
+        return claiming.is_behind(tx, request, self._clock.now()) or bool(self._due_rows(tx, request, 1))
+
+    def _due_rows(self, tx: Tx, request: ClaimRequest, limit: int) -> list[SetAside]:
+        """Messages that were set aside and are to be tried again. They can wait, and only a full look finds them; but
+        not those that were changed: what the view has of them is gone."""
+        return tx.set_aside_due(self.view.name, self._clock.now(), limit, changed=request.since is not None)
+
+    def _claim_request(self, since: datetime | None, patient: bool, whole: bool) -> ClaimRequest:
+        patience = self._hooks.patience if patient else None
+        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience, whole)
+
+    async def _catch_up(self, claim: Claim, *, is_backlog: bool) -> int:
+        """Work on what was claimed. In a backlog for which somebody waits, the next batch is as large as the processor
+        can do in a while, however busy the machine is: nobody else waits."""
+        self.drained = not claim.has_more
+        if not claim.runs:
+            return 0
+        worker = self._worker
+        started_at = time.monotonic()
+        processor_at = time.process_time()
+        try:
+            with keep_completions():
+                progress = await worker.process_runs(claim.runs)
+            self._served.record_served(progress.spaces)
+            if worker.places:
+                await worker.give_back(None)
+        except asyncio.CancelledError:
+            await asyncio.shield(worker.give_back(None))
+            raise
+        except StoreClosed:  # no lease can be given back any more
+            worker.places.clear()
+            raise
+        except EmbedderMismatch:
+            await worker.give_back(None)
+            raise
+        except Exception as error:  # noqa: BLE001  whatever one view does, the log and the other views continue
+            log.warning("%s: %s", self.view.name, reason_of(error))
+            worker.count(type(error).__name__, 1, started_at)
+            await worker.give_back(reason_of(error))
+            return 0
+        worker.count("ok", progress.saved_count, started_at)
+        if progress.saved_count:
+            self._hooks.on_saved()
+        self.drained = self.drained and progress.is_complete
+        if not self._is_steady:
+            seconds = time.process_time() - processor_at if is_backlog else time.monotonic() - started_at
+            target = BACKLOG_SECONDS if is_backlog else BATCH_SECONDS
+            self._room = next_room(self._room, progress.message_count, seconds, target=target, limit=self._max_room)
+        return progress.message_count
+
+    async def _claim(self, request: ClaimRequest) -> tuple[Claim, list[SetAside]]:
+        """Claim runs for this worker, and read what is to be tried again."""
+        worker = self._worker
+        taking = asyncio.ensure_future(self._run(self._store.write, lambda tx: self._take(tx, request)))
+        try:
+            claim, due_rows = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The thread continues and takes the leases anyway: nobody else would give them back.
+            await asyncio.wait([taking])
+            if taking.exception() is None:
+                worker.hold(taking.result()[0].runs)
+                await asyncio.shield(worker.give_back(None))
+            raise
+        worker.hold(claim.runs)
+        return claim, due_rows
+
+    def _take(self, tx: Tx, request: ClaimRequest) -> tuple[Claim, list[SetAside]]:
+        self._hooks.guard(tx)
+        due_rows = self._due_rows(tx, request, RETRIED)
+        return claiming.claim_runs(tx, request, self._clock.now(), self._served), due_rows
+
+
+async def settle(followers: Sequence[Follower], timeout: float, read: Callable[..., Any]) -> int:
+    """Work and wait until these views have caught up, in order: a view that follows another comes after it.
+
+    Offline stand-ins count as done. Messages that were set aside are not waited for: their number is returned.
+    Raises NotSettled, with how far each view is behind, as soon as nothing more can be done, or after the timeout.
+    """
+    deadline = time.monotonic() + timeout
+
+    def states_of(tx: Tx) -> list[ViewState]:
+        return [follower.state(tx) for follower in followers]
+
+    def is_work_left(tx: Tx) -> bool:  # asked view by view, until one has some
+        return any(state.behind or state.set_aside for state in (follower.state(tx) for follower in followers))
+
+    if not await read(is_work_left):
+        return 0
+    by_name = {follower.view.name: follower for follower in followers}
+    progress_at = time.monotonic()
+    states: list[ViewState] = []
+    while True:
+        message_count = 0
+        whole = time.monotonic() - progress_at < ABANDONED
+        for group in settling_groups(by_name):
+            message_count += await catch_up_together(group, by_name, deadline, whole)
+        last_states, states = states, await read(states_of)
+        if message_count or states != last_states:
+            progress_at = time.monotonic()
+        views_behind = [
+            (state, follower)
+            for state, follower in zip(states, followers, strict=True)
+            if is_unsettled(state, follower)
+        ]
+        if not views_behind:
+            return sum(state.set_aside for state in states)
+        is_stuck = not message_count and all(
+            follower.trouble or (state.waiting and not state.leased) for state, follower in views_behind
+        )
+        if is_stuck or time.monotonic() > deadline:
+            error = NotSettled("; ".join(describe_lag(state, follower.trouble) for state, follower in views_behind))
+            error.left = {state.view: state.behind for state, _ in views_behind}
+            raise error
+        if not message_count:
+            await asyncio.sleep(SETTLING)
+
+
+def settling_groups(by_name: Mapping[str, Follower]) -> list[list[Follower]]:
+    """The followers in groups that work one after the other. The views of a group build on none of it: they take a
+    batch in turn, since much of what one reads in a message the next reads again. Facts come last, but first in a
+    process that helps another, which makes the index meanwhile: so each of them has work, and seldom the same."""
+    others = [follower for name, follower in by_name.items() if name not in (*FIRST, *LAST, WITHOUT_INDEX)]
+    first, last, facts = (
+        [[by_name[name]] for name in names if name in by_name] for names in (FIRST, LAST, (WITHOUT_INDEX,))
+    )
+    return [*first, others, *last, *facts] if first else [*facts, others, *last]
+
+
+async def catch_up_together(
+    followers: Sequence[Follower], by_name: Mapping[str, Follower], deadline: float, whole: bool
+) -> int:
+    """Let these views do all they can, each as far as the others: what one has read of a message the next finds in
+    memory. A view that reads conversations again takes only `whole` ones. Returns the number of messages handled."""
+    message_count = 0
+    counts = dict.fromkeys(followers, 0)
+    while counts:
+        follower = min(counts, key=counts.__getitem__)
+        reads_again = follower.view.name in RIGHT_AFTER.values()
+        step_count = await follower.step(expects_work=True, whole=whole and reads_again)
+        message_count += step_count
+        counts[follower] += step_count
+        if not step_count or follower.drained or time.monotonic() > deadline:
+            del counts[follower]
+        if step_count and (reader := by_name.get(RIGHT_AFTER.get(follower.view.name, ""))):
+            message_count += await reader.step(whole=True)
+    return message_count
+
+
+def is_unsettled(state: ViewState, follower: Follower) -> bool:
+    """Whether a view is behind, apart from what the built-in writer stands in for."""
+    has_stand_in = follower.drained and state.waiting == state.standing_in > 0 and not state.leased
+    return bool(state.behind) and not has_stand_in
+
+
+def describe_lag(state: ViewState, trouble: str | None) -> str:
+    error = trouble or state.error
+    idle_reason = "another worker holds the lease" if state.leased else "there was no time for more"
+    cause = f"the last error was: {error}" if error else idle_reason
+    return f"the {state.view} view is {state.behind} messages behind the log ({cause}); it is tried again by itself"

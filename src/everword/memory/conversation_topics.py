@@ -1,0 +1,412 @@
+"""What a conversation does with its topics: adding messages to them, reading them, and correcting them.
+
+`add_user_message` and `add_assistant_message` keep a message and give it to its topic in one transaction. The other
+methods read or correct: a tag, a vote, a merge or its undoing is kept as it was given, so that a rebuild applies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from everword.errors import InvalidInput, NotFound
+from everword.log import rules
+from everword.log import tables as log
+from everword.log.scope import ConversationScope
+from everword.memory.runtime import Runtime
+from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role
+from everword.model.notes import NOTES
+from everword.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
+from everword.ports import Tx, Vectors
+from everword.recall import passages as recall
+from everword.recall.passages import open_source
+from everword.recall.rules.query import text_to_compare
+from everword.summaries.episodes import lock_conversation
+from everword.text.terms import analyse, passages
+from everword.topics import tables as rows
+from everword.topics.rules import topic_set
+from everword.topics.rules.words import subject
+from everword.topics.titles import PendingTopic, load_pending_topic, to_topic_text
+from everword.topics.view import VIEW, FollowResult, TopicPage, record_note
+
+T = TypeVar("T")
+
+MAX_TAG = 64  # characters
+MAX_TOPICS = 100  # topics a search gives
+LOOKED_AT = 200  # messages a search for topics looks at
+TAGGED = 5.0  # added to a topic's score for each tag that the query names
+
+
+class ConversationTopics:
+    """The topics of one conversation. Its methods are those of the conversation's face."""
+
+    def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
+        self._runtime = runtime
+        self._scope = scope
+        self._space = scope.space
+        self._id = scope.id
+
+    # -- adding
+
+    async def add_user_message(
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
+    ) -> Topic:
+        weight = check_importance(importance)
+        metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
+        return await self._add_message("user", text, author, time, metadata)
+
+    async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        return await self._add_message("assistant", text, None, time, {})
+
+    async def _add_message(
+        self, role: Role, text: str, author: str | None, time: datetime | None, metadata: dict[str, Any]
+    ) -> Topic:
+        if not rules.check_text("text", text).strip():
+            raise InvalidInput("text", "is empty; nothing to keep")
+        runtime = self._runtime
+        now = self._runtime.parts.clock.now()
+        (vector,) = await self._vectors([runtime.parts.secrets.mask(text)])
+        draft = Draft(role, text, author, None, time, None, metadata)
+        batch = log.with_ids(Batch(self._space, self._id, self._scope.user, [draft]), now)
+        is_retry = False
+
+        def write(tx: Tx) -> tuple[Message, FollowResult, Topic | None]:
+            # If a first run was committed and only its answer got lost, the second finds its message by its id.
+            nonlocal is_retry
+            fresh = () if is_retry else log.draft_ids([batch])
+            is_retry = True
+            message = runtime.append_message(tx, batch, now, fresh)
+            page = runtime.topics.read_page(tx, self._space, self._id)
+            if page.cold:  # a cached page was made with vectors of this embedder
+                runtime.index.check_embedder(tx)
+            vectors_by_turn = {message.turn: vector}
+            progress = runtime.topics.follow(tx, self._space, self._id, message.turn, vectors_by_turn, message, page)
+            return message, progress, self._topic_of(tx, progress.page, message.turn, now)
+
+        message, progress, topic = await runtime.write(write)
+        while topic is None:
+            progress, topic = await self._follow_missing(message, progress, now)
+        runtime.wake()
+        return topic
+
+    async def _follow_missing(
+        self, message: Message, progress: FollowResult, now: datetime
+    ) -> tuple[FollowResult, Topic | None]:
+        """Give topics to earlier messages that have none yet, perhaps not even a vector, and then to this one."""
+        vectors = await self._vectors([missing.content for missing in progress.missing]) if progress.missing else []
+        vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
+
+        def write(tx: Tx) -> tuple[FollowResult, Topic | None]:
+            next_progress = self._runtime.topics.follow(tx, self._space, self._id, message.turn, vectors_by_turn)
+            return next_progress, self._topic_of(tx, next_progress.page, message.turn, now)
+
+        return await self._runtime.write(write)
+
+    async def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Vectors as the index makes them: of a long message, the first passage."""
+        vectors = await self._runtime.parts.embedder.embed([passages(text)[0] for text in texts])
+        return list(vectors)
+
+    # -- reading
+
+    async def topics(self, *, faded: bool = False) -> list[Topic]:
+
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
+            states = {**(page.load_faded(tx).states.to_dict() if faded else {}), **page.book.states}
+            summaries = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
+            topics = [
+                build_topic({part.first: part for part in parts}, first, page, summaries.get(first, ""), now)
+                for first, parts in topic_set.group_parts(states).items()
+            ]
+            return sorted(topics, key=lambda topic: (topic.faded, -topic.priority, topic.id))
+
+        return await self._read_topics(read, [])
+
+    async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        await self._summarise_packed(topic_id)
+
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
+            parts = self._topic_parts(tx, page, topic_id)
+            summaries = [
+                rows.summary_of(tx, page.place, part.first)["summary"] for part in parts if part.opened is None
+            ]
+            chat: list[ChatMessage] = []
+            if summary := " ".join(text for text in summaries if text):
+                chat.append({"role": "system", "content": f"Topic summary: {summary}"})
+            return chat + [
+                {"role": m.role, "content": m.content} for m in rows.active_messages_of_parts(tx, page.place, parts)
+            ]
+
+        return await self._read_topics(read, [])
+
+    async def get_full_topic_history(
+        self, topic_id: str | None = None, include_compressed: bool = True
+    ) -> list[TopicMessage]:
+
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
+            parts = self._topic_parts(tx, page, topic_id)
+            return (rows.messages_of_parts if include_compressed else rows.active_messages_of_parts)(
+                tx, page.place, parts
+            )
+
+        return await self._read_topics(read, [])
+
+    async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+
+        def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
+            parts = self._topic_parts(tx, page, topic_id)
+            if not parts:
+                return None
+            topic = self._build_topic(tx, page, parts[0].first, now)
+            return TopicStats(
+                topic_id=topic.id,
+                topic_title=topic.title,
+                active_messages=topic.messages - topic.packed,
+                compressed_messages=topic.packed,
+                total_messages=topic.messages,
+                has_summary=bool(topic.summary),
+                importance_score=topic.importance,
+                access_count=topic.accesses,
+                memory_type=topic.kind,
+                half_life_days=topic.half_life / topic_set.DAY,
+                age_seconds=max((now - topic.created_at).total_seconds(), 0.0),
+                inactive_seconds=max((now - topic.last_active_at).total_seconds(), 0.0),
+            )
+
+        stats = await self._read_topics(read, None)
+        if stats is None:
+            raise NotFound(f"conversation {self._id!r} has no topics yet; they begin with its first message")
+        return stats
+
+    async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
+        query = self._runtime.parts.secrets.mask(rules.check_text("query", query))
+        count = rules.check_number("limit", limit, MAX_TOPICS)
+        parts = self._runtime.parts
+        vector = (await parts.embedder.embed([text_to_compare(query, parts.clock.now())]))[0]
+
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
+            self._runtime.index.check_embedder(tx)
+            where = Filter(self._space, conversation=self._id)
+            source = open_source(tx, self._runtime.indexes, where.space, where.user, now)
+            hits = recall.search(tx, source, where, query, vector, LOOKED_AT, now, parts.weights)
+            states = {**page.load_faded(tx).states.to_dict(), **page.book.states}
+            topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
+            scores = dict[int, float]()
+            turns = dict[int, list[int]]()
+            for hit in hits:
+                first = topic_by_turn.get(hit.message.turn)
+                if first in states:
+                    root = topic_set.root(states, first)
+                    scores[root] = max(scores.get(root, 0.0), hit.score)
+                    turns.setdefault(root, []).append(hit.message.turn)
+            for root, bonus in name_scores(states, query).items():
+                scores[root] = scores.get(root, 0.0) + bonus
+            best = sorted(scores, key=lambda first: (-scores[first], first))[:count]
+            topics = ((self._build_topic(tx, page, first, now), first) for first in best)
+            return [TopicHit(topic, scores[first], tuple(turns.get(first, ()))) for topic, first in topics]
+
+        return await self._read_topics(read, [])
+
+    async def subject(self) -> str:
+        """What is being talked of, in a few words."""
+
+        def read(tx: Tx, page: TopicPage, now: datetime) -> str:
+            parts = self._topic_parts(tx, page, None)
+            return subject(parts[0].title, parts[0].made_by) if parts else ""
+
+        return await self._read_topics(read, "")
+
+    # -- correcting
+
+    async def merge_topics(self, topic_id: str, other: str) -> Topic:
+
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._root_of(tx, page, topic_id)
+            second = self._root_of(tx, page, other)
+            if first == second:
+                raise InvalidInput("other", f"{other!r} and {topic_id!r} are one topic already")
+            record_note(tx, page, "merge", first, now, other=second)
+            return first
+
+        return await self._change_topic(change)
+
+    async def undo_merge(self, topic_id: str) -> Topic:
+
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._first_of(tx, page, topic_id)
+            into = page.book.states[first].merged_into
+            if into is None:
+                raise InvalidInput("topic_id", f"{topic_id!r} is part of no other topic; nothing to undo")
+            record_note(tx, page, "apart", first, now, other=into)
+            return first
+
+        return await self._change_topic(change)
+
+    async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
+        new_tags = [self._runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
+        if not new_tags:
+            raise InvalidInput("tags", "there are none; name at least one")
+
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._root_of(tx, page, topic_id)
+            for tag in new_tags:
+                record_note(tx, page, "untag" if remove else "tag", first, now, tag)
+            return first
+
+        return await self._change_topic(change)
+
+    async def feedback(self, topic_id: str, score: int) -> Topic:
+        if isinstance(score, bool) or score not in (1, -1):
+            raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
+
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._root_of(tx, page, topic_id)
+            record_note(tx, page, "feedback", first, now, str(score))
+            return first
+
+        return await self._change_topic(change)
+
+    # -- internals
+
+    async def _read_topics(self, read: Callable[[Tx, TopicPage, datetime], T], otherwise: T) -> T:
+        runtime = self._runtime
+        now = self._runtime.parts.clock.now()
+        await runtime.catch_up(self._space, VIEW)
+
+        def run(tx: Tx) -> T:
+            if self._scope.find(tx) is None:
+                return otherwise
+            return read(tx, runtime.topics.read_page(tx, self._space, self._id), now)
+
+        return await runtime.read(run)
+
+    async def _change_topic(self, change: Callable[[Tx, TopicPage, datetime], int]) -> Topic:
+        runtime = self._runtime
+        now = self._runtime.parts.clock.now()
+        await runtime.catch_up(self._space, VIEW)
+
+        def run(tx: Tx) -> Topic:
+            if self._scope.find(tx) is None:
+                raise NotFound(f"conversation {self._id!r} has no topics yet; they begin with its first message")
+            lock_conversation(tx, self._space, self._id)
+            page = runtime.topics.read_page(tx, self._space, self._id)
+            first = change(tx, page, now)
+            runtime.topics.write_page(tx, page)
+            return self._build_topic(tx, page, first, now)
+
+        return await runtime.write(run)
+
+    async def _summarise_packed(self, topic_id: str | None) -> None:
+        """Summarise the packed messages of a topic with the built-in writer, unless a summary covers them already."""
+        runtime = self._runtime
+
+        def look(tx: Tx, page: TopicPage, now: datetime) -> list[PendingTopic]:
+            parts = [part for part in self._topic_parts(tx, page, topic_id) if part.packed_upto]
+            late = [p for p in parts if rows.summary_of(tx, page.place, p.first)["upto"] < p.packed_upto]
+            return [load_pending_topic(tx, page.place, part, asks=False) for part in late]
+
+        requests: list[PendingTopic] = await self._read_topics(look, [])
+        if not requests:
+            return
+        drafts = [
+            to_topic_text(request, await runtime.run(runtime.titles.write_offline, request)) for request in requests
+        ]
+        summaries = [
+            replace(draft, final=not runtime.tasks.has_model) for draft in drafts
+        ]  # a model writes its own later
+
+        def keep(tx: Tx) -> None:
+            lock_conversation(tx, self._space, self._id)
+            runtime.titles.store_texts(tx, rows.place_of(self._space, self._id), summaries)
+
+        await runtime.write(keep)
+
+    def _first_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
+        number = topic_id[1:] if isinstance(topic_id, str) and topic_id[:1] == "t" else ""
+        first = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else 0
+        if page.state(tx, first) is None:
+            raise NotFound(f"there is no topic {topic_id!r} in this conversation; `topics(faded=True)` has them all")
+        return first
+
+    def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
+        return page.root(tx, self._first_of(tx, page, topic_id))
+
+    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[topic_set.TopicState]:
+        """The topic of that id, or the one being talked of, with what is part of it; none if nothing was said yet."""
+        first = page.book.current if topic_id is None else self._root_of(tx, page, topic_id)
+        return [] if first is None else topic_set.parts(page.book.states, page.root(tx, first))
+
+    def _topic_of(self, tx: Tx, page: TopicPage, turn: int, now: datetime) -> Topic | None:
+        """The topic a turn was given to; None if the topics have not got there yet."""
+        if page.turn < turn:
+            return None
+        first = page.topic_at(tx, turn)
+        assert first is not None  # this or an earlier transaction gave it one
+        return self._build_topic(tx, page, page.root(tx, first), now)
+
+    def _build_topic(self, tx: Tx, page: TopicPage, first: int, now: datetime) -> Topic:
+        page.state(tx, first)
+        has_packed_part = any(part.packed_upto for part in topic_set.parts(page.book.states, first))
+        summary = rows.summary_of(tx, page.place, first)["summary"] if has_packed_part else ""
+        return build_topic(page.book.states, first, page, summary, now)
+
+
+def build_topic(
+    states: Mapping[int, topic_set.TopicState], first: int, page: TopicPage, summary: str, now: datetime
+) -> Topic:
+    """A topic as it is now, including the topics that were merged into it: they have to be among `states`."""
+    root_state = states[first]
+    merged_state = topic_set.whole_topic(states, first)
+    others = topic_set.parts(states, first)[1:]
+    current = page.book.current is not None and topic_set.root(page.book.states, page.book.current) == first
+    return Topic(
+        id=root_state.id,
+        title=root_state.title,
+        summary=summary,
+        kind=topic_set.topic_kind(merged_state.accesses),
+        half_life=topic_set.half_life(merged_state.accesses),
+        priority=topic_set.current_priority(merged_state, now),
+        importance=topic_set.importance_of(merged_state),
+        accesses=merged_state.accesses,
+        messages=merged_state.count,
+        packed=sum(part.packed for part in (root_state, *others) if part.opened is None),
+        created_at=merged_state.created_at,
+        last_active_at=merged_state.last_active_at,
+        tags=merged_state.tags,
+        current=current,
+        faded=root_state.faded_at is not None,
+        merged=tuple(other.id for other in others),
+        made_by=root_state.made_by,
+    )
+
+
+def name_scores(states: Mapping[int, topic_set.TopicState], query: str) -> dict[int, float]:
+    """What the words of a query add to the scores of topics that have them in a tag or in the title."""
+    analysis = analyse(query)
+    query_terms = set(analysis.terms)
+    scores = dict[int, float]()
+    for state in states.values():
+        tags = sum(bool(query_terms & set(analyse(tag, analysis.language).terms)) or tag == query for tag in state.tags)
+        common = query_terms & set(analyse(state.title, analysis.language).terms)
+        bonus = TAGGED * tags + len(common) / max(len(query_terms), 1)
+        if bonus:
+            first = topic_set.root(states, state.first)
+            scores[first] = scores.get(first, 0.0) + bonus
+    return scores
+
+
+def check_importance(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput("importance", f"must be a number from 0 to 1, not {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise InvalidInput("importance", f"is {value}; must be from 0 to 1")
+    return float(value)
+
+
+def check_tag(value: object) -> str:
+    tag = " ".join(rules.check_id("tag", value).split())
+    if len(tag) > MAX_TAG:
+        raise InvalidInput("tag", f"has {len(tag)} characters; at most {MAX_TAG} are allowed")
+    return tag

@@ -1,0 +1,177 @@
+"""Deleting: one message, a conversation, or what fits some words, a time and a person; with a preview of what would go.
+
+A message is found by its id, its turn or the id that a platform gave it. Words are matched as a phrase in what was
+said, whatever its case and spaces, and not by meaning: what goes for good should be what was named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from everword.changes.removal import messages as removal
+from everword.errors import DamagedMessage, InvalidInput, NotFound
+from everword.log import audit, rules
+from everword.log.access import LOCAL
+from everword.log.scope import ConversationScope
+from everword.log.tables import unreadable_message
+from everword.memory.runtime import Runtime
+from everword.model import AuditLine, Deletion, Erasure, Filter, Message, Retained
+from everword.ports import Tx
+from everword.text.words import contains_phrase
+
+MAX_QUERY = 1 << 20  # bytes
+MAX_LINES = 1_000  # of the audit in one answer
+
+
+class Deletions:
+    """Removes what somebody wants gone, over a runtime, and says for the audit who that was."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    async def delete_message(self, scope: ConversationScope, message: str | int, *, dry_run: bool) -> Deletion:
+        """Delete one message of a conversation."""
+        name = check_name(message)
+
+        def select(tx: Tx) -> list[Message]:
+            found = at_turn(tx, scope, name) if isinstance(name, int) else with_id(tx, scope, name)
+            return [message for message in found if may_delete(tx, scope, message)]
+
+        missing = f"there is no message {message!r} in conversation {scope.id!r}; nothing was deleted"
+        return await self._delete(scope.space, select, "messages", scope.access.key_id, dry_run, missing)
+
+    async def delete_conversation(self, scope: ConversationScope, *, dry_run: bool) -> Deletion:
+        """Delete all messages of a conversation."""
+
+        def select(tx: Tx) -> Iterable[Message]:
+            conversation = scope.find(tx)
+            if conversation is None or (scope.access.is_bound and conversation.user != scope.access.user):
+                return []
+            return removal.readable_or_not(tx, Filter(scope.space, conversation=scope.id))
+
+        missing = f"there is nothing in conversation {scope.id!r}; nothing was deleted"
+        return await self._delete(scope.space, select, "conversation", scope.access.key_id, dry_run, missing)
+
+    async def delete(
+        self,
+        *,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+        by: str = LOCAL,
+    ) -> Deletion:
+        """Delete the messages that fit all that is given."""
+        space_id = self.runtime.resolve_space(space)
+        time = None if before is None else rules.check_time("before", before)
+        person = None if user is None else rules.check_id("user", user)
+        phrase = None if query is None else rules.check_text("query", query, limit=MAX_QUERY)
+        if phrase is not None and not phrase.strip():
+            raise InvalidInput("query", "is empty")
+        if time is None and person is None and phrase is None:
+            raise InvalidInput("before", "is missing, as are user and query: say what to delete")
+
+        def select(tx: Tx) -> Iterator[Message]:
+            found = (
+                removal.readable_or_not(tx, Filter(space_id, before=time))
+                if person is None
+                else removal.messages_of(tx, space_id, person, time)
+            )
+            return (message for message in found if phrase is None or says(message, phrase))
+
+        return await self._delete(space_id, select, "messages", by, dry_run, "no message fits; nothing was deleted")
+
+    async def _delete(
+        self, space: str, select: removal.Select, what: str, by: str, dry_run: bool, missing: str
+    ) -> Deletion:
+        now = self.runtime.parts.clock.now()
+        order = removal.make_order(now, "delete", what, by)
+        await self.runtime.held.write_all()  # what is not in the store cannot be removed from it
+        selection: removal.Selection = (
+            await self.runtime.read(lambda tx: removal.preview_messages(tx, space, select))
+            if dry_run
+            else await self.runtime.write(lambda tx: removal.delete_messages(tx, space, select, order))
+        )
+        if not selection.messages:
+            raise NotFound(missing)
+        conversations = dict(Counter(message.conversation for message in selection.messages))
+        count = len(selection.messages)
+        deletion = Deletion("" if dry_run else order.id, space, now, dry_run, count, conversations, selection.views)
+        if dry_run:
+            return deletion
+        self.runtime.digests.clear()
+        self.runtime.held.forget()
+        left = await self.runtime.scrub()
+        self.runtime.wake()
+        return replace(deletion, left=left)
+
+    async def erase(self, *, user: str, space: str | None = None, by: str = LOCAL) -> Erasure:
+        """Remove a person's messages and all that was derived from them."""
+        space_id = self.runtime.resolve_space(space)
+        user_id = rules.check_id("user", user)
+        now = self.runtime.parts.clock.now()
+        await self.runtime.held.write_all()
+        erasure = await self.runtime.write(lambda tx: removal.erase_person(tx, space_id, user_id, now, by))
+        self.runtime.digests.clear()
+        self.runtime.held.forget()
+        return replace(erasure, left=await self.runtime.scrub())
+
+    async def retain(self, *, dry_run: bool = True, space: str | None = None, by: str = LOCAL) -> Retained:
+        """Say what the settings no longer keep, or remove it."""
+        now = self.runtime.parts.clock.now()
+        space_id = None if space is None else rules.check_id("space", space)
+        if dry_run:
+            return await self.runtime.retention.plan(now, space_id)
+        result = await self.runtime.retention.apply(now, space_id, by)
+        leftovers = await self.runtime.scrub()
+        self.runtime.wake()
+        return replace(result, left=leftovers)
+
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        space_id = self.runtime.resolve_space(space)
+        count = rules.check_number("limit", limit, MAX_LINES)
+        return await self.runtime.read(lambda tx: audit.lines_of(tx, space_id, count))
+
+
+def check_name(message: object) -> str | int:
+    """What names a message: a turn, its id, or the id that a platform gave it."""
+    if isinstance(message, int):
+        return rules.check_number("message", message, rules.MAX_TURN)
+    return rules.check_id("message", message)
+
+
+def at_turn(tx: Tx, scope: ConversationScope, turn: int) -> list[Message]:
+    """The message at a turn, also one that cannot be read."""
+    errors: list[DamagedMessage] = []
+    where = Filter(scope.space, conversation=scope.id)
+    found = tx.messages(where, after=(scope.id, turn - 1), upto=turn, damaged=errors.append)
+    return [unreadable_message(error) for error in errors] or found
+
+
+def with_id(tx: Tx, scope: ConversationScope, id: str) -> list[Message]:
+    """The message with this id, or else the one with this id of a platform."""
+    own = [message for message in tx.find_messages(scope.space, ids=[id]) if message.conversation == scope.id]
+    return own or tx.find_messages(scope.space, conversation=scope.id, platform_ids=[id])
+
+
+def may_delete(tx: Tx, scope: ConversationScope, message: Message) -> bool:
+    """Whether a message may be deleted in this scope: by a user's key, what `erase` would remove of that user."""
+    if message.erased:
+        return False
+    if not scope.access.is_bound:
+        return scope.find(tx) is not None
+    conversation = tx.conversation(scope.space, scope.id)
+    owner = None if conversation is None else conversation.user
+    return scope.access.user in (owner, message.author, message.user)
+
+
+def says(message: Message, phrase: str) -> bool:
+    """Whether a phrase is in what a message says, or in its metadata."""
+    message = message.as_said
+    metadata = json.dumps(dict(message.metadata), ensure_ascii=False) if message.metadata else ""
+    return contains_phrase(message.content, phrase) or contains_phrase(metadata, phrase)

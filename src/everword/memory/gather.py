@@ -1,0 +1,493 @@
+"""Gathers everything that a context of a conversation can be chosen from, and has it built.
+
+What is retrieved for a chat is its user's memory; what is retrieved for a channel is the channel's own, so that nothing
+said in private is shown to many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, cast
+
+from everword.context import people as knowing
+from everword.context.build import assemble, head_of, room_beside
+from everword.context.prompt import instructions, whole_instructions
+from everword.context.render import CurrentTopic
+from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
+from everword.facts.tables.facts import active_facts_by_person
+from everword.facts.viewers import names_in_context, viewer_alone
+from everword.follow.task import TaskMessage
+from everword.held.overlay import KnownTx
+from everword.held.queue import HeldConversation, fits
+from everword.log import rules
+from everword.log import tables as log
+from everword.log.access import Viewer
+from everword.log.changes import add_versions
+from everword.log.scope import ConversationScope
+from everword.log.tables import warn_of_damage
+from everword.memory.runtime import Runtime
+from everword.memory.search import search_messages
+from everword.model import (
+    Budget,
+    Context,
+    Conversation,
+    Episode,
+    Filter,
+    Hit,
+    Message,
+    Tiers,
+)
+from everword.ports import Tx, Vectors
+from everword.recall import passages as recall
+from everword.recall import standalone
+from everword.recall.passages import PassageSource, open_source
+from everword.recall.rules.query import text_to_compare
+from everword.recall.rules.ranking import Weights
+from everword.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share
+from everword.summaries.digest_texts import MergedDigest
+from everword.summaries.digests import zone_of
+from everword.summaries.episodes import active_rows, nearest_episodes, to_record
+from everword.summaries.rules.days import parse_time_zone
+from everword.summaries.rules.tiers import is_terse
+from everword.summaries.tiers import load_tiers
+from everword.summaries.window import last_archived_turn
+from everword.text.filler import is_small_talk
+
+MAX_QUERY = 1 << 20  # bytes
+LOOK_BACK = 400  # messages of the window considered for a context
+SHORT_CONVERSATION = 128  # messages: of so many, all are read, and sent if that costs no more than a choice of them
+JUST_SAID = 20  # messages: those of them that have left the window are as near as those in it
+LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
+RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
+TOKENS = 32  # one for so many tokens of the section
+RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
+FOUND = 10  # messages that a model's own search gives it
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenMessages:
+    """The last messages of a conversation, the `nearest` of them to the question, and the last turn that has left the
+    window. `is_whole`: they are all there are, and none of them is shown beside the context."""
+
+    messages: Sequence[Message]
+    nearest: Sequence[Message]
+    start: int
+    is_whole: bool
+
+    @property
+    def window(self) -> list[Message]:
+        return [message for message in self.nearest if message.turn > self.start]
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMessages:
+    """What is relevant to a message: hits outside the window, those of other conversations, past episodes, and turns of
+    this conversation with their scores."""
+
+    hits: Sequence[Hit]
+    elsewhere: Sequence[Hit]
+    episodes: Sequence[Episode]
+    relevance: Mapping[int, float]
+    nothing_relevant: bool
+
+
+class ContextBuilder:
+    """Builds contexts for one conversation, and searches for the model that is asked in it."""
+
+    def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
+        self._runtime = runtime
+        self._scope = scope
+
+    async def build(
+        self,
+        text: str,
+        question: Message | None,
+        hits: Sequence[Hit],
+        budget: Budget,
+        system: str | None,
+        markers: bool,
+        shown_ids: Collection[str] = (),
+    ) -> Context:
+        """`shown_ids` are the ids of messages that the model is shown anyway, beside the context."""
+        parts = self._runtime.parts
+        if len(text) + len(system or "") > LONG_REQUEST:
+            head = head_of(instructions() if markers else "", system)
+            await self._runtime.run(room_beside, text, head, budget, parts.tokenizer.count)
+        query, vector, embed = await self._search_query(parts.secrets.mask(text), question)
+        speaker = await self._speaker_digest(question)
+        now = parts.clock.now()
+        shown_hits = [hit for hit in hits if hit.message.is_shown_at(now)]
+        request = ContextRequest(
+            text, query, vector, now, budget, system, markers, question, speaker, shown_hits, frozenset(shown_ids)
+        )
+        request = replace(request, held=self._runtime.held.messages_in(Filter(self._scope.space)), embed=embed)
+
+        held = self._runtime.held
+        read_state = held.overlay(self._scope.place, lambda tx: self._read_state(tx, request))
+
+        def build() -> Context | ContextState:
+            # The read transaction ends before the context is built, in the same thread: changing threads takes time.
+            state = parts.store.read(read_state)
+            return state if state.is_large else assemble(state, budget, parts.tokenizer)
+
+        result = await held.attempt(
+            self._scope.place, lambda: self._runtime.search(build), lambda known: self._recall_state(known, request)
+        )
+        if isinstance(result, ContextState):
+            result = await self._runtime.run(assemble, result, budget, parts.tokenizer)
+        self._runtime.read_ahead.expect_turns(parts.tokenizer, parts.embedder)
+        return result
+
+    async def build_answer_context(
+        self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]
+    ) -> Context:
+        return await self.build(question.as_said.content, question, hits, budget, system, True)
+
+    async def search(self, words: str) -> list[Hit]:
+        """Search for the model: in the memory of the chat's user, or in the channel."""
+        conversation = await self._runtime.held.read(self._scope.place, self._scope.find)
+        person = conversation.user if conversation is not None else self._scope.user
+        channel = None if person is not None else self._scope.id
+        rules.check_text("query", words, limit=MAX_QUERY)
+        words = self._runtime.parts.secrets.mask(words)
+        where = Filter(self._scope.space, user=person, conversation=channel)
+        return await search_messages(self._runtime, words, where, FOUND)
+
+    async def recent_messages(
+        self, limit: int | None, before: int | None, versions: bool = False, *, shown_at: datetime | None = None
+    ) -> list[Message]:
+        """The last messages of the log, before a turn; those that have not expired at a time, if one is given."""
+        return await self._runtime.held.read(
+            self._scope.place, lambda tx: self._read_recent(tx, limit, before, versions, shown_at)
+        )
+
+    def _read_recent(
+        self, tx: Tx, limit: int | None, before: int | None, versions: bool, shown_at: datetime | None
+    ) -> list[Message]:
+        conversation = self._scope.find(tx)
+        if conversation is None:
+            return []
+        where = Filter(self._scope.space, conversation=self._scope.id)
+        messages = list[Message]()
+        upto = None if before is None else before - 1
+        while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
+            # Erased messages are not shown and do not count, so it may take more than one page.
+            messages[:0] = [m for m in page if (m.is_shown_at(shown_at) if shown_at else not m.erased)]
+            if limit is None or len(messages) >= limit or len(page) < limit:
+                break
+            upto = page[0].turn - 1
+        recent = messages if limit is None else messages[-limit:]
+        return add_versions(tx, conversation, recent) if versions else recent
+
+    async def last_exchange(self, question: Message | None) -> tuple[TaskMessage, ...]:
+        """The last messages before a question."""
+        now = self._runtime.parts.clock.now()
+        last = await self.recent_messages(EXCHANGE, None if question is None else question.turn, shown_at=now)
+        return task_messages(last)
+
+    # -- what there is to choose from
+
+    def _read_state(self, tx: Tx, request: ContextRequest) -> ContextState:
+        """Everything that a context can be chosen from."""
+        shown_ids = request.shown_ids
+        place = (self._scope.space, self._scope.id)
+        conversation = self._scope.find(tx)
+        person = conversation.user if conversation is not None else self._scope.user
+        spoken = self._read_messages(tx, conversation, request)
+        request = request.after_exchange(self._exchange_before(tx, request, spoken) if request.embed else ())
+        episode_rows = active_rows(tx, *place) if conversation is not None else []
+        recalled = self._recall_outside(tx, request, person, spoken, episode_rows)
+        # What has just left the window stays in it for a message to which it is relevant.
+        window = [m for m in spoken.nearest if m.turn > spoken.start or m.turn in recalled.relevance]
+        window_ids = {message.id for message in window}
+        retrieved = [hit for hit in recalled.hits if hit.message.id not in window_ids]
+        topic = self._current_topic(tx, request, spoken) if conversation is not None else None
+        viewer = self._viewer(tx, person)
+        speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
+        facts_by_person = active_facts_by_person(tx, self._scope.space, speakers if person is None else [person])
+        query = request.query if request.vector is not None else ""
+        notes = knowing.context_notes(
+            tx, self._scope.space, person, viewer, request.now, facts_by_person, request.speaker, query
+        )
+        asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
+        state = ContextState(
+            text=request.text,
+            instructions=instructions(inline=asks_for_tiers) if request.markers else "",
+            system=request.system,
+            conversation=self._scope.id,
+            window=[m for m in window if m.id not in shown_ids],
+            beside=[m for m in window if m.id in shown_ids],
+            earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
+            is_whole=spoken.is_whole,
+            tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
+            episodes=[to_record(row).episode for row in episode_rows],
+            past=recalled.episodes,
+            profile=notes,
+            relevance={m.turn: recalled.relevance[m.turn] for m in window if m.turn in recalled.relevance},
+            retrieved=retrieved,
+            elsewhere=recalled.elsewhere if spoken.is_whole else (),
+            nothing_relevant=recalled.nothing_relevant,
+            found=request.hits,
+            topic=topic,
+            channel=person is None,
+            raised_turns=self._runtime.parts.raised_turns,
+            author=None if request.question is None else request.question.author,
+            now=request.now,
+            zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
+        )
+        if request.markers and spoken.is_whole:
+            searching = self._has_other_conversations(tx, person)
+            state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
+        # In a channel the register knows who speaks, but of messages that are held, which no view has read.
+        own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
+        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages, facts_by_person)
+        return replace(state, names=names)
+
+    def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
+        """What a context can be chosen from if the store cannot be read: the last messages, which are in memory."""
+        tx = cast(Tx, KnownTx({self._scope.place: known}))
+        conversation = self._scope.find(tx)
+        question = request.question
+        messages = [] if conversation is None else known.messages[-LOOK_BACK:]
+        messages = [m for m in messages if question is None or m.turn < question.turn]
+        person = self._scope.user if conversation is None else conversation.user
+        request = request.after_exchange([message for message in messages if message.is_shown_at(request.now)])
+        spoken = SpokenMessages(messages, messages, 0, is_whole=False)
+        hits = self._match_held(request, person, spoken, 1.0)
+        asks_for_tiers = not is_terse([*(message.content for message in messages), request.text])
+        state = ContextState(
+            text=request.text,
+            instructions=instructions(inline=asks_for_tiers) if request.markers else "",
+            system=request.system,
+            conversation=self._scope.id,
+            window=[m for m in messages if m.id not in request.shown_ids],
+            beside=[m for m in messages if m.id in request.shown_ids],
+            tiers=self._held_tiers(messages),
+            relevance={hit.message.turn: hit.score for hit in hits if hit.message.conversation == self._scope.id},
+            retrieved=[hit for hit in hits if hit.message.conversation != self._scope.id],
+            found=request.hits,
+            channel=person is None,
+            raised_turns=self._runtime.parts.raised_turns,
+            author=None if question is None else question.author,
+            now=request.now,
+            zone=parse_time_zone(self._runtime.parts.time_zone),
+        )
+        viewer = self._viewer(tx, person)
+        return replace(state, names=names_in_context(tx, self._scope.space, state.people, viewer, messages))
+
+    def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
+        """The last messages before the question; of a short conversation all."""
+        start = last_archived_turn(tx, self._scope.space, self._scope.id)
+        if conversation is None:
+            return SpokenMessages([], [], start, is_whole=True)
+        after = min(start, conversation.turns - JUST_SAID)
+        is_short = conversation.turns <= SHORT_CONVERSATION
+        place = conversation.id, 0 if is_short else max(after, 0)
+        where = Filter(conversation.space, conversation=conversation.id)
+        messages = tx.messages(where, after=place, limit=LOOK_BACK, newest=True, damaged=warn_of_damage)
+        self._runtime.held.note_read(conversation, messages)
+        is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
+        question = request.question
+        messages = [m for m in messages if m.is_shown_at(request.now) and (question is None or m.turn < question.turn)]
+        is_whole = is_read_whole and request.shown_ids.isdisjoint(message.id for message in messages)
+        return SpokenMessages(messages, [m for m in messages if m.turn > after], start, is_whole)
+
+    def _exchange_before(self, tx: Tx, request: ContextRequest, spoken: SpokenMessages) -> Sequence[Message]:
+        """The messages that tell what a follow-up question is about; mostly they are read already."""
+        if len(spoken.messages) >= EXCHANGE or spoken.is_whole:
+            return spoken.messages
+        before = None if request.question is None else request.question.turn
+        return self._read_recent(tx, EXCHANGE, before, False, request.now)
+
+    def _has_other_conversations(self, tx: Tx, person: str | None) -> bool:
+        """Whether a search of the model could find what was said elsewhere; the memory of a channel is the channel."""
+        if person is None:
+            return False
+        return any(found.id != self._scope.id for found in tx.conversations(self._scope.space, person, limit=2))
+
+    def _current_topic(self, tx: Tx, request: ContextRequest, spoken: SpokenMessages) -> CurrentTopic | None:
+        if request.vector is None:
+            return None
+        place = (self._scope.space, self._scope.id)
+        topics = self._runtime.topics
+        return find_current_topic(tx, topics, place, request.text, request.vector, spoken.window, request.now)
+
+    def _recall_outside(
+        self,
+        tx: Tx,
+        request: ContextRequest,
+        person: str | None,
+        spoken: SpokenMessages,
+        episode_rows: Sequence[Mapping[str, Any]],
+    ) -> RecalledMessages:
+        """What is relevant to the question: messages from outside the window, and turns among the last messages."""
+        excluded_ids = request.shown_ids | {message.id for message in spoken.window}
+        known = {message.id: message for message in spoken.messages if not message.erased}
+        reading_rule = recall.ReadingRule(worthwhile_share(request.text), excluded_ids, known)
+        source = None if request.vector is None else self._open_source(tx, person, request.now)
+        hits, past_episodes, nothing_relevant = self._recall(tx, source, request, person, reading_rule, episode_rows)
+        held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
+        hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
+        nothing_relevant = nothing_relevant and not held_hits
+        # While little has left the window, a search would bring all of it back, and nothing would be saved.
+        if person is None:
+            outside_count = spoken.start
+        else:
+            tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
+            outside_count = max(tally.docs - len(spoken.window), 0)
+        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
+        outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
+        retrieved = outside_hits[:return_limit]
+        elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
+        relevance = self._nearest_messages(source, request, spoken.nearest) if hits else {}
+        shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
+        relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
+        return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
+
+    def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
+        scope = self._recall_scope(person)
+        check = self._runtime.index.check_vectors_of
+        return open_source(tx, self._runtime.indexes, scope.space, scope.user, now, check)
+
+    def _recall(
+        self,
+        tx: Tx,
+        source: PassageSource | None,
+        request: ContextRequest,
+        person: str | None,
+        reading_rule: recall.ReadingRule,
+        episode_rows: Sequence[Mapping[str, Any]],
+    ) -> tuple[list[Hit], list[Episode], bool]:
+        """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
+        search found nothing relevant: then no message is recalled, and only an episode that is very close."""
+        if source is None or request.vector is None:
+            return [], [], False
+        parts = self._runtime.parts
+        question = request.question
+        scope = self._recall_scope(person)
+        limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
+        hits = recall.search(
+            tx,
+            source,
+            scope,
+            request.query,
+            request.vector,
+            limit,
+            request.now,
+            weights_for_context(parts.weights),
+            question=question,
+            reading_rule=reading_rule,
+        )
+        hits = [hit for hit in hits if question is None or not follows(hit.message, question)]
+        nothing_relevant = all(hit.relevance < FLOOR for hit in hits)
+        least = 1 - parts.episode_distance
+        if hits and nothing_relevant:
+            least = max(least, parts.weights.cosine_at(CLOSE))
+        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least, episode_rows)
+        return [] if nothing_relevant else hits, past_episodes, nothing_relevant
+
+    def _match_held(
+        self, request: ContextRequest, person: str | None, spoken: SpokenMessages, best_score: float
+    ) -> list[Hit]:
+        """The messages with words of the question that are not in the index, since they are not written yet."""
+        if request.vector is None or not request.held:
+            return []
+        scope = self._recall_scope(person)
+        candidates = {message.id: message for message in spoken.messages if message.degraded is not None}
+        for message in request.held:
+            if fits(message, scope) and not (request.question and follows(message, request.question)):
+                candidates.setdefault(message.id, message)
+        return match_words(request.query, [*candidates.values()], best_score)
+
+    def _held_tiers(self, messages: Sequence[Message]) -> dict[int, Tiers]:
+        return self._runtime.held.tiers_of(messages, self._runtime.parts.tokenizer.count)
+
+    def _recall_scope(self, person: str | None) -> Filter:
+        if person is not None:
+            return Filter(self._scope.space, user=person)
+        return Filter(self._scope.space, conversation=self._scope.id)
+
+    def _nearest_messages(
+        self, source: PassageSource | None, request: ContextRequest, messages: Sequence[Message]
+    ) -> dict[int, float]:
+        """The users' messages among the last ones, before those that are sent whole, that are nearest to the question,
+        by turn."""
+        if source is None or request.vector is None:
+            return {}
+        last_messages = messages[-JUST_SAID:][: -2 * request.budget.pairs or None]
+        turns = {m.turn for m in last_messages if m.role == "user" and m.id not in request.shown_ids}
+        return nearest_turns(request.vector, source.vectors_of(self._scope.id, sorted(turns)))
+
+    async def _search_query(
+        self, text: str, question: Message | None
+    ) -> tuple[str, Vectors | None, Callable[[Sequence[str]], Vectors] | None]:
+        """The query for a message and its vector; for small talk the vector is None, and nothing is searched. Or, for a
+        follow-up question, what makes its vector at once when the messages before it are read."""
+        if is_small_talk(text):
+            return text, None, None
+        if question is None:  # otherwise `_begin_turn` has waited before it kept the message
+            await self._runtime.catch_up(self._scope.space)
+        parts = self._runtime.parts
+        if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
+            embed_now = getattr(parts.embedder, "embed_now", None)
+            if embed_now is not None:
+                return text, None, embed_now
+            text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
+        return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0], None
+
+    def _viewer(self, tx: Tx, person: str | None) -> Viewer:
+        """Who reads the context: the person of the chat, or everybody in the channel."""
+        if person is None:
+            return self._channel_viewer
+        return viewer_alone(tx, self._scope.space, person, shared=self._runtime.parts.share_channels)
+
+    @property
+    def _channel_viewer(self) -> Viewer:
+        """The viewer that stands for everybody in this channel."""
+        return Viewer(channel=self._scope.id, shared=self._runtime.parts.share_channels)
+
+    async def _speaker_digest(self, question: Message | None) -> tuple[str, MergedDigest] | None:
+        """In a channel, who speaks, with a digest of what they did lately. It waits only a moment: a digest that is
+        not there yet is made in the background, for the next turn."""
+        if self._scope.user is not None or (question is not None and question.user not in (None, question.author)):
+            return None
+        if self._runtime.held.degraded is not None:  # no digest can be made
+            return None
+        digests = self._runtime.digests
+        now = self._runtime.parts.clock.now()
+
+        def look(tx: Tx) -> tuple[str, str, str] | None:
+            conversation = log.find_own_conversation(tx, self._scope.space, self._scope.id, None)
+            if conversation is None or conversation.user is not None:
+                return None
+            where = Filter(self._scope.space, conversation=self._scope.id, role="user")
+            messages = [question] if question else tx.messages(where, limit=1, newest=True, damaged=log.warn_of_damage)
+            if not messages or not messages[0].is_shown_at(now):
+                return None
+            author = messages[0].author
+            return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer, now)
+
+        speaker = await self._runtime.held.attempt(
+            self._scope.place, lambda: self._runtime.read(look), lambda known: None
+        )
+        if speaker is None:
+            return None
+        person, name, profile = speaker
+        parts = self._runtime.parts
+        patience = min(parts.context_digest_seconds, parts.digest_seconds)
+        digest_request = await digests.prepare_request(self._scope.space, patience)
+        return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
+
+
+@lru_cache(maxsize=64)
+def weights_for_context(weights: Weights) -> Weights:
+    """The weights for a context, which has room for many hits of one occasion."""
+    return replace(weights, coverage=0.0)
+
+
+def follows(message: Message, question: Message) -> bool:
+    """Whether a message is the question or came after it. A second reply must not be made from the first one."""
+    return message.conversation == question.conversation and message.turn >= question.turn

@@ -1,0 +1,495 @@
+"""A memory that is open: its store, its models, and the followers that keep its views up with the log.
+
+Every call into a store is one hop to a thread and one transaction. Each follower runs in a loop of its own, so that a
+slow model holds up only its own view. Closing finishes what is being written, and ends turns under way. A memory that
+follows nothing imports and builds its views when one is first asked for: a search needs none of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from everword.changes.retention_rules import Retention
+from everword.errors import EverwordError, InvalidInput, MessagesLost, StoreClosed, StoreError
+from everword.follow.metrics import ActivityCounter
+from everword.follow.priority import Callers
+from everword.follow.threads import CallThreads, ThreadsClosed
+from everword.follow.usage import Meter
+from everword.held.writer import HeldMessages
+from everword.log import rules
+from everword.log import tables as log
+from everword.log.answers import refuse_renamed_messages
+from everword.log.secret_policy import SecretPolicy
+from everword.masking import masked_logger
+from everword.memory.read_ahead import ReadAhead
+from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
+from everword.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
+from everword.recall.rules.ranking import Weights
+from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
+from everword.recall.view import IndexView
+from everword.summaries.rules.window import WindowRule
+
+if TYPE_CHECKING:
+    from everword.changes.retention import RetentionJob, RetentionSchedule
+    from everword.context import turn
+    from everword.follow.ask import TaskRunner
+    from everword.follow.follower import Follower
+    from everword.follow.loop import Loop
+    from everword.follow.view import View
+    from everword.summaries.digest_texts import Digests
+    from everword.summaries.window import WindowView
+    from everword.topics.rules.topics import TopicRule
+    from everword.topics.titles import TitlesView
+    from everword.topics.view import Topics
+
+T = TypeVar("T")
+
+logger = masked_logger("everword.runtime")
+
+THREADS = 8
+FOLLOWING = 2  # calls into the store by all views of a memory at a time
+# Views whose results others wait for.
+FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
+DAYS = "digests"  # the view of who spoke on which day
+LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
+CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
+
+
+def default_topic_rule() -> TopicRule:
+    from everword.topics.rules.topics import TopicRule
+
+    return TopicRule()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts and settings of an engine. `topic_rule` is made with the views: a search needs none."""
+
+    store: Store
+    embedder: Embedder
+    tokenizer: Tokenizer
+    clock: Clock
+    space: str
+    models: Callable[[Meter], tuple[Models, Models]]
+    telemetry: ActivityCounter = field(default_factory=ActivityCounter)
+    retention: Retention = field(default_factory=Retention)
+    followers: bool = True
+    lease_seconds: int = 60
+    weights: Weights = field(default_factory=Weights)
+    window: WindowRule = field(default_factory=WindowRule)
+    rounds: int = 3
+    raised_turns: int = 20
+    level_episodes: int = 5
+    active_episodes: int = 10
+    near_episodes: int = 3
+    episode_distance: float = 0.4
+    topic_rule: Callable[[], TopicRule] = default_topic_rule
+    time_zone: str = "UTC"
+    index_seconds: float = 2.0
+    digest_seconds: float = 20.0
+    context_digest_seconds: float = 0.3
+    digest_tokens: int = 24_000
+    batch_seconds: int = 180
+    model_seconds: float = 60.0
+    share_channels: bool = False
+    hold_messages: int = 0
+    secrets: SecretPolicy = field(default_factory=SecretPolicy)
+    on_degraded: Callable[[Degraded], None] | None = None
+    index_bytes: int = 256 << 20
+    for_one_search: bool = False
+
+
+class Runtime:
+    """A memory's store, models, views and threads, which everything in the engine holds and works with.
+
+    Its parts are there between `open` and `close`. `read` and `write` are one transaction each; `run` is for what takes
+    a thread's time, `search` for what keeps a thread busy, of which only as many run at once as the store allows.
+    """
+
+    tasks: TaskRunner
+    topics: Topics
+    titles: TitlesView
+    window: WindowView
+    digests: Digests
+    followers: dict[str, Follower]
+    retention: RetentionJob
+
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self._build = build
+        self._building = threading.RLock()
+        self._loops: dict[str, Loop] = {}
+        self._schedule: RetentionSchedule | None = None
+        self._parts: Parts | None = None
+        self._callers = Callers()  # all but views
+        self._turn_counts: Counter[tuple[str, str]] = Counter()
+        self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
+
+    # -- opening and closing
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store, build the views and start following."""
+        if self._parts is not None:
+            return
+        for name in LATE:
+            self.__dict__.pop(name, None)  # of the last time
+        self._loops = {}
+        self._schedule = None
+        self._threads = CallThreads(THREADS, "everword")
+        self._callers = Callers()
+        parts = await self.run(self._build)
+        if not parts.store.writable:  # nothing can be written there; that is no error
+            parts = replace(parts, followers=False)
+        self._parts = parts
+        self._secrets = parts.secrets  # held messages are written when the parts are gone
+        # Bound to the store, not to this memory: what is under way when the memory closes is finished.
+        read = partial(self.run, parts.store.read)
+        write = partial(self.run, parts.store.write)
+        max_held = parts.hold_messages if parts.store.writable else 0
+        self.held = HeldMessages(
+            parts.store, self.run, self._append_batch, parts.clock, max_held, parts.on_degraded, self.wake
+        )
+        self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
+        self.chat, self._memory_models = parts.models(self.meter)
+        self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
+        self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
+        self._background_slots = asyncio.Semaphore(FOLLOWING)
+        self.read_ahead = ReadAhead(self.indexes, self._run_later, parts.store, parts.clock, is_on=parts.followers)
+        self._search_threads = CallThreads(parts.store.searches, "everword search")
+        try:
+            await self.read(log.refuse_unfinished_copy)
+            if check_embedder:
+                await self.read(self.index.guard)
+        except BaseException:
+            await self.close()
+            raise
+        if parts.followers:
+            self._start_following()
+
+    def _start_following(self) -> None:
+        self.followers  # noqa: B018  builds the loops
+        for loop in self._loops.values():
+            loop.start()
+        if self._schedule is not None:
+            self._schedule.start()
+        if self.chat.names:
+            self.read_ahead.expect_turns(self.parts.tokenizer, self.parts.embedder)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is built when it is first asked for, in whichever thread that is."""
+        if name not in LATE:
+            raise AttributeError(name)
+        with self._building:
+            if name not in self.__dict__:
+                self._build_following()
+        return self.__dict__[name]
+
+    def _build_following(self) -> None:
+        """Build the views, and what needs them."""
+        from everword.changes.retention import RetentionJob, RetentionSchedule
+        from everword.follow.follower import Follower
+        from everword.follow.loop import Loop
+        from everword.memory.follower_conditions import build_hooks
+
+        parts = self.parts
+        read = partial(self.run, parts.store.read)
+        write = partial(self.run, parts.store.write)
+        views = self._build_views(parts, partial(self._run_later, parts.store.read))
+        self.digests = self._build_digests(parts, read, write)
+        conditions = (self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
+        hooks = build_hooks(views, self.index.guard, *conditions, self.read_ahead.start)
+        self.followers = {
+            view.name: Follower(
+                parts.store,
+                view,
+                parts.clock,
+                self.run_aside if view is self.index else self._run_later,  # a search waits for what was just added
+                parts.lease_seconds,
+                hooks.get(view.name),
+                parts.telemetry,
+            )
+            for view in views
+        }
+        # Each follower has a loop of its own: a slow model holds up only its own view.
+        self._loops = {
+            name: Loop(
+                follower,
+                parts.clock,
+                partial(self.wake, FOLLOWED.get(name, ())),
+                lambda: self._callers.call_count,
+            )
+            for name, follower in self.followers.items()
+        }
+        self.retention = RetentionJob(parts.retention, read, write, parts.telemetry)
+        self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
+
+    def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
+        from everword.facts.view import FactsView
+        from everword.follow.ask import TaskRunner
+        from everword.summaries.digests import DaysView
+        from everword.summaries.episodes import Calibration, EpisodesView, Writer
+        from everword.summaries.tiers import TiersView
+        from everword.summaries.window import WindowView
+        from everword.topics.titles import TitlesView
+        from everword.topics.view import Topics, TopicsView
+
+        asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self.run_aside)
+        writer = Writer(
+            parts.embedder,
+            parts.tokenizer,
+            self.run_aside,
+            Calibration(parts.weights.unrelated, parts.weights.spread),
+            parts.level_episodes,
+            parts.active_episodes,
+        )
+        self.topics = Topics(parts.topic_rule())
+        self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
+        window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
+        self.window = WindowView(*window, writer, asking.has_model, self.run_aside, read)
+        return [
+            self.index,
+            TiersView(asking, parts.tokenizer, read, self.run_aside, parts.window.turns),
+            self.window,
+            EpisodesView(asking, writer, read),
+            FactsView(asking, read, self.run_aside, parts.telemetry),
+            DaysView(parts.clock, parts.time_zone),
+            TopicsView(self.topics, read),
+            self.titles,
+        ]
+
+    def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
+        from everword.follow.single_flight import SingleFlight
+        from everword.summaries.digest_texts import DayWriter, Digests
+
+        return Digests(
+            self.tasks,
+            DayWriter(self.tasks, parts.tokenizer.count, self.run, parts.digest_tokens),
+            SingleFlight(read, write, parts.clock, parts.lease_seconds, parts.store.writable),
+            read,
+            parts.clock,
+            parts.telemetry,
+            parts.time_zone,
+            self._wait_for_days,
+        )
+
+    async def _wait_for_days(self, space: str) -> None:
+        """Wait a moment until the days view has read what was said so far in a space, in any process."""
+        from everword.follow.loop import OVERLAP
+
+        parts = self.parts
+        follower = self.followers[DAYS]
+        if not parts.store.writable:
+            return
+        since = parts.clock.now() - OVERLAP
+        if parts.followers:
+            await self._loops[DAYS].wait_for(space, self.parts.index_seconds)
+        deadline = time.monotonic() + parts.index_seconds
+        follower.prefer(space)
+        while await follower.step(since if parts.followers else None) and time.monotonic() < deadline:
+            if follower.drained or not await follower.lags_in(space, since):
+                return
+
+    def wake(self, names: Iterable[str] | None = None) -> None:
+        """Wake the loops of these views, or of all: there is something new to read."""
+        for name in self._loops.keys() if names is None else self._loops.keys() & names:
+            self._loops[name].wake()
+
+    async def close(self) -> None:
+        """Stop following, finish what is being written, close the models and the store."""
+        if self._parts is None:
+            return
+        for turns in [*self._open_turns]:
+            from everword.context import turn
+
+            for turn_and_tools in turns:
+                await turn.end_turn(*turn_and_tools)
+        parts = self._parts
+        self._parts = None
+        self.read_ahead.stop()
+        if self._schedule is not None:
+            await self._schedule.stop()
+        for loop in self._loops.values():
+            await loop.stop()
+        if "digests" in self.__dict__:
+            await self.digests.close()
+        lost = await self._close_held()
+        await self.meter.finish()
+        await self.chat.close()
+        await self._memory_models.close()
+        for threads in (self._threads, self._search_threads):
+            await asyncio.to_thread(threads.close)
+        await parts.embedder.close()
+        await asyncio.to_thread(parts.store.close)
+        if lost is not None:
+            raise lost
+
+    async def _close_held(self) -> MessagesLost | None:
+        """Write what is held, for the last time. The error is raised when everything is closed."""
+        try:
+            await self.held.close()
+        except MessagesLost as error:
+            return error
+        return None
+
+    @property
+    def parts(self) -> Parts:
+        """What the memory is made of; raises if it is not open."""
+        if self._parts is None:
+            raise EverwordError(CLOSED)
+        return self._parts
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """What is held in memory, since the store takes nothing; None if nothing is."""
+        return None if self._parts is None else self.held.degraded
+
+    async def run(self, fn: Callable[..., T], *args: Any) -> T:
+        """Call a function in a thread."""
+        with self._callers:
+            return await self.run_aside(fn, *args)
+
+    async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
+        """Run a call of a view, for which no other call waits."""
+        return await call_in(self._threads, fn, *args)
+
+    async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
+        """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
+        async with self._background_slots:
+            await self._callers.go_first()
+            return await self.run_aside(fn, *args)
+
+    async def search(self, fn: Callable[[], T], *, at_once: bool = False) -> T:
+        """Run a call that keeps a thread busy; only as many run at a time as the store allows. One that takes less time
+        than Python lets a thread run is made `at_once`: a thread would keep the event loop waiting for as long."""
+        with self._callers:
+            if at_once:
+                await asyncio.sleep(0)  # whoever waits as well is counted before this call is made
+                result = fn()
+            else:  # in threads of their own, which go from one to the next without the event loop
+                result = await call_in(self._search_threads, fn)
+        self.read_ahead.start()
+        return result
+
+    async def read(self, fn: Callable[[Any], T]) -> T:
+        """Run a function in a transaction that only reads."""
+        return await self.run(self.parts.store.read, fn)
+
+    async def write(self, fn: Callable[[Any], T]) -> T:
+        """Run a function in a transaction, again if the database is busy: it must not change anything else."""
+        return await self.run(self.parts.store.write, fn)
+
+    async def scrub(self) -> tuple[str, ...]:
+        """Clear what was removed out of the store's files. A failure is returned as what is left, not raised: the rows
+        themselves are removed in any case."""
+        try:
+            return await self.run(self.parts.store.scrub)
+        except StoreError as error:
+            logger.warning("what was removed could not be cleared out of the files: %s", error)
+            kind = type(error).__name__
+            return (f"the store's files may still hold what was removed ({kind}): run `everword scrub`",)
+
+    async def catch_up(self, space: str, *views: str) -> None:
+        """Wait a moment until what this process has just added to a space is searchable, and is in these views."""
+        for name in (self.index.name, *views):
+            await self.wait_for_view(name, space)
+
+    async def wait_for_view(self, name: str, space: str) -> None:
+        """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
+        views wait too."""
+        if self.parts.followers and self.held.degraded is None:
+            await self._loops[name].wait_for(space, self.parts.index_seconds)
+
+    def _has_open_turn(self, space: str, conversation: str) -> bool:
+        return bool(self._turn_counts[space, conversation])
+
+    @contextmanager
+    def turn_under_way(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.TurnTools]]]:
+        """Count a turn of this conversation while it runs; a stream in the list is ended when the memory closes."""
+        self._turn_counts[space, conversation] += 1
+        under_way: list[tuple[turn.Turn, turn.TurnTools]] = []
+        self._open_turns.append(under_way)
+        try:
+            yield under_way
+        finally:
+            self._open_turns.remove(under_way)
+            self._turn_counts[space, conversation] -= 1
+            if not self._turn_counts[space, conversation]:
+                del self._turn_counts[space, conversation]
+            if self._parts is not None:
+                self.wake()
+
+    # -- the log
+
+    async def append_messages(self, batches: Iterable[Batch], *, is_source: bool = False) -> list[list[Added]]:
+        """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
+        takes none, they are held in memory if a setting allows it; never a source, of which something is made next."""
+        batch_list: list[Batch] = rules.check_items("batches", batches, Batch)
+        now = self.parts.clock.now()
+        for batch in batch_list:
+            rules.check_id("space", batch.space)
+            rules.check_id("conversation", batch.conversation)
+            if batch.user is not None:
+                rules.check_id("user", batch.user)
+            if batch.on_edit not in ON_EDIT:
+                raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
+            rules.check_items("drafts", batch.drafts, Draft)
+        ready = [log.with_ids(batch, now) for batch in batch_list]
+        new = log.draft_ids(ready) - log.draft_ids(batch_list)
+        order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
+        is_retry = False
+
+        def write(tx: Tx) -> list[list[Added]]:
+            # If a first run was committed and only its answer got lost, the second finds its messages by their ids.
+            nonlocal is_retry
+            fresh = () if is_retry else new
+            is_retry = True
+            results: dict[int, list[Added]] = {}
+            for i in order:  # every writer uses the same order, so that no two wait for each other
+                results[i] = self._append_batch(tx, ready[i], now, fresh)
+                refuse_renamed_messages(tx, ready[i], results[i], now)
+            return [results[i] for i in range(len(ready))]
+
+        additions = await (self.held.write_source if is_source else self.held.write)(ready, write)
+        if any(addition.kept == "edited" for batch in additions for addition in batch):
+            self.held.forget()
+            if "digests" in self.__dict__:
+                self.digests.clear()
+        return additions
+
+    def _append_batch(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+        """Append messages in a transaction: now, as a trial before they are held, or later."""
+        additions = log.append_messages(tx, batch, now, self._secrets, fresh_ids)
+        if batch.on_edit != "version":
+            return additions
+        from everword.changes.edits.new_version import take_versions
+
+        views = [follower.view for follower in self.followers.values()]
+        return take_versions(tx, batch, additions, now, views, self._secrets)
+
+    def append_message(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> Message:
+        """Append a batch of one message in a transaction, and return the message."""
+        return log.append_messages(tx, batch, now, self._secrets, fresh_ids)[0].message
+
+    async def keep_message(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
+        """Run a function that appends the one message of a batch, which has an id, or hold the message."""
+        additions = await self.held.write([batch], lambda tx: [[Added(write(tx), new=True)]])
+        return additions[0][0].message
+
+    def resolve_space(self, space: str | None) -> str:
+        """The space that is named, or the memory's own."""
+        return self.parts.space if space is None else rules.check_id("space", space)
+
+
+async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:
+    try:
+        return await threads.call(fn, *args)
+    except ThreadsClosed:
+        raise StoreClosed(CLOSED) from None

@@ -1,0 +1,138 @@
+"""A search of the log, by word and by meaning, and of the facts beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from everword.errors import InvalidInput
+from everword.log import rules
+from everword.memory.runtime import Runtime
+from everword.model import HIT_KINDS, Filter, Hit, HitKind, Role
+from everword.ports import Tx, Vectors
+from everword.recall import passages as recall
+from everword.recall.passages import open_source
+from everword.recall.rules.query import text_to_compare
+from everword.recall.rules.selection import check_floor, match_words
+from everword.recall.scope_index import QUICK_CHANGES, TooMuchToRead
+
+MAX_QUERY = 1 << 20  # bytes
+MAX_LIMIT = 1_000  # in one answer
+ALONE = 1.0  # the score of the best fact or held message, if no other message is found
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSearch:
+    """What is searched for, and where, checked. With a floor, only what is as relevant as that is found."""
+
+    query: str
+    where: Filter
+    limit: int
+    floor: float | None
+    kinds: tuple[HitKind, ...]
+
+
+def check_search(
+    runtime: Runtime,
+    query: str,
+    *,
+    user: str | None,
+    conversation: str | None,
+    role: Role | None,
+    after: datetime | None,
+    before: datetime | None,
+    limit: int,
+    floor: float | None,
+    kinds: Sequence[HitKind],
+    space: str | None,
+) -> CheckedSearch:
+    """What a caller asks for; raises InvalidInput if it makes no sense."""
+    where = Filter(
+        runtime.resolve_space(space),
+        user=None if user is None else rules.check_id("user", user),
+        conversation=None if conversation is None else rules.check_id("conversation", conversation),
+        role=None if role is None else rules.check_role(role),
+        after=None if after is None else rules.check_time("after", after),
+        before=None if before is None else rules.check_time("before", before),
+    )
+    return CheckedSearch(
+        runtime.parts.secrets.mask(rules.check_text("query", query, limit=MAX_QUERY)),
+        where,
+        rules.check_number("limit", limit, MAX_LIMIT),
+        None if floor is None else check_floor(floor),
+        check_kinds(kinds),
+    )
+
+
+def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
+    """What a search is to find; it must be known, and not nothing."""
+    items = rules.check_items("kinds", kinds)
+    if not items or not all(kind in HIT_KINDS for kind in items):
+        raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
+    return tuple(items)
+
+
+async def search_messages(
+    runtime: Runtime, query: str, where: Filter, limit: int, floor: float | None = None
+) -> list[Hit]:
+    """The messages that answer a query best, best first; what this process has just added is among them, and what it
+    holds in memory is found by its words. With a floor, only those that are as relevant as that."""
+    parts = runtime.parts
+    now = parts.clock.now()
+    await runtime.catch_up(where.space)
+    vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
+    find = message_finder(runtime, query, vector, where, limit, floor, now)
+    held_messages = runtime.held.messages_in(where)
+    hits = await runtime.held.search(lambda: search_store(runtime, where, find))
+    if not held_messages:
+        return hits
+    held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
+    relevant_hits = [hit for hit in held_hits if floor is None or hit.relevance >= floor]
+    return sorted([*relevant_hits, *hits], key=lambda hit: -hit.score)[:limit]
+
+
+def message_finder(
+    runtime: Runtime, query: str, vector: Vectors, where: Filter, limit: int, floor: float | None, now: datetime
+) -> Callable[..., list[Hit]]:
+    """What finds the messages that answer a query best in a transaction; `most_changes` is as of `open_source`."""
+    weights = runtime.parts.weights
+
+    def find(tx: Tx, *, most_changes: int | None = None) -> list[Hit]:
+        check = runtime.index.check_vectors_of
+        source = open_source(tx, runtime.indexes, where.space, where.user, now, check, most_changes=most_changes)
+        return recall.search(tx, source, where, query, vector, limit, now, weights, floor)
+
+    return find
+
+
+async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list[Hit]]) -> list[Hit]:
+    """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search."""
+    store = runtime.parts.store
+    if store.reads_at_once and runtime.indexes.is_quick(where.space, where.user):
+        with suppress(TooMuchToRead):
+            find_now = partial(find, most_changes=QUICK_CHANGES)
+            return await runtime.search(lambda: store.read(find_now), at_once=True)
+    return await runtime.search(lambda: store.read(find))
+
+
+async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:
+    """The messages and the facts that answer a query best, best first. The scores of facts fit those of the messages:
+    the best possible fact has the score of the best message."""
+    search_scope = (request.query, request.where, request.limit)
+    hits = await search_messages(runtime, *search_scope, request.floor) if "message" in request.kinds else []
+    if "fact" not in request.kinds:
+        return bare_hits(hits)
+    from everword.memory import fact_search  # it takes a dozen modules that a search of messages does without
+
+    fact_hits = await fact_search.search_facts(runtime, *search_scope, hits[0].score if hits else ALONE, request.floor)
+    return bare_hits(sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[: request.limit])
+
+
+def bare_hits(hits: list[Hit]) -> list[Hit]:
+    """The hits as a program gets them: no secret can be had from them."""
+    if all(hit.message.original is None for hit in hits):
+        return hits
+    return [replace(hit, message=hit.message.without_secrets) for hit in hits]

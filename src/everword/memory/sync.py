@@ -1,0 +1,550 @@
+"""The same memory for programs without an event loop: every method waits for the asynchronous one.
+
+A separate thread runs the loop, so that views follow the log while the program does other things. This file is written
+by `scripts/blocking.py` from the declarations in `everword.memory.faces`.
+"""
+
+# fmt: off
+# ruff: noqa: I001
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, TypeVar
+
+from everword.memory.faces import ConversationFace, DocumentsFace
+from everword.memory.private_loop import LoopThread, OwnLoop
+from everword.model import (
+    Added, Answer, AuditLine, Batch, Budget, BudgetName, Change, ChatMessage, Chunk, Context, Conversation, Deletion,
+    Digest, Document, Draft, Episode, Erasure, Fact, FactChange, Forgotten, Hit, HitKind, Member, MemoryAnswer, Message,
+    Move, OnEdit, Profile, Redaction, RefusedFact, Reply, Retained, Retried, Role, Statement, Stats, Topic, TopicHit,
+    TopicMessage, TopicStats, Verification, Whom,
+)
+from everword.model.topics import IMPORTANCE
+
+
+T = TypeVar("T")
+
+
+class BlockingMemory(OwnLoop):
+    """A memory, open from the moment it is made. Safe to use from many threads at once."""
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
+        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
+        return BlockingConversation(self._inner.conversation(id, user=user, space=space), self._private)
+
+    def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
+    ) -> list[Conversation]:
+        """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
+        everything was removed is not listed."""
+        return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
+
+    def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        """Add messages to several conversations in one transaction: all of them, or none."""
+        return self._private.wait(self._inner.add_many(batches))
+
+    def documents(self, *, space: str | None = None) -> BlockingDocuments:
+        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        return BlockingDocuments(self._inner.documents(space=space), self._private)
+
+    def search(
+        self, query: str, *, user: str | None = None, conversation: str | None = None, role: Role | None = None,
+        after: datetime | None = None, before: datetime | None = None, limit: int = 10, floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",), space: str | None = None,
+    ) -> list[Hit]:
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
+
+        With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
+        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
+        the `kind` "fact", the `fact`, and the newest message that it comes from.
+        """
+        return self._private.wait(self._inner.search(
+            query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
+            floor=floor, kinds=kinds, space=space,
+        ))
+
+    def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
+    ) -> MemoryAnswer:
+        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+
+        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
+        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
+        said there alone.
+        """
+        return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
+
+    def settle(self, timeout: float = 60.0) -> int:
+        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
+        one cannot. Returns how many messages views failed on and have set aside."""
+        return self._private.wait(self._inner.settle(timeout))
+
+    def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        """Throw a view away and let it be built again from the log."""
+        self._private.wait(self._inner.rebuild(view, space=space))
+
+    def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
+        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+
+        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        """
+        return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
+
+    def export(
+        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None,
+        salvage: bool = False, secrets: bool = False,
+    ) -> Iterator[Message]:
+        """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
+        placeholders, unless `secrets` asks for them.
+
+        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
+        """
+        return self._private.iterate_pages(self._inner.export(
+            user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets,
+        ))
+
+    def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        """Remove a person's messages and all that was derived from them, for good."""
+        return self._private.wait(self._inner.erase(user=user, space=space))
+
+    def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
+        what would go from which view."""
+        return self._private.wait(self._inner.delete_conversation(id, space=space, dry_run=dry_run))
+
+    def delete(
+        self, *, before: datetime | None = None, user: str | None = None, query: str | None = None,
+        dry_run: bool = False, space: str | None = None,
+    ) -> Deletion:
+        """Remove the messages that fit all that is given, and all that was derived from them, for good.
+
+        Those of before a time, of one user as `erase` means it, and with a phrase in them: `query` is matched word for
+        word, whatever its case, and not by meaning. On a `dry_run`, say only what would go from which view.
+        """
+        return self._private.wait(self._inner.delete(
+            before=before, user=user, query=query, dry_run=dry_run, space=space,
+        ))
+
+    def move_conversation(
+        self, id: str, *, to: str | None = None, user: str | None = None, space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
+
+        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
+        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
+        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
+        say only what would move.
+        """
+        return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
+
+    def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        """Make all that one user has another's: two ids of one person.
+
+        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
+        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
+        would move.
+        """
+        return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
+
+    def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
+
+        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
+        move.
+        """
+        return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
+
+    def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
+        first."""
+        return self._private.wait(self._inner.audit(limit=limit, space=space))
+
+    def redact(
+        self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
+        `dry_run`, say only how many there are."""
+        return self._private.wait(self._inner.redact(
+            user=user, conversation=conversation, dry_run=dry_run, space=space,
+        ))
+
+    def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
+        remove it."""
+        return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
+
+    def verify(self) -> Verification:
+        """Prove the log whole: every message unchanged, none missing."""
+        return self._private.wait(self._inner.verify())
+
+    def stats(self, *, space: str | None = None) -> Stats:
+        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
+        return self._private.wait(self._inner.stats(space=space))
+
+    def facts(
+        self, *, user: str, query: str | None = None, as_of: datetime | None = None, category: str | None = None,
+        space: str | None = None,
+    ) -> list[Fact]:
+        """What is known of a person, most important first: now, or as it was so at a time.
+
+        With a `query`, what has most to do with it comes first. A `category` is meant as people mean it: the employer,
+        which is identity, is found under "work" too, a home under "place", and allergies under "health".
+        """
+        return self._private.wait(self._inner.facts(
+            user=user, query=query, as_of=as_of, category=category, space=space,
+        ))
+
+    def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        """One fact by its id, also one that no longer holds."""
+        return self._private.wait(self._inner.fact(id, user=user, space=space))
+
+    def add_fact(
+        self, category: str, key: str, value: str, *, user: str, valid_from: date | None = None,
+        valid_to: date | None = None, subject: str | None = None, speaker: str | None = None, space: str | None = None,
+    ) -> FactChange:
+        """Add a fact about a person, by hand. Of a key that has one value, it takes the place of the one before.
+
+        It is so from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if not
+        the person: "brother". `speaker` adds it, the person themselves if nobody is named. What people decide by hand
+        stays when the facts are built again; `undo` takes it back.
+        """
+        return self._private.wait(self._inner.add_fact(
+            category, key, value, user=user, valid_from=valid_from, valid_to=valid_to, subject=subject, speaker=speaker,
+            space=space,
+        ))
+
+    def edit_fact(
+        self, id: str, value: str, *, user: str, valid_from: date | None = None, valid_to: date | None = None,
+        speaker: str | None = None, space: str | None = None,
+    ) -> FactChange:
+        """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
+
+        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the
+        new value. What the person says later counts again.
+        """
+        return self._private.wait(self._inner.edit_fact(
+            id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
+        ))
+
+    def delete_fact(self, id: str, *, user: str, speaker: str | None = None, space: str | None = None) -> FactChange:
+        """Take a fact out of what is known: it does not come back from messages that were said until now.
+
+        It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
+        somebody else can delete only what they said themselves.
+        """
+        return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
+
+    def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
+        return self._private.wait(self._inner.refused_facts(user=user, space=space))
+
+    def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        """Every value a key has had, oldest first, with the times between which it was so."""
+        return self._private.wait(self._inner.fact_history(key, user=user, space=space))
+
+    def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        """The messages a fact came from, oldest first."""
+        return self._private.wait(self._inner.why(fact, user=user, space=space))
+
+    def remember(
+        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None,
+        expires: datetime | timedelta | None = None, space: str | None = None,
+    ) -> list[Statement]:
+        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
+
+        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
+        asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
+        now) is shown until then, beside what lasts: it replaces nothing that lasts, and no fact is read from it.
+        """
+        return self._private.wait(self._inner.remember(
+            text, user=user, speaker=speaker, message=message, expires=expires, space=space,
+        ))
+
+    def forget(
+        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None,
+    ) -> Forgotten:
+        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
+
+        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
+        who is somebody else can take out only what they said themselves.
+        """
+        return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
+
+    def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
+        """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
+        return self._private.wait(self._inner.undo(id, user=user, space=space))
+
+    def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
+
+        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
+        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
+        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
+        """
+        return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
+
+    def digests(
+        self, space: str | None = None, *, day: date | None = None, user: str | None = None, week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+
+        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        """
+        return self._private.wait(self._inner.digests(space, day=day, user=user, week=week, wait=wait))
+
+    def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        self._private.wait(self._inner.set_time_zone(name, space=space))
+
+    def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
+        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
+        self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
+
+    def people(self, *, space: str | None = None) -> list[Member]:
+        """Everybody who has spoken in a space, or was given a name there."""
+        return self._private.wait(self._inner.people(space=space))
+
+    def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
+        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
+        return self._private.wait(self._inner.who_is(name, speaker=speaker, space=space))
+
+
+class BlockingConversation:
+    """One thread of messages."""
+
+    def __init__(self, inner: ConversationFace, private: LoopThread) -> None:
+        self._inner = inner
+        self._private = private
+        self.space = inner.space
+        self.id = inner.id
+        self.user = inner.user
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
+
+    def add(
+        self, role: Role, content: str, *, author: str | None = None, user: str | None = None,
+        time: datetime | None = None, platform_id: str | None = None, metadata: dict[str, Any] | None = None,
+        name: str | None = None, expires: datetime | timedelta | None = None, on_edit: OnEdit = "refuse",
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
+        takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
+
+        `name` is what its author is called there now; cleaned, it is kept in the metadata, and in a channel's register.
+
+        `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
+        `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
+
+        If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
+        else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
+        """
+        return self._private.wait(self._inner.add(
+            role, content, author=author, user=user, time=time, platform_id=platform_id, metadata=metadata, name=name,
+            expires=expires, on_edit=on_edit,
+        ))
+
+    def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it.
+        `on_edit` is as for `add`, and each result's `kept` says what became of the message."""
+        return self._private.wait(self._inner.extend(drafts, on_edit=on_edit))
+
+    def history(self, *, limit: int | None = None, before: int | None = None, versions: bool = False) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn. With
+        `versions`, each has its older versions: what it said before it was edited.
+
+        This is the log: a message that has expired is in it until `retain` removes it.
+        """
+        return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
+
+    def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        """Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that
+        its platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports.
+        The old one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing."""
+        return self._private.wait(self._inner.edit(message, text, metadata=metadata))
+
+    def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
+        """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
+        its platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view."""
+        return self._private.wait(self._inner.delete(message, dry_run=dry_run))
+
+    def context(
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True,
+    ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt.
+
+        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
+        programs that call a model themselves and show what it says.
+        """
+        return self._private.wait(self._inner.context(text, budget=budget, system=system, markers=markers))
+
+    def reply(
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None,
+        author: str | None = None, platform_id: str | None = None,
+    ) -> Reply:
+        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        return self._private.wait(self._inner.reply(
+            text, budget=budget, system=system, author=author, platform_id=platform_id,
+        ))
+
+    def stream(
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None,
+        author: str | None = None, platform_id: str | None = None,
+    ) -> Iterator[str]:
+        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        return self._private.iterate_items(self._inner.stream(
+            text, budget=budget, system=system, author=author, platform_id=platform_id,
+        ))
+
+    def command(
+        self, text: str, *, author: str | None = None, names: Sequence[str] = ("everword", "bot"),
+        addressed: bool = False, platform_id: str | None = None,
+    ) -> Answer | None:
+        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+
+        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`. What came
+        with this `platform_id` before is not carried out again: None.
+        """
+        return self._private.wait(self._inner.command(
+            text, author=author, names=names, addressed=addressed, platform_id=platform_id,
+        ))
+
+    def archive(self) -> Chunk | None:
+        """Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
+        archive. If summarising fails, the messages stay where they are, and the error says why."""
+        return self._private.wait(self._inner.archive())
+
+    def archived(self) -> list[Chunk]:
+        """The runs of messages that have left the window, oldest first."""
+        return self._private.wait(self._inner.archived())
+
+    def episodes(self) -> list[Episode]:
+        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+        return self._private.wait(self._inner.episodes())
+
+    def standalone(self, question: str) -> str:
+        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        return self._private.wait(self._inner.standalone(question))
+
+    def add_user_message(
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None,
+    ) -> Topic:
+        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
+
+        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
+        """
+        return self._private.wait(self._inner.add_user_message(text, importance, author=author, time=time))
+
+    def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        """Keep a reply and give it to the topic it follows. Returns the topic."""
+        return self._private.wait(self._inner.add_assistant_message(text, time=time))
+
+    def topics(self, *, faded: bool = False) -> list[Topic]:
+        """What is talked about, the most present first; with `faded`, also what has left the active set."""
+        return self._private.wait(self._inner.topics(faded=faded))
+
+    def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
+        the topic that is being talked of; empty if nothing was said yet."""
+        return self._private.wait(self._inner.get_topic_context(topic_id))
+
+    def get_full_topic_history(
+        self, topic_id: str | None = None, include_compressed: bool = True,
+    ) -> list[TopicMessage]:
+        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
+        return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
+
+    def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+        """A topic in figures; without an id, the one that is being talked of."""
+        return self._private.wait(self._inner.get_topic_stats(topic_id))
+
+    def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
+        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
+        them, by their titles and by their tags."""
+        return self._private.wait(self._inner.search_topics(query, limit=limit))
+
+    def merge_topics(self, topic_id: str, other: str) -> Topic:
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
+        return self._private.wait(self._inner.merge_topics(topic_id, other))
+
+    def undo_merge(self, topic_id: str) -> Topic:
+        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
+        now on. Returns it."""
+        return self._private.wait(self._inner.undo_merge(topic_id))
+
+    def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
+        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
+        return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
+
+    def feedback(self, topic_id: str, score: int) -> Topic:
+        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
+        return self._private.wait(self._inner.feedback(topic_id, score))
+
+
+class BlockingDocuments:
+    """The documents of one space: what programs keep under keys of their own."""
+
+    def __init__(self, inner: DocumentsFace, private: LoopThread) -> None:
+        self._inner = inner
+        self._private = private
+        self.space = inner.space
+
+    def put(
+        self, namespace: Sequence[str], key: str, value: Mapping[str, Any], *, user: str | None = None,
+        texts: Sequence[str] | None = None, expires: datetime | timedelta | None = None,
+    ) -> Document:
+        """Keep a JSON object under a key, in the place of the one that was there.
+
+        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
+        that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or
+        a span of time from now) it is gone; without `expires` it stays, also if the one before was to expire.
+        """
+        return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts, expires=expires))
+
+    def get(self, namespace: Sequence[str], key: str) -> Document | None:
+        """The document under a key, if there is one."""
+        return self._private.wait(self._inner.get(namespace, key))
+
+    def remove(self, namespace: Sequence[str], key: str) -> bool:
+        """Take a document away, for good; says whether there was one."""
+        return self._private.wait(self._inner.remove(namespace, key))
+
+    def apply(self, changes: Sequence[Change]) -> list[Document]:
+        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
+        return self._private.wait(self._inner.apply(changes))
+
+    def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
+        """Change documents of one namespace by what they are: nobody else changes them in between.
+
+        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
+        """
+        return self._private.wait(self._inner.edit(namespace, decide))
+
+    def search(
+        self, namespace: Sequence[str] = (), *, query: str | None = None, where: Mapping[str, Any] | None = None,
+        limit: int = 10, offset: int = 0,
+    ) -> list[Document]:
+        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+
+        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        """
+        return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
+
+    def namespaces(
+        self, *, prefix: Sequence[str] = (), suffix: Sequence[str] = (), depth: int | None = None,
+        limit: int | None = None, offset: int = 0,
+    ) -> list[tuple[str, ...]]:
+        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
+
+        With `depth`, cut to so many names, each once.
+        """
+        return self._private.wait(self._inner.namespaces(
+            prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset,
+        ))

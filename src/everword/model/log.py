@@ -1,0 +1,341 @@
+"""What was said, what is asked of it, and what is answered. A message is said once; an edit makes a new version of it,
+and the older ones stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal, get_args
+
+from everword.model.facts import Fact
+from everword.secrets.marks import Marks, MaskedParts, mask_parts
+
+Role = Literal["user", "assistant", "system", "tool"]
+ROLES: tuple[Role, ...] = get_args(Role)
+HitKind = Literal["message", "fact"]
+HIT_KINDS: tuple[HitKind, ...] = get_args(HitKind)
+Kept = Literal["new", "known", "edited", "refused", "erased"]
+OnEdit = Literal["refuse", "version"]
+ON_EDIT: tuple[OnEdit, ...] = get_args(OnEdit)
+
+DEFAULT_SPACE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message on its way into the log: what the caller knows, before the log gives it a turn.
+
+    `author` is who wrote it; `user` is whose memory it belongs to (in a chat with one person, theirs, replies
+    included). `time` is when it was said: now, if none is given. `platform_id` is the id another system gave
+    it: the same one twice in a conversation is stored once. So is the same `id`. It is shown until `expires_at`: a
+    moment, or a span of time from now.
+    """
+
+    role: Role
+    content: str
+    author: str | None = None
+    user: str | None = None
+    time: datetime | None = None
+    platform_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
+    expires_at: datetime | timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Makes a message provable: `digest` covers it and its salt, `link` the digest and the link before."""
+
+    salt: bytes
+    digest: bytes
+    link: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a message said before it was edited: from when until when, and who edited it then (the id of a key, or
+    "program")."""
+
+    content: str
+    metadata: Mapping[str, Any]
+    since: datetime
+    until: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """The store takes no messages for now: so many are `held` in memory, since then, and why.
+
+    They are written in order and once when the store takes them again. Until then their turns are provisional, and they
+    are lost if the process dies. When it `is_over`, `held` is how many were written.
+    """
+
+    held: int
+    since: datetime
+    reason: str
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said.
+
+    One that expires is shown until `expires_at`, and nothing is derived from it that would outlive it.
+
+    Of a message that was edited it is the newest version; `versions` are the older ones, if they were asked for, the
+    oldest first. `kept` says, of a message that was just added, what became of it: it is "new"; it was "known" with
+    this text; it was "edited", so that this is a version of it; the text was "refused", since the message is known with
+    another one; or it was removed from the log before ("erased"), and stays out.
+
+    One that could not be written yet and is held in memory is `degraded`; its turn may change when it is written.
+
+    `secrets` marks what in its content and its metadata is a secret, or a placeholder for one. A store gives messages
+    masked, with placeholders, so that nothing that is made of them holds a secret; `as_said` is the message with what
+    was said, for its own conversation.
+    """
+
+    space: str
+    conversation: str
+    turn: int
+    id: str
+    role: Role
+    author: str
+    user: str | None
+    content: str
+    time: datetime
+    platform_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    erased: bool = False
+    expires_at: datetime | None = None
+    seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
+    versions: tuple[Version, ...] = ()
+    kept: Kept | None = field(default=None, compare=False)
+    degraded: Degraded | None = field(default=None, repr=False, compare=False)
+    secrets: Marks = field(default=(), compare=False)
+    original: MaskedParts | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def as_said(self) -> Message:
+        """The message with the secrets that were said in it."""
+        if self.original is None:
+            return self
+        content, metadata, marks = self.original
+        return replace(self, content=content, metadata=metadata, secrets=marks, original=None)
+
+    @property
+    def masked(self) -> Message:
+        """The message with placeholders for its secrets. It still holds them, for `as_said`."""
+        if not self.secrets or self.original is not None:
+            return self
+        content, metadata, marks = mask_parts(self.content, self.metadata, self.secrets)
+        original = (self.content, self.metadata, self.secrets)
+        return replace(self, content=content, metadata=metadata, secrets=marks, original=original)
+
+    @property
+    def without_secrets(self) -> Message:
+        """The message masked, for good: what was said cannot be had from it."""
+        message = self.masked
+        return message if message.original is None else replace(message, original=None)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether memory may be derived from it: it is there, and does not expire."""
+        return not self.erased and self.expires_at is None
+
+    def is_shown_at(self, now: datetime) -> bool:
+        """Whether it is there, and has not expired."""
+        return not self.erased and (self.expires_at is None or self.expires_at > now)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
+
+    `turns` is the number of the last message and `head` its link: with them a missing tail is noticed. `changes` and
+    `changes_head` are the same of the changes made to it.
+    """
+
+    space: str
+    id: str
+    user: str | None
+    created_at: datetime
+    changed_at: datetime
+    turns: int = 0
+    head: bytes = field(default=b"", repr=False)
+    changes: int = 0
+    changes_head: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed
+    from the log stays out: then the message is `erased`. `kept` is that of the message.
+    One that is only held in memory says so: `degraded`."""
+
+    message: Message
+    new: bool
+    kept: Kept = "new"
+    degraded: Degraded | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.new and self.kept == "new":  # an older server says no more than that
+            object.__setattr__(self, "kept", "known")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One message of an imported file.
+
+    `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where` says
+    where in the file the message is, for a person; `position` is how many bytes had been read, for a progress bar.
+    `space` is the one the file names, if it names one: which space the message goes to is the caller's choice.
+    """
+
+    conversation: str
+    user: str | None
+    draft: Draft
+    where: str
+    position: int = 0
+    space: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """One place in an imported file that could not be read, and why."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which messages are meant. Nothing crosses a space; None means "any". `expired_by` is a time by which they have
+    expired. With `marked`, only those in which secrets are marked."""
+
+    space: str
+    user: str | None = None
+    author: str | None = None
+    conversation: str | None = None
+    role: Role | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    expired_by: datetime | None = None
+    marked: Literal[True] | None = None
+
+    @property
+    def is_unrestricted(self) -> bool:
+        """Whether it means all messages of a user, or of a space."""
+        restrictions = (
+            self.author,
+            self.conversation,
+            self.role,
+            self.after,
+            self.before,
+            self.expired_by,
+            self.marked,
+        )
+        return restrictions == (None,) * len(restrictions)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One message found by search, its score, and the parts the score is made of; or one fact.
+
+    Of a fact (`kind` is "fact") `message` is the newest message that it comes from. The score orders the hits of one
+    search. `relevance`, from 0 to 1, means the same in every memory and for every query: from 0.5 on, a hit is better
+    than the best one of an unrelated query is by chance.
+    """
+
+    message: Message
+    score: float
+    parts: Mapping[str, float]
+    relevance: float = 1.0
+    kind: HitKind = "message"
+    fact: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the log, named so that it can be found."""
+
+    space: str
+    conversation: str
+    turn: int
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.space}/{self.conversation} turn {self.turn}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `verify` saw. `root` covers every conversation: note it elsewhere to prove later that nothing moved."""
+
+    conversations: int
+    messages: int
+    erased: int
+    faults: tuple[Fault, ...]
+    root: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """What is over of one kind of memory, being older than `before`; `waiting` goes once every view has read it."""
+
+    kind: str
+    before: datetime
+    count: int
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever; `left` as that of an
+    erasure."""
+
+    at: datetime
+    dry_run: bool
+    expired: tuple[Expired, ...] = ()
+    left: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """All of it."""
+        return sum(entry.count for entry in self.expired)
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What `erase` removed. The person is not named here: that is the point.
+
+    `left` says what the files of the store may still hold of it, since others read there, and which command clears it.
+    """
+
+    id: str
+    space: str
+    at: datetime
+    messages: int
+    conversations: int
+    entries: int
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
+    draft; if it raises, the transaction is rolled back. `on_edit` says what becomes of another text for a message that
+    is known: a "version" of it, made by `by`, or nothing."""
+
+    space: str
+    conversation: str
+    user: str | None
+    drafts: Sequence[Draft]
+    check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)
+    on_edit: OnEdit = "refuse"
+    by: str = "program"

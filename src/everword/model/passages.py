@@ -1,0 +1,86 @@
+"""What a store tells a search of its passages: where words occur, how much there is, and what ranking needs of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everword.model.views import UNKNOWN_TRAITS
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """Where one word of a query occurs: the newest passages that have it, and how many passages in scope do."""
+
+    docs: Sequence[int] | NDArray[np.int64]
+    frequency: int
+
+
+NEVER = (1 << 63) - 1
+"""When a passage expires that does not."""
+
+
+class PassageBlock(NamedTuple):
+    """Passages of a scope in columns, in the order of their docs. `terms` are those of each passage on a line of its
+    own, with spaces between them, those of its space, user and conversation first; times are in microseconds since
+    1970, `NEVER` where a passage does not expire; `traits` are what ranking has to know of the texts of messages."""
+
+    docs: NDArray[np.int64]
+    times: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    traits: NDArray[np.int64]
+    expires: NDArray[np.int64]
+    message_ids: Sequence[str]
+    conversations: Sequence[str]
+    roles: Sequence[str]
+    authors: Sequence[str]
+    languages: Sequence[str]
+    terms: bytes
+
+
+class ScopeState(NamedTuple):
+    """How many passages a scope has; how often something was removed from the index of its space, and from all; how
+    often passages were changed in another way than that; and which embedder made the vectors."""
+
+    docs: int
+    removed: int
+    removals: int
+    resets: int
+    embedder: str | None = None
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """What is the same as long as the passages are. A later one is greater."""
+        return self.resets, self.removed, self.docs
+
+
+class PassageCandidate(NamedTuple):
+    """An indexed passage and what ranking needs of it: how often each word of the query occurs in it, its place and
+    author, and its terms, with spaces between them."""
+
+    doc: int
+    message_id: str
+    time: datetime
+    length: int
+    counts: tuple[int, ...]
+    conversation: str = ""
+    turn: int = 0
+    role: str = "user"
+    author: str = ""
+    terms: str = ""
+    traits: int = UNKNOWN_TRAITS
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How much is indexed for a user (or a whole space): passages, words and languages."""
+
+    docs: int
+    words: int
+    languages: tuple[str, ...]

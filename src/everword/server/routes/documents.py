@@ -1,0 +1,281 @@
+"""Documents over HTTP: what programs store under keys of their own, to be overwritten and removed.
+
+A namespace is given by its names in order, `namespace=notes&namespace=alex`. A program that changes what it has read
+sends the tag that came with it: if the namespace has changed meanwhile, nothing is done, and the program reads again. A
+key of one user sees and changes only documents of that user.
+
+A removed document must leave no copy. So the answers stored for repeated requests contain only times, not values: the
+rest of them is in the request itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field, StringConstraints, create_model
+from starlette.responses import Response
+
+from everword.documents import validation_and_filters as rules
+from everword.errors import InvalidInput, NotFound
+from everword.log.expiry import parse_expiry
+from everword.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
+from everword.model import Change, Document
+from everword.parsing import read_json
+from everword.server.door.access import Caller, caller_in_path_space
+from everword.server.problems import Problem
+from everword.server.routes import shapes
+from everword.server.routes.answers import (
+    PAGE_BYTES,
+    Count,
+    Cursor,
+    IdempotencyKey,
+    StoredForm,
+    answer_once,
+    etag_of,
+    json_response,
+)
+from everword.server.routes.derived import MAX_NAMESPACE
+from everword.server.routes.shapes import PATTERN, Id
+from everword.wire import dumps
+
+MAX_CURSOR = 4_096  # a namespace, written as JSON
+
+Key = Annotated[str, Path(description="The document's key.", max_length=256, json_schema_extra=PATTERN)]
+Namespace = Annotated[
+    list[Id], Query(description="The names of the namespace, outermost first.", min_length=1, max_length=MAX_NAMESPACE)
+]
+Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any one.", max_length=MAX_NAMESPACE)]
+After = Annotated[str | None, Query(description="The `next` of the page before.", max_length=MAX_CURSOR)]
+
+router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
+
+
+class DocumentIn(shapes.RequestBody):
+    """A JSON object to be kept under a key."""
+
+    model_config = shapes.with_example(value={"text": "Alex has an otter", "stars": 5}, user="alex")
+
+    value: dict[str, Any]
+    user: Id | None = Field(None, description="Whose it is: an erasure takes it with all else of theirs.")
+    texts: list[str] | None = Field(None, description="What it is found by, in place of all that the value says.")
+    expires: shapes.Expires = None
+
+
+class ChangeIn(shapes.RequestBody):
+    """A document to be kept, or without a value, to be removed."""
+
+    model_config = shapes.with_example(namespace=["notes", "alex"], key="pets", value={"text": "Alex has an otter"})
+
+    namespace: list[Id] = Field(min_length=1)
+    key: Id
+    value: dict[str, Any] | None = None
+    user: Id | None = None
+    texts: list[str] | None = None
+    expires: shapes.Expires = None
+
+
+class ChangesIn(shapes.RequestBody):
+    """Changes of documents: all are made, or none; with a `tag`, only if the namespace is as it was."""
+
+    model_config = shapes.with_example(changes=[{"namespace": ["notes", "alex"], "key": "pets", "value": None}])
+
+    changes: list[ChangeIn] = Field(min_length=1, max_length=shapes.MAX_BATCH)
+    namespace: list[Id] | None = Field(None, description="The namespace the tag is of.")
+    tag: Annotated[str, StringConstraints(max_length=64)] | None = Field(
+        None, description="The `tag` it had when you read it; if it has changed since, nothing is done (412)."
+    )
+
+
+# -- answers
+
+DocumentOut: Any = shapes.answer_model(Document)
+DocumentPage = create_model(
+    "DocumentPage",
+    __doc__="Some of the documents of a namespace, in order of key; the `tag` is of all of them.",
+    __base__=shapes.page_model(DocumentOut),
+    tag=(str, Field(description="Send it with changes that are right only as long as the namespace is as it is.")),
+)
+
+
+class NamespacePage(BaseModel):
+    """A page of namespaces."""
+
+    items: list[list[str]]
+    next: str | None = Field(None, description="Send it as `cursor` to go on; null if this was all.")
+
+
+# -- reading
+
+
+def documents_of(caller: Caller) -> AsyncDocuments:
+    documents: AsyncDocuments = caller.memory.documents(space=caller.space).inner
+    return documents
+
+
+@router.get("/documents", response_model=DocumentPage)
+async def documents(
+    caller: Annotated[Caller, caller_in_path_space("documents")],
+    namespace: Namespace,
+    cursor: Cursor = None,
+    limit: Count = 100,
+) -> Response:
+    """The documents of one namespace, in order of key, with a tag of all of them."""
+    by_key = await documents_in(documents_of(caller), namespace)
+    return await asyncio.to_thread(document_page, by_key, cursor, limit)  # it may be large
+
+
+def document_page(by_key: Mapping[str, Document], cursor: str | None, limit: int) -> Response:
+    after = [key for key in sorted(by_key) if cursor is None or key > cursor]
+    items: list[Document] = []
+    size = 0
+    for key in after[:limit]:
+        size += len(dumps(by_key[key]))
+        if items and size > PAGE_BYTES:
+            break
+        items.append(by_key[key])
+    has_more = len(items) < len(after)
+    return json_response({"items": items, "next": items[-1].key if has_more else None, "tag": namespace_tag(by_key)})
+
+
+@router.get("/documents/{key:id}", response_model=DocumentOut)
+async def document(
+    caller: Annotated[Caller, caller_in_path_space("document")], key: Key, namespace: Namespace
+) -> Response:
+    """The document under a key; 404 if there is none."""
+    result = await documents_of(caller).get(namespace, key)
+    if result is None:
+        raise NotFound(f"there is no document {key!r} in that namespace")
+    return json_response(result)
+
+
+@router.get("/namespaces", response_model=NamespacePage)
+async def namespaces(
+    caller: Annotated[Caller, caller_in_path_space("namespaces")],
+    prefix: Names = [],  # noqa: B006  FastAPI copies it
+    suffix: Names = [],  # noqa: B006
+    depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut to so many names, each once.")] = None,
+    cursor: After = None,
+    limit: Count = 100,
+) -> Response:
+    """The namespaces that have documents, in order."""
+    all_names = await documents_of(caller).namespaces(prefix=prefix, suffix=suffix, depth=depth)
+    last = names_of(cursor)
+    after = [names for names in all_names if last is None or names > last]
+    has_more = len(after) > limit
+    return json_response({"items": after[:limit], "next": json.dumps(after[limit - 1]) if has_more else None})
+
+
+def names_of(cursor: str | None) -> tuple[str, ...] | None:
+    if cursor is None:
+        return None
+    try:
+        names = read_json(cursor)
+        rules.join_namespace(names)
+    except ValueError:
+        raise InvalidInput("cursor", "is not one that a page gave as `next`") from None
+    return tuple(names)
+
+
+def namespace_tag(by_key: Mapping[str, Document]) -> str:
+    """A tag that changes with any document of a namespace."""
+    return etag_of(dumps([by_key[key] for key in sorted(by_key)])).strip('"')
+
+
+# -- writing
+
+
+@router.put("/documents/{key:id}", response_model=DocumentOut)
+async def put_document(
+    caller: Annotated[Caller, caller_in_path_space("put_documents")],
+    key: Key,
+    namespace: Namespace,
+    body: DocumentIn,
+    once_key: IdempotencyKey = None,
+) -> Response:
+    """Keep a JSON object under a key, in the place of the one that was there."""
+    user = caller.access.resolve_user(body.user)
+    expires = parse_expiry("expires", body.expires)
+    change = Change(tuple(namespace), key, body.value, user, texts_of(body.texts), expires)
+    brief = times_only([change], caller.space)
+
+    async def work() -> Document:
+        return visible_documents(caller, await documents_of(caller).apply([change]))[0]
+
+    single = StoredForm(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
+    return await answer_once(caller, once_key, work, single, "nothing")
+
+
+@router.post("/documents", response_model=shapes.wire_type(list[Document]))
+async def change_documents(
+    caller: Annotated[Caller, caller_in_path_space("put_documents")],
+    body: ChangesIn,
+    once_key: IdempotencyKey = None,
+) -> Response:
+    """Keep and remove several documents in one transaction; with a `tag`, only if the namespace is as it was (412).
+
+    Returns those that are kept now, in the order given.
+    """
+    changes = [change_of(caller, change) for change in body.changes]
+    if (body.tag is None) != (body.namespace is None):
+        raise InvalidInput("tag", "and `namespace` come together: the namespace that was read, and the tag it had")
+
+    async def work() -> list[Document]:
+        store = documents_of(caller)
+        if body.tag is None or body.namespace is None:
+            return visible_documents(caller, await store.apply(changes))
+        results = await apply_if_unchanged(
+            store, body.namespace, lambda by_key: namespace_tag(by_key) == body.tag, changes
+        )
+        if results is None:
+            raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
+        return visible_documents(caller, results)
+
+    return await answer_once(caller, once_key, work, times_only(changes, caller.space), "nothing")
+
+
+def change_of(caller: Caller, change: ChangeIn) -> Change:
+    user = None if change.value is None else caller.access.resolve_user(change.user)
+    texts = texts_of(change.texts)
+    expires = parse_expiry("expires", change.expires)
+    return Change(tuple(change.namespace), change.key, change.value, user, texts, expires)
+
+
+def visible_documents(caller: Caller, documents: Sequence[Document]) -> list[Document]:
+    """Documents that were just put, as the caller may be told: without the right to read, not since when there was one
+    under this key."""
+    if caller.access.is_reader:
+        return list(documents)
+    return [replace(document, created_at=document.updated_at) for document in documents]
+
+
+def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if texts is None else tuple(texts)
+
+
+def times_only(changes: Sequence[Change], space: str) -> StoredForm:
+    """Stores only when the documents were made, were changed and expire; their values are in the changes, which come
+    again."""
+
+    def shorten(documents: Sequence[Document]) -> list[tuple[Any, ...]]:
+        return [(document.created_at, document.updated_at, document.expires_at) for document in documents]
+
+    def restore(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
+        kept_changes = [rules.check_change(change) for change in changes if change.value is not None]
+        return [
+            dict(zip(FIELDS, (space, change.namespace, change.key, change.value, change.user), strict=True))
+            | dict(zip_longest(TIMES, times))  # an older version stored two of them
+            | {"score": None}
+            for change, times in zip(kept_changes, stored_times, strict=True)
+        ]
+
+    return StoredForm(shorten, restore)
+
+
+FIELDS = ("space", "namespace", "key", "value", "user")
+TIMES = ("created_at", "updated_at", "expires_at")

@@ -1,0 +1,540 @@
+"""PostgreSQL with pgvector: for many processes and machines on one memory.
+
+Everything is in a schema of its own, `everword`. Opening never changes the database: `everword migrate URL`
+does. Writers lock the rows they depend on, so turn numbers have no gaps; a deadlock or a serialisation failure
+is tried again. Vectors are compared exactly, through the index on space and user; a very large scope uses an
+approximate index if one was made (`everword migrate --hnsw URL`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from hashlib import blake2b
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Connection,
+    Dialect,
+    Engine,
+    Float,
+    LargeBinary,
+    Select,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    cast,
+    column,
+    create_engine,
+    event,
+    func,
+    literal,
+    select,
+    text,
+    true,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.util import LRUCache
+
+from everword.cache import Cache, Scope
+from everword.errors import (
+    CommitUnknown,
+    ConfigError,
+    MissingExtra,
+    StoreAway,
+    StoreBusy,
+    StoreError,
+    StoreUnwritable,
+)
+from everword.model import Filter
+from everword.ports import Vectors
+from everword.stores import queries
+from everword.stores.columns import VECTOR_HEADER, Halfvec, vector_text
+from everword.stores.connections import OpenConnections, RetryPauses, rolling_back, run_on_driver
+from everword.stores.index import MoveTx, scope_terms
+from everword.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
+from everword.stores.schema import TABLES, entries, messages, vectors
+from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
+from everword.stores.traces import clear_traces, rewrite_limits
+from everword.stores.vectors import unit_vectors
+
+SCHEMA, OLD_SCHEMA = "everword", "recollect"
+# Serialisation failure, deadlock, lock not available; and a prepared statement that the server has dropped.
+AGAIN = {"40001", "40P01", "55P03", "26000"}
+GONE = {"57P01", "57P02", "57P03", "08000", "08003", "08006", "08001", "08004"}  # the server went away
+AWAY = (
+    *(f"failed: {os.strerror(number)}" for number in (errno.ECONNREFUSED, errno.ECONNRESET, errno.ENOENT)),
+    "server closed the connection",
+    "connection timeout expired",
+    "the database system is ",  # starting up, shutting down, in recovery mode, not yet accepting connections
+)
+UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
+EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
+HNSW = "vectors_hnsw"
+COMPILED = 1_000  # statements kept in their compiled form
+
+# The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
+# to compile a statement costs more than to send it.
+DIALECTS: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
+
+
+class PostgresTx(MoveTx):
+    """One PostgreSQL transaction."""
+
+    @staticmethod
+    def upsert(table: Table) -> Any:
+        return insert(table)
+
+    def with_row_locks(self, query: Any) -> Any:
+        return locking_query(query)
+
+    def version(self, scope: Scope) -> str | None:
+        """That of the whole database: a note of each scope would keep writers waiting for each other."""
+        return None if self.cache is NO_CACHE else self._snapshot
+
+    @cached_property
+    def _snapshot(self) -> str | None:
+        """Which transactions this one sees. A replica does not say it exactly."""
+        query = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_snapshot()::text END"
+        value: str | None = self.connection.exec_driver_sql(query).scalar()
+        return value
+
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        return EACH_MESSAGE_BY_ID, array_text(ids)
+
+    def lock(self, *name_parts: str) -> None:
+        name = "\0".join(("everword", *name_parts)).encode()
+        number = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
+        self.connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+
+    def new_docs(self, count: int) -> Sequence[int]:
+        numbers = self.connection.execute(text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count})
+        return sorted(numbers.scalars())
+
+    def load(self, table: str, rows: Sequence[Any]) -> None:
+        super().load(table, rows)
+        if table == entries.name and rows:
+            top = max(row["doc"] for row in rows)
+            self.connection.execute(
+                text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top}
+            )
+
+    def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+        # Materialised, so that the planner does not scan all passages backwards for a match.
+        matches = self._matching_query(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED")
+        return (
+            self.connection.execute(select(matches.c.doc).order_by(matches.c.doc.desc()).limit(limit)).scalars().all()
+        )
+
+    def count_matching(self, where: Filter, group: Sequence[str]) -> int:
+        matches = self._matching_query(where, group, entries.c.doc).subquery()
+        return self.connection.execute(select(func.count()).select_from(matches)).scalar() or 0
+
+    def _matching_query(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
+        has_terms = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=tsquery_text(where, group))
+        conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+        return select(*columns).where(has_terms, *conditions).params(queries.filter_values(where))
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
+        if where.is_unrestricted and self._has_approximate_index(where, len(vector)):
+            # Without it a filtered search of the graph stops early and misses most near vectors.
+            self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
+            row_vector: Any = cast(vectors.c.vec, Halfvec(len(vector)))
+            query_vector = cast(vector_literal(vector), Halfvec(len(vector)))
+        else:
+            row_vector = vectors.c.vec
+            query_vector = cast(vector_literal(vector), Halfvec())
+        distance = row_vector.op("<=>", return_type=Float())(query_vector).label("distance")
+        query = select(vectors.c.doc, distance).where(vectors.c.space == where.space)
+        if where.user is not None:
+            query = query.where(vectors.c.user_id == where.user)
+        if not where.is_unrestricted:
+            conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions)))
+        params = {} if where.is_unrestricted else queries.filter_values(where)
+        rows = self.connection.execute(query.order_by(distance).limit(limit), params)
+        hits = [(row.doc, 1 - row.distance) for row in rows]
+        return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
+
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        """As in every database; but vectors come in their binary form: to read their numbers as text takes longer than
+        all else."""
+        query = select(vectors.c.doc, func.halfvec_send(vectors.c.vec, type_=LargeBinary))
+        query = query.where(vectors.c.space == space, vectors.c.doc > doc, vectors.c.doc <= upto).order_by(
+            vectors.c.doc
+        )
+        if user is not None:
+            query = query.where(vectors.c.user_id == user)
+        rows = self.connection.execute(query).all()
+        docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        if not rows:
+            return docs, np.empty((0, 0), np.float32)
+        data = np.frombuffer(b"".join(bytes(row[1])[VECTOR_HEADER:] for row in rows), ">f2")
+        return docs, unit_vectors(data.reshape(len(rows), -1))
+
+    @staticmethod
+    def is_among_numbers(column: Any) -> Any:
+        return column == any_(cast(bindparam("numbers", type_=ARRAY(BigInteger)), ARRAY(BigInteger)))
+
+    @staticmethod
+    def number_params(numbers: Sequence[int]) -> dict[str, Any]:
+        return {"numbers": list(numbers)}
+
+    @staticmethod
+    def is_at_places() -> Any:
+        pairs = select(
+            func.unnest(cast(bindparam("at_conversations", type_=ARRAY(Text)), ARRAY(Text))),
+            func.unnest(cast(bindparam("at_turns", type_=ARRAY(BigInteger)), ARRAY(BigInteger))),
+        )
+        return tuple_(entries.c.conversation, entries.c.turn).in_(pairs)
+
+    @staticmethod
+    def place_params(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
+        return {"at_conversations": [place[0] for place in places], "at_turns": [place[1] for place in places]}
+
+    def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
+        distance = vectors.c.vec.op("<=>", return_type=Float())(cast(vector_literal(vector), Halfvec()))
+        query = select(vectors.c.doc, 1 - distance).where(
+            vectors.c.space == where.space, self.is_among_numbers(vectors.c.doc)
+        )
+        if where.user is not None:
+            query = query.where(vectors.c.user_id == where.user)
+        return {row[0]: row[1] for row in self.connection.execute(query, self.number_params(docs))}
+
+    def _has_approximate_index(self, where: Filter, width: int) -> bool:
+        if self.tally(where.space, where.user).docs <= EXACT_UP_TO:
+            return False
+        query = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
+        return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+
+
+def message_lookup() -> Any:
+    """The messages with some ids, each looked up by itself. Until a table is analysed, the server takes a space for a
+    few rows, and would read all of its messages to find those with the ids."""
+    ids = func.unnest(cast(bindparam("id_list", type_=Text()), ARRAY(Text))).table_valued(column("id", Text()))
+    wanted = ids.render_derived(name="wanted")
+    is_wanted = (messages.c.space == bindparam("space"), messages.c.id == wanted.c.id)
+    found = select(messages).where(*is_wanted).limit(1).lateral("found")
+    return select(*found.c).select_from(wanted.join(found, true()))
+
+
+EACH_MESSAGE_BY_ID = message_lookup()
+
+
+def array_text(values: Iterable[str]) -> str:
+    """Texts as the server writes an array of them, each once."""
+    escaped = (value.replace("\\", "\\\\").replace('"', '\\"') for value in dict.fromkeys(values))
+    return "{" + ",".join(f'"{value}"' for value in escaped) + "}"
+
+
+@lru_cache(maxsize=64)
+def locking_query(query: Any) -> Any:
+    """A query that is kept, locking its rows; it is kept, too."""
+    return query.with_for_update()
+
+
+def vector_literal(vector: Vectors) -> Any:
+    return literal(vector_text(unit_vectors(vector)), Text())
+
+
+def tsquery_text(where: Filter, group: Sequence[str]) -> str:
+    """A tsquery. Every term is quoted: what a user typed is never syntax."""
+    terms = ["'" + term.replace("'", "''").replace("\\", "\\\\") + "'" for term in group]
+    return " & ".join(f"'{term}'" for term in scope_terms(where)) + " & (" + " | ".join(terms) + ")"
+
+
+class PostgresStore(SqlStore):
+    """A store in a PostgreSQL database."""
+
+    def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
+        address = parse_url(url)
+        super().__init__(
+            create_pooled_engine(address, busy_seconds),
+            address.render_as_string(hide_password=True),
+            busy_seconds,
+        )
+        self.cache = Cache(CACHE_BYTES)
+        self._connections = OpenConnections(self.engine)
+        try:
+            if migrate:
+                self.run_with_retries(self._migrate, partial(self._writing, begin_migrating))
+                if hnsw is not None:
+                    self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
+            else:
+                check_version(self.run_with_retries(self._read_version, self.reading), self.name)
+            DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
+        except BaseException:
+            self._connections.close()
+            self.engine.dispose()
+            raise
+
+    @property
+    def searches(self) -> int:
+        return 4
+
+    def _read_version(self, tx: Any) -> int:
+        table = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
+        return schema_version(tx.connection) if table else 0
+
+    @staticmethod
+    def _lock_schema(tx: Any) -> None:
+        """If several processes change the schema at once, all but the first wait here, and then find nothing to do.
+        `IF NOT EXISTS` does not wait for another process that is just creating the same thing, and fails."""
+        tx.connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('everword migrate'))"))
+
+    def _migrate(self, tx: Any) -> None:
+        self._lock_schema(tx)
+        self._rename_schema(tx)
+        tx.connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        tx.connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+        migrate(tx.connection, self.name)
+
+    @staticmethod
+    def _rename_schema(tx: Any) -> None:
+        """Give the schema its name of today, if the database has it under that of before. Programs of before write
+        while they hold a lock, which this waits for; what they do next fails, since they do not find the tables."""
+        has_schema = text("SELECT to_regnamespace(:name) IS NOT NULL")
+        names = (OLD_SCHEMA, SCHEMA)
+        if [tx.connection.execute(has_schema, {"name": name}).scalar() for name in names] == [True, False]:
+            tx.connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock(hashtext('{OLD_SCHEMA} schema'))")
+            tx.connection.exec_driver_sql(f"ALTER SCHEMA {OLD_SCHEMA} RENAME TO {SCHEMA}")
+
+    def _index_vectors(self, tx: Any, width: int) -> None:
+        self._lock_schema(tx)
+        tx.connection.exec_driver_sql(
+            f"CREATE INDEX IF NOT EXISTS {HNSW}_{int(width)} ON vectors "
+            f"USING hnsw ((CAST(vec AS halfvec({int(width)}))) halfvec_cosine_ops)"
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresTx]:
+        with self._connections.use(begin_reading) as connection, rolling_back(connection):
+            yield PostgresTx(connection, self.cache)
+            run_text(connection, "ROLLBACK")
+
+    def writing(self) -> AbstractContextManager[PostgresTx]:
+        return self._writing(partial(begin_writing, self.name))
+
+    @contextmanager
+    def _writing(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
+        commit: Commit | None = None
+        try:
+            with self._connections.use(begin) as connection, rolling_back(connection):
+                tx = PostgresTx(connection)
+                yield tx
+                commit = next_commit(connection) if tx.touched else None
+                connection.exec_driver_sql("COMMIT" if commit is None else commit.statement)
+        except DBAPIError as error:
+            if commit is None or not is_lost(error) or not self._was_kept(commit):
+                raise
+
+    def _was_kept(self, commit: Commit) -> bool:
+        """Whether a transaction was committed although its COMMIT was not answered. Uses another connection, after the
+        broken one went back to the pool: else all waiting callers could wait for each other's connection."""
+        pauses = RetryPauses(self.busy_seconds)
+        while True:
+            try:
+                with self.engine.connect() as connection:
+                    return was_kept(connection, commit)
+            except (DBAPIError, PoolTimeout) as error:
+                if not pauses.wait():
+                    raise CommitUnknown(
+                        f"{self.name}: the server went away while it was to keep a change, and did not come back in "
+                        f"{self.busy_seconds:g} seconds: whether the change was made is not known. It was made whole "
+                        "or not at all; read what it was about before you make it again"
+                    ) from error
+
+    def close(self) -> None:
+        """A connection that a thread still uses is closed when the thread gives it back: no pool takes it any more."""
+        event.listen(self.engine.pool, "checkin", close_returned)
+        self._connections.close()
+        super().close()
+
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        try:
+            with self.engine.connect() as connection:
+                connection.detach()  # its lock timeout is changed, and must not go back to the pool
+                tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
+                return clear_traces(connection, tables, rewrite_limits(full, self.busy_seconds))
+        except PoolTimeout as error:
+            raise self.no_connection_error() from error
+        except DBAPIError as error:
+            raise self.translate(error) from error
+
+    def translate(self, error: DBAPIError) -> StoreError:
+        state = getattr(error.orig, "sqlstate", None)
+        if state in AGAIN:
+            return StoreBusy(
+                f"{self.name}: other writers kept the rows busy for too long; nothing was written, try again"
+            )
+        if state in UNWRITABLE:
+            message = f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept"
+            return StoreUnwritable(message, UNWRITABLE[state])
+        if error.connection_invalidated or state in GONE or is_away(error):
+            return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
+        if state == "0A000" or ("vector" in str(error.orig) and "extension" in str(error.orig)):
+            return StoreError(
+                f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
+            )
+        return StoreError(f"{self.name}: {first_line(error)}")
+
+
+# Who changes the schema holds the lock alone: no transaction that has read the version goes on meanwhile.
+WRITING = "BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('everword schema'))"
+CHANGING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('everword schema'))"
+
+
+def run_text(connection: Connection, sql: str) -> str | None:
+    """Run statements without parameters. Returns the first value of the last one, if it has rows."""
+    rows = run_on_driver(connection, connection.connection.driver_connection, sql)
+    return rows[0][0] if rows else None
+
+
+def begin_reading(connection: Connection) -> None:
+    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def begin_writing(name: str, connection: Connection) -> None:
+    """Begin a transaction, and refuse it if the schema is not the one that this program knows. All of it is sent at
+    once. For a read, to which this would add a sixth, it is not done."""
+    check_unmigrated(run_text(connection, f"{WRITING}; {READ_VERSION}"), name)
+
+
+def begin_migrating(connection: Connection) -> None:
+    """Begin a transaction in which the schema may be changed. It waits for all that are writing."""
+    run_text(connection, CHANGING)
+
+
+def is_away(error: DBAPIError) -> bool:
+    """Whether the server could not be reached but may be back in a moment. Such an error has no code, only a text: of
+    the system for a socket without a listener, or of a server that starts or stops."""
+    return getattr(error.orig, "sqlstate", None) is None and any(words in str(error.orig) for words in AWAY)
+
+
+def first_line(error: DBAPIError) -> str:
+    return (str(error.orig).strip().splitlines() or ["no reason given"])[0]
+
+
+def parse_url(url: str) -> URL:
+    scheme, _, location = url.partition("://")
+    authority, slash, rest = location.partition("/")
+    userinfo, at, host = authority.rpartition("@")  # SQLAlchemy would end a password at its first @
+    try:
+        address = make_url(f"{scheme}://{userinfo.replace('@', '%40')}{at}{host}{slash}{rest}")
+    except (ArgumentError, ValueError) as error:
+        raise ConfigError(
+            "store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database"
+        ) from error
+    return address.set(drivername="postgresql+psycopg")
+
+
+def server_address(url: URL) -> str:
+    """The address of a server, without the names of database and user."""
+    return f"{url.host}:{url.port}?{url.query.get('host')}"
+
+
+def statement_cache(engine: Engine) -> LRUCache[Any, Any]:
+    """The compiled statements of an engine."""
+    statements: LRUCache[Any, Any] = engine.get_execution_options()["compiled_cache"]
+    return statements
+
+
+def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
+    try:
+        engine = create_engine(
+            url,
+            pool_size=8,
+            max_overflow=16,
+            pool_timeout=busy_seconds,
+            pool_pre_ping=True,
+            pool_use_lifo=True,  # a connection that was just used has its plans and its schema cache ready
+            isolation_level="AUTOCOMMIT",
+        )
+    except (ImportError, NoSuchModuleError) as error:
+        raise MissingExtra("postgres", "a PostgreSQL store") from error
+    engine.dialect, statements = DIALECTS.get(server_address(url), (engine.dialect, LRUCache(COMPILED)))
+    engine.update_execution_options(compiled_cache=statements)
+
+    @event.listens_for(engine, "connect")
+    def _settle(connection: Any, _: Any) -> None:
+        connection.execute(f"SET search_path TO {SCHEMA}, public")
+        connection.execute(f"SET lock_timeout = {int(busy_seconds * 1000)}")
+        if not connection.autocommit:
+            connection.commit()
+
+    return engine
+
+
+def close_returned(connection: Any, _: Any) -> None:
+    if connection is not None:
+        connection.close()
+
+
+KEY = "everword commit"
+DECIDED = "23514"  # check violation: a committed number cannot be fenced off, and a fenced one cannot be committed
+
+# A connection that has written nothing for a day is closed, or will write its row again.
+SWEEP = (
+    "DELETE FROM commits WHERE session IN (SELECT session FROM commits "
+    "WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED)"
+)
+FENCE = text(
+    "INSERT INTO commits (session, last, fenced) VALUES (:session, :number - 1, :number) "
+    "ON CONFLICT (session) DO UPDATE SET fenced = excluded.fenced"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One transaction of one connection."""
+
+    session: str
+    number: int
+
+    @property
+    def statement(self) -> str:
+        """Note the transaction and COMMIT: several statements in one message, which holds no parameters."""
+        note = (
+            f"INSERT INTO commits (session, last) VALUES ('{self.session}', {self.number}) "
+            "ON CONFLICT (session) DO UPDATE SET last = excluded.last, at = excluded.at"
+        )
+        return "; ".join([note, SWEEP, "COMMIT"] if self.number == 1 else [note, "COMMIT"])
+
+
+def next_commit(connection: Connection) -> Commit:
+    """The id of the transaction this connection is about to commit."""
+    last: Commit | None = connection.info.get(KEY)
+    commit = Commit(token_hex(16), 1) if last is None else Commit(last.session, last.number + 1)
+    connection.info[KEY] = commit
+    return commit
+
+
+def is_lost(error: DBAPIError) -> bool:
+    """Whether an error at a COMMIT leaves its outcome unknown: the connection broke before the answer came. Any other
+    error is the answer, and means that nothing was committed."""
+    return bool(error.connection_invalidated)
+
+
+def was_kept(connection: Connection, commit: Commit) -> bool:
+    """Whether the server has committed a transaction. If not, it never will. Waits for a commit that is under way."""
+    try:
+        connection.execute(FENCE, {"session": commit.session, "number": commit.number})
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == DECIDED:
+            return True
+        raise
+    return False

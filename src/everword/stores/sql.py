@@ -1,0 +1,488 @@
+"""What every SQL database does the same way: the log, the cursors and leases, and the rows for copying.
+
+`SqlStore.write` and `SqlStore.read` open a transaction and pass it to a function; it ends when the function returns.
+What differs between databases (locks, full text, vectors) is in `sqlite` and `postgres`.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Table,
+    and_,
+    bindparam,
+    func,
+    select,
+    update,
+)
+from sqlalchemy import delete as sql_delete
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from everword.cache import Cache, Scope
+from everword.errors import DamagedMessage, StoreBusy, StoreError
+from everword.masking import mask_credentials
+from everword.model import Conversation, Erasure, Filter, Message
+from everword.ports import Tx, Vectors
+from everword.stores import queries, schema
+from everword.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow
+from everword.stores.connections import RetryPauses
+from everword.stores.rows import (
+    OnDamage,
+    RowReader,
+    batches,
+    conversation_row,
+    message_row,
+    rows_one_by_one,
+    to_conversation,
+    to_message,
+    turn_conditions,
+)
+from everword.stores.schema import conversations, cursors, erasures, leases, messages, meta
+from everword.stores.vectors import nearest_keys, stack_vectors, unit_vectors
+
+T = TypeVar("T")
+
+FIXED = {
+    "space",
+    "conversation",
+    "turn",
+    "id",
+    "role",
+    "digest",
+    "link",
+}  # what a tombstone keeps of its message
+
+
+CACHE_BYTES = 64 << 20  # of what is made of rows
+NO_CACHE = Cache(0)  # of transactions that write: no scope has a version in them
+
+# Built once: it runs for every message, and to build a statement costs more than to run it.
+ADD_MESSAGES = queries.untyped(messages).insert()
+
+
+class SqlTx(RowReader, ABC):
+    """One transaction on a connection. `touched` collects the tables written to. Only one that reads has a cache: what
+    another writes is not committed yet."""
+
+    _locked_conversation: Conversation | None = None  # the conversation that was locked last, as it is in the table
+
+    def __init__(self, connection: Connection, cache: Cache | None = None) -> None:
+        self.connection = connection
+        self.touched: set[str] = set()
+        self.cache = NO_CACHE if cache is None else cache
+
+    # -- what differs between databases
+
+    @staticmethod
+    @abstractmethod
+    def upsert(table: Table) -> Any:
+        """An INSERT that can say ON CONFLICT."""
+
+    @staticmethod
+    def without_index(column: Any) -> Any:
+        """The column, where its index is not to be used. SQLite takes any index on an equality; other databases know
+        how many rows there are, and a plain column tells a sharded one where to look."""
+        return column
+
+    def with_row_locks(self, query: Any) -> Any:
+        """The query, locking its rows until the transaction ends. SQLite has only one writer at a time."""
+        return query
+
+    def write(self, table: Table, statement: Any, values: Any = None) -> Any:
+        self.touched.add(table.name)
+        return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
+
+    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement for each of these rows, whose values are as the driver takes them."""
+        self.write(table, statement, rows)
+
+    # -- the log
+
+    def lock_conversation(self, fresh: Conversation) -> Conversation:
+        query = self.with_row_locks(queries.FIND_CONVERSATION)
+        place = {"space": fresh.space, "id": fresh.id}
+        with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
+            rows = self._fetch_raw(query, place)
+            if not rows:
+                self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
+                rows = self._fetch_raw(query, place)
+            self._locked_conversation = to_conversation(rows[0])
+            return self._locked_conversation
+
+    def conversation(self, space: str, id: str) -> Conversation | None:
+        place = {"space": space, "id": id}
+        with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
+            rows = self._fetch_raw(queries.FIND_CONVERSATION, place)
+            return to_conversation(rows[0]) if rows else None
+
+    def conversations(
+        self,
+        space: str | None = None,
+        user: str | None = None,
+        after: tuple[str, str] = ("", ""),
+        limit: int = 1000,
+        with_empty: bool = True,
+        recent: bool = False,
+        before: tuple[datetime, str] | None = None,
+    ) -> list[Conversation]:
+        where = {name: value for name, value in (("space", space), ("user_id", user)) if value is not None}
+        params = queries.comparison_values(where) | {"most": limit}
+        if recent:
+            query = queries.recent_query(queries.comparison_shape(where), before is not None)
+            params |= {} if before is None else {"before_time": Instant.encode(before[0]), "before_id": before[1]}
+        else:
+            query = queries.conversations_query(queries.comparison_shape(where), with_empty)
+            params |= {"after_space": after[0], "after_id": after[1]}
+        with self.naming_damage(conversations, query, params):
+            return [to_conversation(row) for row in self._fetch_raw(query, params)]
+
+    def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
+        if new_messages:
+            self.write_raw(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
+        place = {"at_space": conversation.space, "at_id": conversation.id}
+        if self._has_only_grown(conversation):
+            growth = {"changed_at": Instant.encode(conversation.changed_at), "turns": conversation.turns}
+            self.write_raw(conversations, queries.SAVE_GROWTH, [growth | {"head": conversation.head} | place])
+            return
+        row = conversation_row(conversation)
+        del row["space"], row["id"]
+        self.write(conversations, queries.SAVE_CONVERSATION, [row | place])
+
+    def _has_only_grown(self, conversation: Conversation) -> bool:
+        """Whether nothing but messages was added to a conversation since this transaction has locked it."""
+        conversation_at_lock = self._locked_conversation
+        if conversation_at_lock is None or conversations.name in self.touched:  # what was written since is not known
+            return False
+        return bool(queries.read_ungrown(conversation_at_lock) == queries.read_ungrown(conversation))
+
+    def find_messages(
+        self,
+        space: str,
+        *,
+        ids: Iterable[str] = (),
+        conversation: str | None = None,
+        platform_ids: Iterable[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
+    ) -> list[Message]:
+        results: list[Message] = []
+        for batch in batches(ids):
+            results += self.fetch_messages_by_id(space, batch, damaged)
+        for batch in batches(platform_ids) if platform_ids else ():
+            params = {"space": space, "conversation": conversation, "ids": batch}
+            results += self.fetch_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
+        return results
+
+    def fetch_messages_by_id(
+        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
+    ) -> list[Message]:
+        query, id_list = self.each_message_by_id(ids)
+        try:
+            return [to_message(row) for row in self._fetch_raw(query, {"space": space, "id_list": id_list})]
+        except (UnreadableRow, *UNDECODED):
+            return self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": ids}, damaged)
+
+    @abstractmethod
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        """A query that looks up each message of a list of ids by itself, and the list as one value."""
+
+    def messages(
+        self,
+        where: Filter,
+        *,
+        after: tuple[str, int] = ("", 0),
+        upto: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        among: Sequence[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
+    ) -> list[Message]:
+        params = queries.filter_values(where) | {"after_turn": after[1], "after_conversation": after[0]}
+        params |= {"upto": upto, "most": limit, "among": list(among)}
+        start: queries.After = "place" if after != ("", 0) else ""
+        if among or (where.conversation is not None and after[0] == where.conversation):
+            start = "turn"
+        limits = upto is not None, limit is not None, newest, bool(among)
+        query = queries.messages_query(queries.filter_shape(where), start, *limits)
+        page = self.fetch_messages(query, params, damaged, True, limit, newest)
+        return page[::-1] if newest else page
+
+    def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
+        count = self.drop_derived(tombstones, keep)
+        self.drop_rows_of_turns(tombstones, schema.topic_notes)
+        self.update_messages([message_row(message, erasure.id) for message in tombstones])
+        row = {"space": erasure.space, "id": erasure.id, "at": erasure.at, "messages": erasure.messages}
+        self.write(erasures, erasures.insert(), row)
+        return count
+
+    def rewrite_messages(self, changed: Sequence[Message]) -> None:
+        if changed:
+            self.drop_derived(changed)
+            self.update_messages([message_row(message) for message in changed])
+
+    def update_messages(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Replace the rows of messages, but for what is FIXED."""
+        table = queries.untyped(messages)
+        is_at_turn = and_(
+            table.c.space == bindparam("in_space"),
+            table.c.conversation == bindparam("in_conversation"),
+            table.c.turn == bindparam("at_turn"),
+        )
+        names = [column.name for column in messages.c if column.name not in FIXED]
+        statement = update(table).where(is_at_turn).values({name: bindparam(name) for name in names})
+        places = (("in_space", "space"), ("in_conversation", "conversation"), ("at_turn", "turn"))
+        values = [
+            {name: row[name] for name in names} | {parameter: row[name] for parameter, name in places} for row in rows
+        ]
+        self.write(messages, statement, values)
+
+    def drop_derived(self, changed: Sequence[Message], keep: Collection[str] = ()) -> int:
+        """Drop what was derived from messages: entries, tiers, and the views of their conversations. Returns how many
+        entries there were."""
+        self.revoke_leases(changed)  # first: it waits for a worker that is storing at this moment
+        count = self.drop_entries(changed)
+        self.drop_rows_of_turns(changed, schema.tiers, schema.set_aside)
+        self.reset_conversation_views(changed, keep)
+        return count
+
+    def drop_rows_of_turns(self, changed: Sequence[Message], *tables: Table) -> None:
+        """Delete what tables have of single messages."""
+        for table in tables:
+            for conditions in turn_conditions(changed, table):
+                self.write(table, sql_delete(table).where(*conditions))
+
+    def reset_conversation_views(self, erased_messages: Sequence[Message], keep: Collection[str] = ()) -> None:
+        """Reset the views of whole conversations, so that they are rebuilt from the messages that are left."""
+        for space, conversation in sorted({(message.space, message.conversation) for message in erased_messages}):
+            for view in (view for view in schema.AFRESH if view not in keep):
+                by_conversation = (table for table in schema.VIEW_TABLES[view] if "conversation" in table.c)
+                for table in (*by_conversation, cursors, schema.set_aside):
+                    where = {"space": space, "conversation": conversation}
+                    self.delete_rows(table, where | ({"view": view} if "view" in table.c else {}))
+
+    def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
+        statement = queries.delete_statement(table, queries.comparison_shape(where))
+        self.write(table, statement, [queries.comparison_values(where)])
+
+    def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
+        """A worker that has read these messages must not store what it made of them. And no worker can read them now:
+        until this transaction ends, it holds the rows that a worker would claim."""
+        places = sorted({(message.space, message.conversation) for message in erased_messages})
+        unheld_values = {"holder": None, "until": None, "failures": 0}
+        self.put(
+            leases.name,
+            [
+                {"space": space, "view": view, "conversation": conversation, **unheld_values}
+                for space, conversation in places
+                for view in schema.VIEW_TABLES
+            ],
+        )
+
+    @abstractmethod
+    def drop_entries(self, messages: Sequence[Message]) -> int:
+        """Remove these messages from the index."""
+
+    def count_messages(
+        self, by: Literal["day", "erasure"], space: str | None = None, since: datetime | None = None
+    ) -> dict[Any, int]:
+        if by == "erasure":
+            return self._count_by_erasure()
+        rows = self.fetch(queries.days_query(), {"of_space": space, "since": since})
+        return {EPOCH.date() + timedelta(days=int(day)): int(count) for day, count in rows}
+
+    def _count_by_erasure(self) -> dict[Any, int]:
+        query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
+        try:
+            return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
+        except DBAPIError as error:
+            if not self.is_damage(error):
+                raise
+        all_rows = rows_one_by_one(self, messages, select(messages).order_by(*messages.primary_key), {})
+        return Counter(row["erasure"] for row, problem in all_rows if problem is None and row["erasure"] is not None)
+
+    # -- rows of any table
+
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """The rows of a query."""
+        return self.connection.execute(query, params).all()
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The rows of a query, with the names of their columns."""
+        result = self.connection.execute(query, params)
+        names = tuple(result.keys())
+        return [dict(zip(names, row, strict=True)) for row in result]
+
+    def rows(
+        self,
+        table: str,
+        after: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        newest: bool = False,
+        damaged: OnDamage | None = None,
+    ) -> list[Mapping[str, Any]]:
+        where = where or {}
+        source = schema.TABLES[table]
+        limits = after is not None, limit is not None, newest
+        query = queries.rows_query(source, queries.comparison_shape(where), *limits)
+        params = queries.comparison_values(where) | ({} if limit is None else {"most": limit})
+        if after is not None:
+            params |= {f"after_{name}": after[name] for name in queries.key_names(source)}
+        if damaged is not None:
+            return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
+        with self.naming_damage(source, query, params):
+            return self.fetch_named(query, params)
+
+    def near(
+        self,
+        table: str,
+        vector: Vectors,
+        limit: int,
+        *,
+        where: Mapping[str, Any],
+        known: Sequence[Mapping[str, Any]] = (),
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        source = schema.TABLES[table]
+        query = queries.vectors_query(source, queries.comparison_shape(where))
+        vector_rows = self.fetch(query, queries.comparison_values(where))
+        if not vector_rows:
+            return []
+        keys = [tuple(row[1:]) for row in vector_rows]
+        unit_rows = unit_vectors(stack_vectors([row[0] for row in vector_rows]))
+        best = nearest_keys(keys, unit_rows, vector, limit)
+        read_key = queries.key_reader(source)
+        rows = {read_key(row): row for row in known}
+        unread = [key for key, _ in best if key not in rows]
+        if unread:
+            result = self.connection.execute(queries.rows_by_key_query(source), {"some_keys": unread})
+            rows |= {read_key(row): row for row in map(dict, result.mappings())}
+        return [(rows[key], score) for key, score in best]
+
+    @abstractmethod
+    def version(self, scope: Scope) -> str | None: ...
+
+    # -- the store itself
+
+    def note(self, key: str) -> str | None:
+        return next((row[0] for row in self.fetch(queries.NOTE, {"key": key})), None)
+
+    def set_note(self, key: str, value: str | None) -> None:
+        if value is None:
+            self.write(meta, sql_delete(meta).where(meta.c.key == key))
+            return
+        self.put(meta.name, [{"key": key, "value": value}])
+
+    def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
+        if not rows:
+            return
+        source = schema.TABLES[table]
+        statement = upsert_statement(type(self), source, tuple(rows[0]), tuple(add))
+        self.write(source, statement, rows)
+
+    def remove(self, table: str, where: Mapping[str, Any]) -> int:
+        source = schema.TABLES[table]
+        if source in schema.LOG:
+            raise StoreError(f"{table} is of the log, from which nothing is removed")
+        statement = queries.delete_statement(source, queries.comparison_shape(where))
+        return int(self.write(source, statement, queries.comparison_values(where)).rowcount)
+
+    def lock(self, *name_parts: str) -> None:
+        """Wait until nobody else holds this lock."""
+
+    def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
+
+
+@lru_cache(maxsize=256)
+def upsert_statement(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
+    """An INSERT that updates an existing row; the columns in `add` are increased by the new value."""
+    insert = tx.upsert(table)
+    new = {name: insert.excluded[name] for name in names if not table.c[name].primary_key}
+    updates = {name: table.c[name] + value if name in add else value for name, value in new.items()}
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=updates)
+
+
+# -- the store
+
+
+class SqlStore(ABC):
+    """Opens transactions, retries when the database is busy, and translates its errors."""
+
+    def __init__(self, engine: Engine, name: str, busy_seconds: float) -> None:
+        self.engine = engine
+        self._name = mask_credentials(name)
+        self.busy_seconds = busy_seconds
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def searches(self) -> int:
+        return 1
+
+    @property
+    def reads_at_once(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name}>"
+
+    @abstractmethod
+    def reading(self) -> Any:
+        """A context manager: one snapshot, as a Tx."""
+
+    @abstractmethod
+    def writing(self) -> Any:
+        """A context manager: one transaction, as a Tx; commits on leaving."""
+
+    @abstractmethod
+    def translate(self, error: DBAPIError) -> StoreError:
+        """Our error for an error of the database; StoreBusy means: try again."""
+
+    def read(self, fn: Callable[[Tx], T]) -> T:
+        return self.run_with_retries(fn, self.reading)
+
+    def write(self, fn: Callable[[Tx], T]) -> T:
+        return self.run_with_retries(fn, self.writing)
+
+    def run_with_retries(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
+        start = time.monotonic()
+        pauses: RetryPauses | None = None
+        while True:
+            try:
+                with begin() as tx:
+                    return fn(tx)
+            except PoolTimeout as error:
+                raise self.no_connection_error() from error
+            except DBAPIError as error:
+                store_error = self.translate(error)
+                pauses = pauses or RetryPauses(self.busy_seconds, start)
+                if not isinstance(store_error, StoreBusy) or not pauses.wait():
+                    raise store_error from error
+
+    def no_connection_error(self) -> StoreBusy:
+        return StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again")
+
+    @property
+    def writable(self) -> bool:
+        return True
+
+    @abstractmethod
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        """Leave no trace of removed rows in the files, as far as the database can. Returns a line for everything that
+        is still there, with the command that clears it."""
+
+    def close(self) -> None:
+        self.engine.dispose()

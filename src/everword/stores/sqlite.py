@@ -1,0 +1,578 @@
+"""SQLite: one file, any number of threads and processes, nothing to install.
+
+Writers take the write lock at BEGIN, so a transaction never fails half way because it cannot get the lock. Inside a
+process writers queue for it in order; between processes they wait and try again. The database is in WAL mode with full
+sync: when `write` returns, the change is on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, cached_property, lru_cache, partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Dialect, Integer, LargeBinary, Table, Text, bindparam, cast, column, func, select, table, text
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeDecorator
+
+from everword.cache import Cache, Scope
+from everword.errors import SchemaMismatch, StoreError, StoreUnwritable
+from everword.model import Filter
+from everword.model.passages import NEVER, PassageBlock, Posting
+from everword.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
+from everword.stores import queries
+from everword.stores.columns import UnreadableRow, parse_meta_number
+from everword.stores.connections import OpenConnection, OpenConnections, PooledTransaction, wrap_error
+from everword.stores.index import MoveTx, indexable_terms, scope_terms
+from everword.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
+from everword.stores.migrations.steps import CURRENT
+from everword.stores.rows import damage_reason, sqlite_error, text_or_bytes
+from everword.stores.schema import VERSIONED, entries, messages, meta
+from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
+from everword.stores.sqlite_file import DatabaseFile, file_engine
+from everword.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+
+# Many passages are read as a few long texts: the database joins the values of each column, and they are parted as
+# arrays. To make an object of each value of each row takes several times as long. A text that does not part into as
+# many values as there are rows has a separator inside a value, or a value of another kind than its column: then `None`
+# is returned, and the passages are read row by row.
+NUMBERS = ("doc", "time", "length", "turn", "traits")
+NAMES = ("message_id", "conversation", "role", "author", "language")
+LINE = "\n"
+
+
+@lru_cache(maxsize=16)
+def sqlite_block_query(fields: queries.Shape) -> Any:
+    """The columns of the passages after a doc, each as one text; how many passages there are, and how many expire."""
+    passages = queries.passages_after_query(fields).subquery()
+    numbers = (func.group_concat(passages.c[name], " ") for name in NUMBERS)
+    names = (func.group_concat(passages.c[name], LINE) for name in NAMES)
+    terms = cast(func.group_concat(passages.c.terms, LINE), LargeBinary)
+    return select(func.count(passages.c.doc), func.count(passages.c.expires_at), *numbers, *names, terms)
+
+
+@lru_cache(maxsize=16)
+def sqlite_vectors_query(fields: queries.Shape) -> Any:
+    """The docs and the vectors of the passages after a doc, each as one value; at most so many, or all for -1."""
+    rows = queries.vectors_after_query(fields).limit(bindparam("most", type_=Integer)).subquery()
+    joined_vectors = cast(func.group_concat(rows.c.vec, ""), LargeBinary)
+    return select(func.count(rows.c.doc), func.group_concat(rows.c.doc, " "), joined_vectors)
+
+
+def part_block(row: Any) -> PassageBlock | None:
+    """The passages of a row of joined columns; None if they cannot be parted, or if some expire."""
+    count, expiring, *texts, terms = row
+    if expiring or any(type(text) is not str for text in texts) or type(terms) is not bytes:
+        return None
+    numbers = [column for text in texts[: len(NUMBERS)] if (column := part_numbers(text, count)) is not None]
+    names = [text.split(LINE) for text in texts[len(NUMBERS) :]]
+    if len(numbers) < len(NUMBERS) or any(len(column) != count for column in names):
+        return None
+    docs, times, lengths, turns, traits = numbers
+    ids, conversations, roles, authors, languages = names
+    if (docs[1:] <= docs[:-1]).any():
+        return None
+    never = np.full(count, NEVER)
+    return PassageBlock(
+        docs, times, lengths, turns, traits, never, ids, conversations, roles, authors, languages, terms
+    )
+
+
+def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:
+    """So many numbers with spaces between them; None if they are not."""
+    if type(text) is not str:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            numbers = np.fromstring(text, np.int64, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    return numbers if len(numbers) == count else None
+
+
+fulltext = table("fulltext", column("rowid"), column("fulltext"))
+
+# CROSS JOIN keeps its order: from the places to the entries. The other order would read all of a conversation.
+DOCS_AT_PLACES = text(
+    "SELECT entry.doc FROM json_each(:at_places) AS place CROSS JOIN entries AS entry ON entry.space = :at_space"
+    " AND entry.conversation = json_extract(place.value, '$[0]') AND entry.turn = json_extract(place.value, '$[1]')"
+)
+
+# To find the messages of a list of ids SQLite would make a table of the list, or read all of a space.
+COLUMNS = ", ".join(f"messages.{column.name}" for column in messages.c)
+EACH_MESSAGE_BY_ID = text(
+    f"SELECT {COLUMNS} FROM json_each(:id_list) AS wanted"
+    " CROSS JOIN messages ON messages.space = :space AND messages.id = wanted.value"
+)
+
+SCRUB_SECONDS = 5.0  # how long an erasure waits for readers of the old state
+SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
+VECTORS_AT_ONCE = 8_192
+LAST_DOC = 2**63 - 1
+SHARED_VERSIONS = 32  # versions of scopes that are noted
+RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
+
+MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
+
+
+@cache
+def match_each_query(words: int) -> str:
+    """`MATCHING` for several words at once; each row has the number of its word."""
+    return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
+
+
+class PlainStatement:
+    """A statement none of whose values have to be converted, for the driver itself: SQLAlchemy takes longer around a
+    query of one row than the query, and some microseconds for each row that is written."""
+
+    def __init__(self, compiled: Any, columns: Iterable[Any], dialect: Dialect) -> None:
+        self.string: str = compiled.string
+        self._names: Sequence[str] = compiled.positiontup
+        self._constants = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
+        self.columns: dict[str, Any] = {column.key: column.type for column in columns}
+        self._decoders = {
+            name: partial(kind.process_result_value, dialect=dialect)
+            for name, kind in self.columns.items()
+            if isinstance(kind, TypeDecorator)
+        }
+
+    def values(self, params: Mapping[str, Any]) -> list[Any]:
+        values = {**self._constants, **params} if self._constants else params
+        return [values[name] for name in self._names]
+
+    def decode_row(self, row: Sequence[Any]) -> dict[str, Any]:
+        """A row as the driver gives it, with the names of the columns and the values that they stand for."""
+        values = dict(zip(self.columns, row, strict=True))
+        for name, decode in self._decoders.items():
+            values[name] = decode(values[name])
+        return values
+
+
+@lru_cache(maxsize=512)
+def plain_statement(statement: Any, dialect: Dialect) -> PlainStatement | None:
+    """None for a statement with values that have to be converted, or with lists of them."""
+    compiled = statement.compile(dialect=dialect)
+    kinds = [bind.type.dialect_impl(dialect) for bind in compiled.binds.values()]
+    if compiled.post_compile_params or any(kind.bind_processor(dialect) is not None for kind in kinds):
+        return None
+    return PlainStatement(compiled, statement.selected_columns if statement.is_select else (), dialect)
+
+
+class SqliteTx(MoveTx):
+    """One SQLite transaction."""
+
+    def __init__(self, connection: Any, matrices: MatrixCache, cache: Cache | None = None) -> None:
+        super().__init__(connection, cache)
+        self.matrices = matrices
+        self._changed_notes: set[str] = set()
+        self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
+
+    def write(self, table: Table, statement: Any, values: Any = None) -> Any:
+        self._note_changed_table(table)
+        return super().write(table, statement, values)
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        plain = plain_statement(query, self.connection.dialect)
+        if plain is None:
+            return super().fetch_named(query, params)
+        try:
+            return [*map(plain.decode_row, self._driver.execute(plain.string, plain.values(params)).fetchall())]
+        except sqlite3.Error as error:
+            raise wrap_error(plain.string, error, sqlite3.Error) from error
+
+    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        plain = plain_statement(statement, self.connection.dialect)
+        assert plain is not None  # its values are not converted
+        self.touched.add(table.name)
+        try:
+            self._driver.executemany(plain.string, map(plain.values, rows))
+        except sqlite3.Error as error:
+            raise wrap_error(plain.string, error, sqlite3.Error) from error
+
+    @property
+    def _driver(self) -> Any:
+        return self.connection.connection.driver_connection
+
+    def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
+        notes = self._changed_notes.copy()
+        super().put(table, rows, add)
+        if table in VERSIONED:  # it is known whose rows were changed
+            places = {(row["space"], row[VERSIONED[table]]) for row in rows}
+            scopes = {(table, space, home) for space, owner in places for home in (owner, WHOLE_SPACE)}
+            self._changed_notes = notes | {version_note(scope) for scope in scopes}
+
+    def _note_changed_table(self, table: Table) -> None:
+        if table.name in VERSIONED:
+            self._changed_notes.add(version_note(None))
+
+    def note_versions(self) -> None:
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
+        new_version = token_hex(8)
+        self.put(meta.name, [{"key": note, "value": new_version} for note in sorted(self._changed_notes)])
+
+    @cached_property
+    def _versions(self) -> dict[str, str]:
+        """The versions of scopes as this transaction sees them, by the names of their notes."""
+        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {})}
+
+    def version(self, scope: Scope) -> str | None:
+        if self.cache is NO_CACHE or scope[0] not in VERSIONED:
+            return None
+        return f"{self._versions.get(version_note(None))} {self._versions.get(version_note(scope))}"
+
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        return EACH_MESSAGE_BY_ID, json.dumps(sorted(ids))
+
+    def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
+        try:
+            plain = plain_statement(query, self.connection.dialect)
+            if plain is None:
+                return super()._fetch_raw(query, params)
+            return list(self._driver.execute(plain.string, plain.values(params)).fetchall())
+        except (DBAPIError, sqlite3.Error) as error:
+            reason = damage_reason(getattr(error, "orig", error))
+            if reason is not None:
+                # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
+                raise UnreadableRow(f"a row cannot be read: {reason}; run `everword rebuild index`") from None
+            if isinstance(error, sqlite3.Error):
+                raise wrap_error(str(query), error, sqlite3.Error) from error
+            raise
+
+    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
+        scope = Filter(space, user)
+        params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
+        row = self._fetch_raw(sqlite_block_query(queries.filter_shape(scope)), params)[0]
+        return part_block(row) or super().passages_after(space, user, doc, limit)
+
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        matrix = None if "vectors" in self.touched else self.matrices.find(self.connection, space, user)
+        if matrix is not None and len(matrix[0]):
+            docs, data = matrix
+            first, end = np.searchsorted(docs, [doc, upto], side="right").tolist()
+            if end == len(docs):  # whoever has read all of it keeps it
+                self.matrices.drop(space, user)
+            return docs[first:end], data[first:end]
+        return self._read_vectors(space, user, doc, upto) or super().vectors_after(space, user, doc, upto)
+
+    def _read_vectors(
+        self, space: str, user: str | None, doc: int, upto: int, most: int = -1
+    ) -> tuple[NDArray[np.int64], Vectors] | None:
+        """Vectors after a doc as one value; None if there are none, or if they cannot be parted."""
+        scope = Filter(space, user)
+        params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto, "most": most}
+        count, docs_text, data = self._fetch_raw(sqlite_vectors_query(queries.filter_shape(scope)), params)[0]
+        docs = part_numbers(docs_text, count)
+        if docs is None or type(data) is not bytes or not count or len(data) % (2 * count):
+            return None
+        return docs, unit_vectors(np.frombuffer(data, np.float16).reshape(count, -1))
+
+    def _vectors_in_parts(self, space: str, user: str | None, doc: int) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
+        """All vectors after a doc, some thousand at a time."""
+        while (part := self._read_vectors(space, user, doc, LAST_DOC, VECTORS_AT_ONCE)) is not None:
+            yield part
+            doc = int(part[0][-1])
+            if len(part[0]) < VECTORS_AT_ONCE:
+                return
+        docs, data = super().vectors_after(space, user, doc, LAST_DOC)
+        if len(docs):
+            yield docs, data
+
+    def is_damage(self, error: DBAPIError) -> bool:
+        return damage_reason(error.orig) is not None
+
+    @contextmanager
+    def bad_text_as_bytes(self) -> Iterator[None]:
+        driver: Any = self.connection.connection.driver_connection
+        text_factory = driver.text_factory
+        driver.text_factory = text_or_bytes
+        try:
+            yield
+        finally:
+            driver.text_factory = text_factory
+
+    @staticmethod
+    def upsert(table: Table) -> Any:
+        return insert(table)
+
+    @staticmethod
+    def without_index(column: Any) -> Any:
+        return column.concat("")
+
+    def new_docs(self, count: int) -> Sequence[int]:
+        last = parse_meta_number(self.note("docs"))
+        self.set_note("docs", str(last + count))
+        return range(last + 1, last + count + 1)
+
+    def load(self, table: str, rows: Sequence[Any]) -> None:
+        super().load(table, rows)
+        if table == entries.name and rows:
+            self.set_note("docs", str(max(parse_meta_number(self.note("docs")), *(row["doc"] for row in rows))))
+
+    def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+        if where.role is None and where.after is None and where.before is None:
+            # By the driver itself: there are thousands of numbers for each word, and nothing to convert.
+            result = self.connection.exec_driver_sql(MATCHING, (fts_query(where, group), limit))
+            return [row[0] for row in result.cursor.fetchall()]
+        query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
+        conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions)
+        query = query.order_by(fulltext.c.rowid.desc()).limit(limit)
+        return self.connection.execute(query, queries.filter_values(where)).scalars().all()
+
+    def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
+        """As in every database; but the passages of a rare word are looked up in all scopes and then filtered: to
+        search all passages of a person for each word takes longer."""
+        term_groups = [indexable_terms(group) for group in groups]
+        if not where.is_unrestricted or not any(term_groups):
+            return super().postings(where, groups, limit)
+        docs_by_group = self._docs_in_all_scopes(term_groups)
+        rare = {number for number, docs in docs_by_group.items() if len(docs) <= RARE}
+        scope_docs = self._docs_in_scope(where, {doc for number in rare for doc in docs_by_group[number]})
+        postings = []
+        for number, group in enumerate(term_groups):
+            if group and number not in rare:
+                postings += super().postings(where, [group], limit)
+            else:
+                docs = tuple(doc for doc in docs_by_group.get(number, ()) if doc in scope_docs)
+                postings.append(Posting(docs[:limit], len(docs)))
+        return postings
+
+    def _docs_in_all_scopes(self, groups: Sequence[Sequence[str]]) -> dict[int, list[int]]:
+        """The newest passages of all scopes with one of each group's terms; at most one more than a rare word has."""
+        numbered_queries = [(number, any_term_query(group)) for number, group in enumerate(groups) if group]
+        values = [value for number, terms in numbered_queries for value in (number, terms, RARE + 1)]
+        docs_by_group: dict[int, list[int]] = {number: [] for number, _ in numbered_queries}
+        result = self.connection.exec_driver_sql(match_each_query(len(numbered_queries)), tuple(values))
+        for number, doc in result.cursor.fetchall():
+            docs_by_group[number].append(doc)
+        return docs_by_group
+
+    def _docs_in_scope(self, where: Filter, docs: Collection[int]) -> set[int]:
+        """Those of the docs that are in scope. Most are in the matrix of the scope; the others have no vector or are
+        out of scope: their rows are read."""
+        candidates = np.fromiter(docs, np.int64, len(docs))
+        matrix_docs, _ = self._matrix(where)
+        is_in_matrix = (
+            matrix_docs[np.searchsorted(matrix_docs, candidates).clip(max=len(matrix_docs) - 1)] == candidates
+            if len(matrix_docs)
+            else candidates < 0
+        )
+        scope_docs = set(candidates[is_in_matrix].tolist())
+        undecided_docs = candidates[~is_in_matrix].tolist()
+        if undecided_docs:
+            conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+            query = select(entries.c.doc).where(*conditions, self.is_among_numbers(entries.c.doc))
+            scope_docs.update(
+                self.connection.execute(query, {**queries.filter_values(where), **self.number_params(undecided_docs)})
+                .scalars()
+                .all()
+            )
+        return scope_docs
+
+    def count_matching(self, where: Filter, group: Sequence[str]) -> int:
+        query = (
+            select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
+        )
+        return self.connection.execute(query).scalar() or 0
+
+    @staticmethod
+    def is_among_numbers(column: Any) -> Any:
+        return column.in_(select(func.json_each(bindparam("numbers", type_=Text)).table_valued("value").c.value))
+
+    @staticmethod
+    def number_params(numbers: Sequence[int]) -> dict[str, Any]:
+        return {"numbers": json.dumps(list(numbers))}
+
+    @staticmethod
+    def is_at_places() -> Any:
+        return entries.c.doc.in_(DOCS_AT_PLACES.columns(entries.c.doc))
+
+    @staticmethod
+    def place_params(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
+        return {"at_space": space, "at_places": json.dumps(list(places))}
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
+        docs, data = self._matrix(where)
+        if not where.is_unrestricted:
+            query = select(entries.c.doc).where(*queries.filter_conditions(entries, queries.filter_shape(where)))
+            matching_docs = self.connection.execute(query, queries.filter_values(where)).scalars().all()
+            is_matching = np.isin(docs, np.fromiter(matching_docs, np.int64, len(matching_docs)), assume_unique=True)
+            docs = docs[is_matching]
+            data = data[is_matching]
+        return top_docs(docs, cosines(data, unit_vectors(vector)), limit) if len(docs) else []
+
+    def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
+        # This transaction may still be rolled back: other transactions must not see what it has written.
+        if "vectors" in self.touched:
+            return self._read_matrix(MatrixCache(0), where)
+        scope = where.space, where.user
+        if scope not in self._matrices_read:
+            self._matrices_read[scope] = self._read_matrix(self.matrices, where)
+        return self._matrices_read[scope]
+
+    def _read_matrix(self, matrices: MatrixCache, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
+        read_after = partial(self._vectors_in_parts, where.space, where.user)
+        return matrices.get(self.connection, where.space, where.user, read_after)
+
+    def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
+        matrix_docs, data = self._matrix(where)
+        return doc_scores(matrix_docs, data, unit_vectors(vector), docs) if len(matrix_docs) else {}
+
+
+def version_note(scope: Scope | None) -> str:
+    """The note of the version of a scope, or of all of them. Some scopes share a note: so there are few notes, and they
+    name nobody."""
+    return VERSION_NOTE + ("all" if scope is None else str(crc32("\0".join(scope).encode()) % SHARED_VERSIONS))
+
+
+def fts_query(where: Filter, group: Sequence[str]) -> str:
+    """An FTS5 query. Every term is quoted: what a user typed is never syntax."""
+    scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
+    return f"{scope} AND ({any_term_query(group)})"
+
+
+def any_term_query(group: Sequence[str]) -> str:
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in group)
+
+
+class SqliteStore(SqlStore):
+    """A store in one SQLite file."""
+
+    def __init__(self, path: str | Path, *, busy_seconds: float = 30.0, cache_bytes: int = 256 << 20) -> None:
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
+        self._file = DatabaseFile(self.path, busy_seconds)
+        super().__init__(file_engine(self._file), str(path), busy_seconds)
+        self.matrices = MatrixCache(cache_bytes)
+        self.cache = Cache(CACHE_BYTES)
+        self._connections = OpenConnections(self.engine)
+        self._write_lock = threading.Lock()
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def writable(self) -> bool:
+        return self._file.writable
+
+    @property
+    def reads_at_once(self) -> bool:
+        return True  # the log of what is being written is beside the file
+
+    def _open(self) -> None:
+        """Open for reading and writing; if the system allows no writing, only for reading."""
+        if self._file.is_protected:
+            self._file.open_for_reading()
+        try:
+            self._prepare()
+        except StoreUnwritable:
+            if not self.writable or not self._file.is_in_protected_folder:
+                raise
+            self._connections.drop_idle()
+            self.engine.dispose()
+            self._file.open_for_reading()
+            self._prepare()
+
+    def _prepare(self) -> None:
+        version = self.run_with_retries(lambda tx: schema_version(tx.connection), self._reading_any_version)
+        if version < CURRENT and not self.writable:
+            raise SchemaMismatch(
+                f"{self.name} is of an older version and read-only: open it once where it can be written"
+            )
+        if version < CURRENT:
+            writing_any_version = partial(self._writing, self._writing_tx)
+            self.run_with_retries(lambda tx: migrate(tx.connection, self.name), writing_any_version)
+        elif version > CURRENT:
+            check_version(version, self.name)
+
+    def reading(self) -> PooledTransaction[SqliteTx]:
+        return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._checked_reading_tx)
+
+    def _reading_any_version(self) -> PooledTransaction[SqliteTx]:
+        return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._reading_tx)
+
+    def _reading_tx(self, opened: OpenConnection) -> SqliteTx:
+        return SqliteTx(opened.connection, self.matrices, self.cache)
+
+    def _checked_reading_tx(self, opened: OpenConnection) -> SqliteTx:
+        self._check_unmigrated(opened)
+        return self._reading_tx(opened)
+
+    def _writing_tx(self, opened: OpenConnection) -> SqliteTx:
+        return SqliteTx(opened.connection, self.matrices)
+
+    def _checked_writing_tx(self, opened: OpenConnection) -> SqliteTx:
+        self._check_unmigrated(opened)
+        return self._writing_tx(opened)
+
+    def _check_unmigrated(self, opened: OpenConnection) -> None:
+        rows = opened.run(READ_VERSION)
+        check_unmigrated(rows[0][0] if rows else None, self.name)
+
+    def writing(self) -> AbstractContextManager[SqliteTx]:
+        return self._writing(self._checked_writing_tx)
+
+    @contextmanager
+    def _writing(self, make_tx: Callable[[OpenConnection], SqliteTx]) -> Iterator[SqliteTx]:
+        self._file.check_writable()
+        self._file.check_in_place()
+        # Threads of one process queue here, at a fair and cheap lock, and not at the file.
+        with (
+            self._write_lock,
+            PooledTransaction(self._connections, "BEGIN IMMEDIATE", "COMMIT", make_tx) as tx,
+        ):
+            yield tx
+            tx.note_versions()
+            self._file.check_in_place()
+
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        # Deleted cells are zeroed already; the full text index and the WAL still hold copies of removed rows.
+        optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
+        self.run_with_retries(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
+        deadline = time.monotonic() + min(self.busy_seconds, SCRUB_SECONDS)
+        while not self._empty_wal():
+            if time.monotonic() > deadline:
+                name = self.path.name
+                return (
+                    f"{name} and {name}-wal may still hold what was removed: another program reads the store as it was"
+                    " before; when it has ended or closed the store, run `everword scrub`",
+                )
+            time.sleep(SCRUB_PAUSE)
+        return ()
+
+    def _empty_wal(self) -> bool:
+        """Write the WAL back into the file and leave it with no bytes; False if somebody still reads from it."""
+        try:
+            with self._write_lock, self.engine.connect() as connection:
+                before = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+                connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+                try:
+                    busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+                finally:
+                    connection.exec_driver_sql(f"PRAGMA busy_timeout = {before}")
+        except DBAPIError as error:
+            raise self.translate(error) from error
+        return not busy
+
+    def translate(self, error: DBAPIError) -> StoreError:
+        return sqlite_error(error, self.name)
+
+    def close(self) -> None:
+        self._connections.close()
+        super().close()

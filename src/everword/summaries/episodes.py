@@ -1,0 +1,573 @@
+"""Episodes: summaries in levels of the messages that left the window, each with the turns it covers.
+
+As soon as messages leave, the built-in writer summarises them: a run is cut where its subject changes and at long
+pauses, never between a question and its answer, and a part that continues the subject of the last episode extends it. A
+summary is kept as lines, each with who said it in which turn, and merging works on the lines. When a level has too
+many, the oldest are merged into one of the next level. If there is a memory model, each such summary is a stand-in
+until the model has written its own, in order and once: after an outage everything is still pending, and for an episode
+that has grown the model is asked only about what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from everword.follow.ask import TaskResult, TaskRunner
+from everword.follow.faults import readable_messages, reason_of
+from everword.follow.view import Run, SaveResult
+from everword.masking import masked_logger
+from everword.model import Conversation, Episode, ExtractLine, Filter, Message
+from everword.ports import Embedder, Lag, Tokenizer, Tx, Vectors
+from everword.summaries import prompts
+from everword.summaries.prompts import EpisodeInputs, LevelInputs, SummaryReply
+from everword.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
+from everword.summaries.rules.segments import PAUSE, continues, cuts, next_merge
+from everword.text.standalone import is_bound
+
+LONGEST = 30  # messages in one episode of level 1
+CHARACTERS = 4  # of a token, about
+
+
+def stack_vectors(vectors: Sequence[Vectors | None]) -> Vectors:
+    """One row for each message; zeros for one that has no vector."""
+    width = max((len(vector) for vector in vectors if vector is not None), default=1)
+    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
+    return np.array(rows, np.float32).reshape(len(vectors), width)
+
+
+def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The start and end of each part into which a run of messages is cut."""
+    if not messages:
+        return []
+    sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
+    gaps = list(pairwise(messages))
+    starts = [
+        0,
+        *cuts(
+            vectors,
+            sizes,
+            [message.role == "user" for message in messages],
+            pauses=[False, *(after.time - before.time > PAUSE for before, after in gaps)],
+            replies=[False, *(is_reply(before, after) for before, after in gaps)],
+            longest=LONGEST,
+        ),
+        len(messages),
+    ]
+    return list(pairwise(starts))
+
+
+def bounds_after(before: Message | None, messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The parts of a run; a reply to the message before the run is a part of its own, if others follow it there."""
+    bounds = part_bounds(messages, vectors)
+    if before is None or not bounds or bounds[0][1] == 1 or not is_reply(before, messages[0]):
+        return bounds
+    return [(0, 1), (1, bounds[0][1]), *bounds[1:]]
+
+
+def is_reply(before: Message, after: Message) -> bool:
+    """Whether a message answers the question that the message before it ends in."""
+    return (before.role, before.author) != (after.role, after.author) and is_bound(before.content, after.content)
+
+
+def lines_of(episode: Episode) -> tuple[ExtractLine, ...]:
+    """The lines of a summary. Without them, what a model wrote is prose, and another text stays as it is."""
+    if episode.lines or not episode.summary:
+        return episode.lines
+    to_lines = narrative_lines if episode.made_by == "model" else whole_line
+    return to_lines(episode.summary, episode.last, episode.ended)
+
+
+# -- writing
+
+
+log = masked_logger("everword.episodes")
+
+TABLE = "episodes"
+WINDOW = "window"  # the view that first wrote them: messages it has set aside are in none of them
+NOBODY = ""  # the user_id of an episode of a channel
+SHARE = 6  # a summary has one token for so many of what it summarises
+TOKENS = (64, 200)  # the least and the most of a summary of messages
+LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
+LEVEL_SHARE = 2
+CALLS = 8  # episodes or topics that the model writes in one step
+BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """An episode as it is stored.
+
+    `parent` is the first turn of the episode it has become part of; `base` the model's summary of it up to turn
+    `base_last`, which the model is given when the episode has grown since.
+    """
+
+    episode: Episode
+    user: str
+    parent: int | None = None
+    base: str = ""
+    base_last: int = 0
+    vector: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The cosine of unrelated texts: its mean and deviation for the embedder in use."""
+
+    unrelated: float
+    spread: float
+
+
+class Writer:
+    """Writes episodes without a model."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        tokenizer: Tokenizer,
+        run: Callable[..., Awaitable[Any]],
+        calibration: Calibration,
+        at_level: int,
+        in_all: int,
+    ) -> None:
+        self._embedder = embedder
+        self._tokenizer = tokenizer
+        self._run = run
+        self._calibration = calibration
+        self._at_level = at_level
+        self._in_all = in_all
+
+    async def grow(
+        self,
+        lag: Lag,
+        user: str,
+        active: Sequence[EpisodeRecord],
+        left_messages: Sequence[Message],
+        vectors_by_turn: Mapping[int, Vectors],
+        pending: bool,
+        message_before: Message | None = None,
+    ) -> list[EpisodeRecord]:
+        """The episodes that are new or changed now that these messages have left the window.
+
+        `vectors_by_turn` has the vectors of these messages and of those of the last episode; `message_before` is the
+        last message of that episode.
+        """
+        active_records = {episode_key(record.episode): record for record in active}
+        changes: dict[tuple[int, int], EpisodeRecord] = {}
+        messages = [message for message in left_messages if message.is_lasting and message.content.strip()]
+        vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
+        before = message_before
+        for start, end in bounds_after(before, messages, vectors):
+            part = messages[start:end]
+            last_record = newest_episode(active_records.values())
+            continues_last = last_record is not None and self._is_continued_by(
+                last_record.episode, part, vectors[start:end], vectors_by_turn, before
+            )
+            # A reply is summarised together with its question.
+            question = [before] if continues_last and before is not None and is_reply(before, part[0]) else []
+            before = part[-1]
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
+            active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
+            while merge := next_merge([*active_records], self._at_level, self._in_all):
+                parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
+                record = await self._merge_parts(parts)
+                for part_record in parts:
+                    changes[episode_key(part_record.episode)] = absorb_episode(part_record, record.episode.first)
+                active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
+        is_far_behind = lag.turns - lag.done > BACKLOG
+        return [
+            mark_pending(await self.with_vector(record), pending and (record.parent is None or not is_far_behind))
+            for record in changes.values()
+        ]
+
+    async def _extend_or_begin(
+        self,
+        lag: Lag,
+        user: str,
+        last_record: EpisodeRecord | None,
+        part: Sequence[Message],
+        question: Sequence[Message],
+    ) -> EpisodeRecord:
+        """The last episode with these messages added, or a new one. `question` is what the first of them answers."""
+        if last_record is not None:
+            record = replace(last_record, episode=replace(last_record.episode, last=part[-1].turn, ended=part[-1].time))
+        else:
+            turns = (part[0].turn, part[-1].turn)
+            times = (part[0].time, part[-1].time)
+            record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
+        reply = await self._run(
+            prompts.episode_summary.offline,
+            self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
+        )
+        return rewrite_summary(record, reply)
+
+    def _is_continued_by(
+        self,
+        last: Episode,
+        part: Sequence[Message],
+        vectors: Vectors,
+        vectors_by_turn: Mapping[int, Vectors],
+        before: Message | None,
+    ) -> bool:
+        """Whether a part belongs to the last episode: it answers its last question, or goes on about its subject."""
+        if before is not None and is_reply(before, part[0]):
+            return len(part) == 1 or part[-1].turn - last.first < LONGEST
+        earlier_vectors = [
+            vectors_by_turn[turn] for turn in range(last.first, last.last + 1) if turn in vectors_by_turn
+        ]
+        is_too_long = part[-1].turn - last.first >= LONGEST
+        if not earlier_vectors or is_too_long or part[0].time - last.ended > PAUSE:
+            return False
+        calibration = self._calibration
+        return continues(
+            np.mean(earlier_vectors, axis=0), vectors, unrelated=calibration.unrelated, spread=calibration.spread
+        )
+
+    async def _merge_parts(self, parts: Sequence[EpisodeRecord]) -> EpisodeRecord:
+        first = parts[0].episode
+        last = parts[-1].episode
+        episode = Episode(
+            first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
+        )
+        reply = await self._run(prompts.level_summary.offline, self.level_inputs([part.episode for part in parts]))
+        return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
+
+    def level_inputs(self, parts: Sequence[Episode]) -> LevelInputs:
+        summaries = tuple(part.summary for part in parts)
+        size = sum(self._tokenizer.count(summary) for summary in summaries)
+        limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
+        return LevelInputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
+
+    async def with_vector(self, record: EpisodeRecord) -> EpisodeRecord:
+        """The episode with the vector of its summary, if it has none yet. If the embedder fails it stays without one:
+        search finds its messages."""
+        if record.vector is not None:
+            return record
+        vector_bytes = None
+        try:
+            vector = (await self._embedder.embed([record.episode.summary]))[0].astype(np.float16)
+            vector_bytes = vector.tobytes() if vector.any() else None
+        except Exception as error:  # noqa: BLE001  an embedder may fail in any way on one text
+            log.warning("an episode has no vector: %s", reason_of(error))
+        return replace(record, vector=vector_bytes)
+
+    def message_inputs(
+        self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
+    ) -> EpisodeInputs:
+        """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
+        messages = [message for message in part if message.is_lasting and message.content.strip()]
+        lines = tuple(
+            SpokenLine(message.role, message.author, message.content, message.turn, message.time)
+            for message in messages
+        )
+        size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
+        limit = clamp(size // SHARE, TOKENS)
+        return EpisodeInputs(lines, before, limit, self._tokenizer.count, before_lines)
+
+
+class EpisodesView:
+    """Has the memory model replace the summaries of the built-in writer."""
+
+    name = "episodes"
+    at_once = 0
+    ordered = False
+
+    def __init__(self, asking: TaskRunner, writer: Writer, read: Callable[..., Awaitable[Any]]) -> None:
+        self._asking = asking
+        self._writer = writer
+        self._read = read
+
+    def read_after(self, done: int, turns: int) -> int:
+        return done
+
+    async def prepare(self, runs: Sequence[Run]) -> list[WrittenEpisodes]:
+        results = list[WrittenEpisodes]()
+        calls_left = CALLS
+        pending_by_run = await self._read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
+        for run, pending_records in zip(runs, pending_by_run, strict=True):
+            results.append(await self._write_summaries(run.lag, pending_records, calls_left))
+            calls_left -= len(results[-1].records)
+        return results
+
+    async def _write_summaries(
+        self, lag: Lag, pending_records: Sequence[EpisodeRecord], max_episodes: int
+    ) -> WrittenEpisodes:
+        """Have the model write at most so many pending episodes; the others stay pending. Summaries of messages come
+        first, several in a call: those of summaries are written from them."""
+        chosen_records = pending_records[:max_episodes]
+        new_records: list[EpisodeRecord] = []
+        for group in await self._group_records(chosen_records):
+            for record, answer in zip(group, await self._ask_model(group, new_records), strict=True):
+                if answer.outage is not None:
+                    return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records), answer.outage))
+                new_record = await self._writer.with_vector(rewrite_summary(record, answer.reply))
+                episode = replace(new_record.episode, made_by=answer.made_by, pending=False)
+                new_records.append(replace(new_record, episode=episode, base=episode.summary, base_last=episode.last))
+        if len(pending_records) > max_episodes:
+            return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records)))
+        return WrittenEpisodes(new_records, SaveResult(lag.turns, max(len(new_records), 1)))
+
+    async def _group_records(self, records: Sequence[EpisodeRecord]) -> list[dict[EpisodeRecord, EpisodeInputs | None]]:
+        """The episodes in groups of which each is written in one call, the lowest level first; those of messages with
+        what they are written from."""
+        inputs = {record: await self._message_inputs(record) for record in records if record.episode.level == 1}
+        sizes = prompts.batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
+        remaining = iter(inputs.items())
+        groups: list[dict[EpisodeRecord, EpisodeInputs | None]] = [dict(islice(remaining, size)) for size in sizes]
+        groups += [{record: None} for record in records if record.episode.level > 1]
+        return groups
+
+    async def _ask_model(
+        self, group: Mapping[EpisodeRecord, EpisodeInputs | None], new_records: Sequence[EpisodeRecord]
+    ) -> Sequence[TaskResult[SummaryReply] | TaskResult[SummaryReply]]:
+        """The model's summaries of a group; one that cannot be used is asked for again, alone."""
+        inputs = [part for part in group.values() if part is not None]
+        if not inputs:
+            return [await self._ask_of_level(record.episode, new_records) for record in group]
+        if len(inputs) == 1:
+            return [await self._asking.ask(prompts.episode_summary, inputs[0])]
+        answer = await self._asking.ask(prompts.episode_batch, prompts.BatchInputs(tuple(inputs)))
+        return [
+            await self._asking.ask(prompts.episode_summary, part)
+            if reply is None
+            else TaskResult(reply, answer.made_by, answer.outage)
+            for part, reply in zip(inputs, answer.reply.replies, strict=True)
+        ]
+
+    async def _ask_of_level(self, episode: Episode, new_records: Sequence[EpisodeRecord]) -> TaskResult[SummaryReply]:
+        new_episodes = {episode_key(record.episode): record.episode for record in new_records}
+        parts = await self._read(lambda tx: parts_of(tx, episode))
+        episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
+        return await self._asking.ask(prompts.level_summary, self._writer.level_inputs(episodes))
+
+    async def _message_inputs(self, record: EpisodeRecord) -> EpisodeInputs:
+        """What an episode is written from: the messages since the model last wrote it, and what it wrote."""
+        episode = record.episode
+        begin = max(record.base_last, episode.first - 1)
+        where = Filter(episode.space, conversation=episode.conversation)
+
+        def load_messages(tx: Tx) -> Sequence[Message]:
+            return readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
+
+        return self._writer.message_inputs(await self._read(load_messages), record.base)
+
+    def save(self, tx: Tx, result: WrittenEpisodes) -> SaveResult:
+        for record in result.records:
+            episode = record.episode
+            lock_conversation(tx, episode.space, episode.conversation)
+            current = find_episode(tx, episode)
+            if current is None:
+                continue
+            if current.episode.last != episode.last:  # it has grown meanwhile: the model is asked about the rest later
+                put_episodes(tx, [replace(current, base=record.base, base_last=record.base_last)])
+                continue
+            new_episode = replace(episode, active=current.episode.active)
+            put_episodes(tx, [replace(record, episode=new_episode, parent=current.parent)])
+        return result.progress
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenEpisodes:
+    """The episodes the model wrote, and how far the view got."""
+
+    records: Sequence[EpisodeRecord]
+    progress: SaveResult
+
+
+# -- records
+
+
+def clamp(size: int, bounds: tuple[int, int]) -> int:
+    return min(max(size, bounds[0]), bounds[1])
+
+
+def episode_key(episode: Episode) -> tuple[int, int]:
+    return episode.level, episode.first
+
+
+def newest_episode(active: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
+    """The last episode of level 1."""
+    level_one = [record for record in active if record.episode.level == 1]
+    return max(level_one, key=lambda record: record.episode.first, default=None)
+
+
+def rewrite_summary(record: EpisodeRecord, reply: SummaryReply | SummaryReply) -> EpisodeRecord:
+    """The episode with a summary, and without the vector of the one before."""
+    lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
+    episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
+    return replace(record, episode=episode, vector=None)
+
+
+def absorb_episode(record: EpisodeRecord, parent: int) -> EpisodeRecord:
+    return replace(record, episode=replace(record.episode, active=False), parent=parent)
+
+
+def mark_pending(record: EpisodeRecord, pending: bool) -> EpisodeRecord:
+    # If the model has written it already and nothing was added, it need not be written again.
+    is_written = record.base_last == record.episode.last and bool(record.base)
+    return replace(record, episode=replace(record.episode, pending=pending and not is_written))
+
+
+def reconcile_with_model(record: EpisodeRecord, current: EpisodeRecord) -> EpisodeRecord:
+    """What to store of an episode the built-in writer has changed, given what the model may have stored meanwhile."""
+    record = replace(record, base=current.base, base_last=current.base_last)
+    if current.episode.last == record.episode.last and current.episode.made_by == "model":
+        # It was only merged into another: it keeps the model's summary.
+        episode = replace(current.episode, active=record.episode.active)
+        return replace(record, episode=episode, vector=current.vector)
+    return mark_pending(record, record.episode.pending)
+
+
+# -- rows
+
+
+def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
+    """Lock a conversation: nobody else writes its episodes or topics until the transaction ends."""
+    stored_conversation = tx.conversation(space, conversation)
+    assert stored_conversation is not None  # it has messages
+    tx.lock_conversation(
+        Conversation(space, conversation, None, stored_conversation.created_at, stored_conversation.changed_at)
+    )
+
+
+def active_episodes(tx: Tx, space: str, conversation: str) -> list[EpisodeRecord]:
+    """The episodes that are part of no other, in order of level and turn."""
+    rows = tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
+    return [to_record(row) for row in rows]
+
+
+def pending_episodes(tx: Tx, lag: Lag) -> list[EpisodeRecord]:
+    """The episodes of a conversation that wait for the model, in the order in which it writes them."""
+    rows = tx.rows(TABLE, where={"space": lag.space, "conversation": lag.conversation, "pending": 1})
+    return sorted(map(to_record, rows), key=lambda record: (record.episode.last, record.episode.level))
+
+
+def parts_of(tx: Tx, episode: Episode) -> list[EpisodeRecord]:
+    rows = part_rows(tx, [episode]).get((episode.conversation, episode.first), [])
+    return [to_record(row) for row in rows]
+
+
+def find_episode(tx: Tx, episode: Episode) -> EpisodeRecord | None:
+    place = {"space": episode.space, "conversation": episode.conversation}
+    rows = tx.rows(TABLE, where={**place, "level": episode.level, "first": episode.first})
+    return to_record(rows[0]) if rows else None
+
+
+def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
+    """The active episodes, highest level first and then oldest first, each with its parts down to level 1."""
+    records = [to_record(row) for row in tx.rows(TABLE, where={"space": space, "conversation": conversation})]
+    episodes_by_key: dict[tuple[int, int], Episode] = {}
+    for record in records:  # in order of level: the parts of an episode come before it
+        parts = [
+            episodes_by_key[episode_key(part.episode)]
+            for part in records
+            if part.parent == record.episode.first and part.episode.level == record.episode.level - 1
+        ]
+        episodes_by_key[episode_key(record.episode)] = replace(record.episode, parts=tuple(parts))
+    active = [episodes_by_key[episode_key(record.episode)] for record in records if record.parent is None]
+    return sorted(active, key=lambda episode: (-episode.level, episode.first))
+
+
+def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+    """The rows of the parts of episodes of one level, by the conversation and the first turn of the episode."""
+    if not episodes:
+        return {}
+    chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
+    firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
+    where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
+    parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in tx.rows(TABLE, where=where):
+        parts.setdefault((row["conversation"], row["parent"]), []).append(row)
+    return parts
+
+
+def put_episodes(tx: Tx, records: Sequence[EpisodeRecord]) -> None:
+    tx.put(TABLE, [episode_row(record) for record in records])
+
+
+EPISODE_COLUMNS = ("space", "conversation", "level", "first", "last", "began", "ended", "summary", "made_by")
+"""Columns of an episode that hold what the field of that name does."""
+
+
+def episode_row(record: EpisodeRecord) -> dict[str, Any]:
+    return {
+        **{name: getattr(record.episode, name) for name in EPISODE_COLUMNS},
+        "user_id": record.user,
+        "pending": int(record.episode.pending),
+        "parent": record.parent,
+        "base": record.base,
+        "base_last": record.base_last,
+        "vec": record.vector,
+        "extract": to_object(record.episode.lines),
+    }
+
+
+def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
+    episode = Episode(
+        **{name: row[name] for name in EPISODE_COLUMNS},
+        pending=bool(row["pending"]),
+        active=row["parent"] is None,
+        lines=from_object(row["extract"]),
+    )
+    return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
+
+
+# -- search
+
+
+def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
+    """The rows of the episodes that are part of no other, in order of level and turn."""
+    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
+
+
+def nearest_episodes(
+    tx: Tx, where: Filter, vector: Vectors, limit: int, least: float, known_rows: Sequence[Mapping[str, Any]] = ()
+) -> list[Episode]:
+    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first. `known_rows`
+    are read already.
+
+    The search starts with the active episodes and descends from each into the part that is closer still: so it costs
+    the same however long the history is.
+    """
+    scope: dict[str, Any] = {"space": where.space, "parent": None}
+    scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
+    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope, known=known_rows)]
+    close_hits = sorted(
+        (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
+    )
+    return [record.episode for record, _ in close_hits]
+
+
+def descend_to_closest(
+    tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors
+) -> list[tuple[EpisodeRecord, float]]:
+    """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
+    best = list(hits)
+    open_positions = set(range(len(hits)))
+    for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
+        positions = [position for position in open_positions if best[position][0].episode.level == level]
+        parts = part_rows(tx, [best[position][0].episode for position in positions])
+        for position in positions:
+            rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
+            cosines = cosines_to(rows, vector)
+            cosine = max(cosines, default=0.0)
+            if not cosines or cosine <= best[position][1]:
+                open_positions.discard(position)
+            else:
+                best[position] = (to_record(rows[cosines.index(cosine)]), cosine)
+    return best
+
+
+def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float]:
+    """The cosine of each row; 0 for one without a vector."""
+    if not rows:
+        return []
+    zeros = bytes(2 * len(vector))
+    data = b"".join([row["vec"] or zeros for row in rows])
+    matrix = np.frombuffer(data, np.float16).reshape(len(rows), len(vector)).astype(np.float32)
+    cosines: list[float] = np.vecdot(matrix, vector).tolist()
+    return cosines

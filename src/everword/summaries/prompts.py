@@ -1,0 +1,807 @@
+"""What is asked of a model about summaries: prompt, reply and parser side by side, with the answer without a model.
+
+A model's summary is found wherever it is in the answer, cleaned, checked against what the model was shown and cut at
+the end of a sentence (`parse_summary`). One that repeats the prompt, or mentions what nobody said, is not used. Without
+a model the most important sentences are the summary (`rules.extract`).
+
+- `message_tiers`: tiers 1 and 2 of messages. Those that are too short for tiers are their own, whatever a model writes.
+- `episode_summary`: a new summary of a run of messages, or an update of the one so far. The model sees the summary so
+  far and the new messages, never the old messages again, and has to keep something of the summary so far.
+- `episode_batch`: several of these in one call. One that cannot be used is left out, and is asked for alone.
+- `level_summary`: one summary of several.
+- `day_digest`: a day for each member who spoke on it. The answer names members by their ids; unknown ids are dropped. A
+  member who was left out, or whose entry says what nobody said, gets their own most important sentences instead: so
+  every member has exactly one entry. A day too long for one request is asked about in parts; then the `notes` of the
+  parts become one entry for each member.
+- `week_history`: one text of a member's digests of six days, renewed every day.
+- `context_merge`: what is known of a member, today, and the days before as one text. What is known counts most: if the
+  other texts contradict it, it wins. Without a model the texts follow each other, what is known first and complete.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, tzinfo
+from typing import Any
+
+from everword.errors import ModelNonsense
+from everword.facts.rules.grounding import Grounds
+from everword.follow import task_answers as answers
+from everword.follow.task import DATA, Prompt, TaskMessage, build_request, fence_text, object_schema
+from everword.model import ExtractLine, Message, Tiers
+from everword.ports import Request
+from everword.summaries.rules import days, extract, tiers
+from everword.summaries.rules.days import People
+from everword.summaries.rules.lines import SpokenLine, member_lines, narrative_lines, render_lines
+from everword.summaries.rules.tiers import Count, clean
+from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
+from everword.text.terms import analyse
+from everword.text.words import words
+
+_STRING = {"type": "string"}
+_SUMMARY_SCHEMA = object_schema({"summary": _STRING})
+_WORDS_PER_TOKEN = 0.7
+
+
+def word_limit(tokens: int, fewest: int = 8) -> int:
+    """How many words to ask a model for, so that it stays within so many tokens."""
+    return max(int(tokens * _WORDS_PER_TOKEN), fewest)
+
+
+def both_ends(text: str, most: int) -> str:
+    """A text of at most so many characters, three quarters of them from its beginning."""
+    tail = most // 4
+    return text if len(text) <= most else f"{text[: most - tail]} […] {text[len(text) - tail :]}"
+
+
+# -- the tiers of messages
+
+
+@dataclass(frozen=True, slots=True)
+class TiersInputs:
+    """The messages, and how tokens are counted."""
+
+    messages: tuple[TaskMessage, ...]
+    count: tiers.Count = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TiersReply:
+    """The tiers of each message, in order."""
+
+    tiers: tuple[Tiers, ...]
+
+
+_TIERS_SYSTEM = f"""\
+You shorten chat messages for a memory. For each message write:
+tier1: the facts as key = value pairs, joined by "; ". Keep names, numbers, dates, likes, decisions and questions.
+tier2: one or two plain sentences that say what the message says.
+Use only what is in the message. Never change a number or a name, never drop a "not". Write in the message's language.
+{DATA}
+Answer with JSON only.
+
+Example:
+=== MESSAGE 1 ===
+Hi! I'm Dana from Oslo. We decided against the red tiles, too dear at 900 kr. Do you know a bakery near the station?
+=== END MESSAGE 1 ===
+"""
+_TIERS_EXAMPLE = {
+    "tier1": "name = Dana; city = Oslo; decision = no red tiles (900 kr); request = bakery near station",
+    "tier2": "Dana from Oslo decided against the red tiles (900 kr) and wants a bakery near the station.",
+}
+
+
+def build_tiers(inputs: TiersInputs) -> Request:
+    is_several = len(inputs.messages) > 1
+    example = {"tiers": [{"message": 1, **_TIERS_EXAMPLE}]} if is_several else _TIERS_EXAMPLE
+    parts = []
+    token_count = 0
+    for number, message in enumerate(inputs.messages, 1):
+        tier1_tokens, tier2_tokens = tiers.budgets(message.text, inputs.count)
+        token_count += tier1_tokens + tier2_tokens
+        limits = (
+            f"tier1 at most {word_limit(tier1_tokens, 4)} words, tier2 at most {word_limit(tier2_tokens, 4)} words."
+        )
+        parts.append(
+            f"{fence_text(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}"
+        )
+    return build_request(
+        _TIERS_SYSTEM + json.dumps(example, ensure_ascii=False),
+        "\n\n".join(parts),
+        max_tokens=200 + 2 * token_count,
+        schema=_tiers_schema(is_several),
+    )
+
+
+def parse_tiers(text: str, inputs: TiersInputs) -> TiersReply:
+    entries = _tier_entries(text, len(inputs.messages))
+    message_tiers = []
+    faults = []
+    for number, (message, entry) in enumerate(zip(inputs.messages, entries, strict=True), 1):
+        tier1 = answers.line(entry.get("tier1"))
+        tier2 = answers.line(entry.get("tier2"))
+        check = tiers.check_tiers(tier1, tier2, message.text, inputs.count)
+        message_tiers.append(check.tiers)
+        faults += [f"{fault} (message {number})" for fault in check.faults]
+    if faults:
+        raise ModelNonsense(f"{'; '.join(faults)}.")
+    return TiersReply(tuple(message_tiers))
+
+
+def offline_tiers(inputs: TiersInputs) -> TiersReply:
+    return TiersReply(tuple(tiers.write_tiers(message.text, inputs.count) for message in inputs.messages))
+
+
+def _tiers_schema(is_several: bool) -> Mapping[str, Any]:
+    properties = {"tier1": _STRING, "tier2": _STRING}
+    if not is_several:
+        return object_schema(properties)
+    entry = object_schema({"message": {"type": "integer"}, **properties})
+    return object_schema({"tiers": {"type": "array", "items": entry}})
+
+
+def _tier_entries(text: str, message_count: int) -> list[Mapping[str, Any]]:
+    """The entry of each message, in the order of the messages."""
+    entries: list[Mapping[str, Any]] = []
+    for answer in answers.objects(text):
+        entries += _tier_entries_in(answer)
+    entries = entries or [*answers.parts_by_label(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
+    if not entries:
+        raise ModelNonsense("There is no JSON with tier1 and tier2 in the answer.")
+    numbers = [entry.get("message") for entry in entries]
+    if sorted(map(str, numbers)) == sorted(map(str, range(1, message_count + 1))):
+        entries = sorted(entries, key=lambda entry: int(entry["message"]))
+    if len(entries) < message_count:
+        raise ModelNonsense(f"The answer has tiers of {len(entries)} message(s), but there are {message_count}.")
+    return entries[:message_count]
+
+
+def _tier_entries_in(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The entries in an object: itself, or those it lists under whatever name."""
+    if "tier1" in answer or "tier2" in answer:
+        return [answer]
+    values = [value for value in answer.values() if isinstance(value, list | dict)]
+    entries = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    return [entry for entry in entries if isinstance(entry, dict) and ("tier1" in entry or "tier2" in entry)]
+
+
+message_tiers = Prompt("message_tiers", build_tiers, parse_tiers, offline_tiers)
+
+
+# -- a summary of summaries: a level of episodes becomes one summary on the level above
+
+MAX_TOKENS = 6_000
+"""Tokens of messages or summaries that a model is shown; of more, the longest are shortened first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelInputs:
+    """The summaries, oldest first, the most tokens of the one they become, and how tokens are counted.
+
+    `parts` are the lines of each summary; without them the summaries are prose that nobody said.
+    """
+
+    summaries: tuple[str, ...]
+    limit: int
+    count: Count = field(compare=False, repr=False)
+    parts: tuple[tuple[ExtractLine, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryReply:
+    """The summary, in one line, and without a model the lines that it was written from."""
+
+    summary: str
+    lines: tuple[ExtractLine, ...] = ()
+
+
+_LEVEL_EXAMPLE = "Dana chose grey tiles for 650 kr over the red ones. She then booked a sleeper to Bodø for 9 August."
+_LEVEL_SYSTEM = f"""\
+You write the memory of a chat. Make one summary of several that follow each other in time, oldest first.
+Write plain sentences in the third person, in that order. Say something of each summary.
+Keep names, numbers, dates, places, likes, decisions, plans and open questions. Where a later one corrects an earlier
+one, keep the later. Use only what is said. Never change a number or a name, never drop a "not". Keep the language.
+{DATA}
+Answer with JSON only.
+
+Example:
+=== SUMMARY 1 ===
+Dana liked the red tiles, but chose the grey ones for 650 kr.
+=== END SUMMARY 1 ===
+=== SUMMARY 2 ===
+Dana asked how to get to Bodø without flying. She booked a sleeper for 9 August.
+=== END SUMMARY 2 ===
+{json.dumps({"summary": _LEVEL_EXAMPLE}, ensure_ascii=False)}"""
+
+
+def build_level(inputs: LevelInputs) -> Request:
+    parts = [
+        section(f"SUMMARY {number}", [escape_line(text) or Fenced("(empty)")])
+        for number, text in enumerate(_shorten_summaries(inputs), 1)
+    ]
+    parts.append(Fenced(f"Write one summary of at most {word_limit(inputs.limit)} words."))
+    return build_request(_LEVEL_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SUMMARY_SCHEMA)
+
+
+def parse_level(text: str, inputs: LevelInputs) -> SummaryReply:
+    return SummaryReply(
+        parse_summary(
+            text, "\n".join(_shorten_summaries(inputs)), (_LEVEL_SYSTEM, _LEVEL_EXAMPLE), inputs.limit, inputs.count
+        )
+    )
+
+
+def offline_level(inputs: LevelInputs) -> SummaryReply:
+    parts = inputs.parts or tuple(narrative_lines(summary) for summary in inputs.summaries)
+    lines = extract.condense(parts, inputs.limit, inputs.count)
+    return SummaryReply(render_lines(lines), lines)
+
+
+def _shorten_summaries(inputs: LevelInputs) -> list[str]:
+    texts = extract.limit_texts(inputs.summaries)
+    max_tokens = extract.size_limit([inputs.count(text) for text in texts], MAX_TOKENS)
+    return [extract.first_sentences(text, max_tokens, inputs.count) for text in texts]
+
+
+# -- what a model wrote, for this task and for the summary of an episode
+
+_SUMMARY_KEYS = ("summary", "newsummary", "updatedsummary", "episodesummary", "text", "content", "answer")
+_ECHO = 30  # a line of the prompt with at least so many characters is not in a summary by chance
+_MANY = 24  # words from which on a summary must not repeat itself
+_DIFFERENT = 0.2  # the share of different words, at least
+
+
+def parse_summary(text: str, source: str, prompt: Sequence[str], limit: int, count: Count) -> str:
+    """The summary in an answer, clean and within the limit; ModelNonsense if it does not summarize the source."""
+    summary = clean(_find_summary(text))
+    if fault := _summary_fault(summary, source, prompt):
+        raise ModelNonsense(fault)
+    return extract.first_sentences(summary, limit, count)
+
+
+def _find_summary(text: str) -> str:
+    for answer in answers.objects(text):
+        candidates = [answer, *(value for value in answer.values() if isinstance(value, dict))]
+        for key in _SUMMARY_KEYS:
+            for candidate in candidates:
+                if (value := _text(candidate.get(key))).strip():
+                    return value
+    if labels := answers.parts_by_label(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
+        return labels[0]["summary"]
+    bare_text = answers.after_thinking(text).strip().strip("`").strip()
+    # Prose without JSON counts as the summary; broken JSON does not.
+    return "" if bare_text[:1] in ("{", "[") or bare_text.startswith("json") else bare_text.strip("\"'")
+
+
+def _text(value: object) -> str:
+    """What a model gave as text: a string, or a list of sentences."""
+    if isinstance(value, list):
+        return " ".join(sentence for sentence in value if isinstance(sentence, str))
+    return answers.line(value) if isinstance(value, str) else ""
+
+
+def _summary_fault(summary: str, source: str, prompt: Sequence[str]) -> str:
+    """What is wrong with a summary; empty if nothing is."""
+    if not any(map(str.isalnum, summary)):
+        return 'There is no JSON with "summary" in the answer, or it is empty.'
+    summary_text = " ".join(summary.casefold().split())
+    prompt_lines = [" ".join(prompt_line.casefold().split()) for part in prompt for prompt_line in part.splitlines()]
+    if any(prompt_line in summary_text for prompt_line in prompt_lines if len(prompt_line) >= _ECHO):
+        return "The summary repeats the instructions or the example."
+    summary_words = [word.casefold() for word in words(summary)]
+    if len(summary_words) >= _MANY and len(set(summary_words)) < _DIFFERENT * len(summary_words):
+        return "The summary says the same words again and again."
+    grounds = Grounds.of(source)
+    if not grounds.shares_word(summary):
+        return "The summary says nothing that was said."
+    strangers = grounds.find_inventions(summary)
+    return f"The summary mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
+
+
+level_summary = Prompt("level_summary", build_level, parse_level, offline_level)
+
+
+# -- the summary of an episode
+
+MAX_LINES = 300
+"""Messages that a model is shown; of more, the first and the last."""
+_TRACE = 5  # if at least so many words are only in the summary so far, one of them must be kept
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeInputs:
+    """The new messages, the summary so far (empty for a new episode), the most tokens, and how they are counted.
+
+    `before_lines` are the lines of the summary so far; without them it is prose that nobody said.
+    """
+
+    lines: tuple[SpokenLine, ...]
+    before: str
+    limit: int
+    count: Count = field(compare=False, repr=False)
+    before_lines: tuple[ExtractLine, ...] = ()
+
+
+_EPISODE_EXAMPLE = (
+    "Dana asked for a bakery near the station in Oslo. She decided against the red tiles, too dear at 900 kr."
+)
+GUIDE = """\
+in plain sentences, in the third person, with who said what.
+Keep names, numbers, dates, places, likes, decisions, plans and open questions. Leave out greetings and thanks.
+If there is a SUMMARY SO FAR, write one summary that keeps what it says and adds what the new messages say.
+Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages."""
+_EPISODE_SYSTEM = f"""\
+You write the memory of a chat: a summary {GUIDE}
+{DATA}
+Answer with JSON only.
+
+Example:
+=== NEW MESSAGES ===
+user Dana: Hi! Do you know a bakery near the station in Oslo?
+assistant: Sure, there are three.
+user Dana: Thanks. By the way, no red tiles, they are 900 kr!
+=== END NEW MESSAGES ===
+{json.dumps({"summary": _EPISODE_EXAMPLE})}"""
+
+
+def build_episode(inputs: EpisodeInputs) -> Request:
+    body = "\n".join(shown_parts(inputs))
+    return build_request(_EPISODE_SYSTEM, body, max_tokens=200 + 2 * inputs.limit, schema=_SUMMARY_SCHEMA)
+
+
+def shown_parts(inputs: EpisodeInputs) -> list[Fenced]:
+    """What a model is shown of one episode: the summary so far, the new messages, and how long the new one may be."""
+    parts = [section("SUMMARY SO FAR", [escape_line(inputs.before)])] if inputs.before.strip() else []
+    parts.append(section("NEW MESSAGES", _message_lines(inputs) or [Fenced("(none)")], between="\n"))
+    parts.append(Fenced(f"Write a summary of at most {word_limit(inputs.limit)} words."))
+    return parts
+
+
+def parse_episode(text: str, inputs: EpisodeInputs) -> SummaryReply:
+    message_text = "\n".join(
+        text_part for message in _shorten_lines(inputs) for text_part in (message.author, message.text)
+    )
+    summary = parse_summary(
+        text, f"{inputs.before}\n{message_text}", (_EPISODE_SYSTEM, _EPISODE_EXAMPLE), inputs.limit, inputs.count
+    )
+    if _forgets(summary, inputs.before, message_text):
+        raise ModelNonsense("The summary leaves out what the summary so far says.")
+    return SummaryReply(summary)
+
+
+def offline_episode(inputs: EpisodeInputs) -> SummaryReply:
+    lines = extract.gist(inputs.lines, inputs.limit, inputs.count)
+    if inputs.before.strip():
+        before = inputs.before_lines or narrative_lines(inputs.before)
+        lines = extract.condense([part for part in (before, lines) if part], inputs.limit, inputs.count)
+    return SummaryReply(render_lines(lines), lines)
+
+
+def _message_lines(inputs: EpisodeInputs) -> list[Fenced]:
+    # Escaped text never begins with a role, so the roles at the start of these lines are ours.
+    labels = author_labels((message.role, message.author) for message in inputs.lines)
+    return [
+        Fenced(f"{attribution(message.role, message.author, labels)}: {escape_line(message.text) or '(empty)'}")
+        for message in _shorten_lines(inputs)
+    ]
+
+
+def _shorten_lines(inputs: EpisodeInputs) -> list[SpokenLine]:
+    """The messages as a model is shown them: of many the first and the last, of long ones both ends."""
+    lines = list(inputs.lines)
+    if len(lines) > MAX_LINES:
+        lines = lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
+    texts = extract.limit_texts([message.text for message in lines])
+    sizes = [inputs.count(text) for text in texts]
+    max_tokens = extract.size_limit(sizes, MAX_TOKENS)
+    return [
+        SpokenLine(
+            message.role,
+            message.author,
+            both_ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),
+        )
+        for message, text, size in zip(lines, texts, sizes, strict=True)
+    ]
+
+
+def _forgets(summary: str, before: str, message_text: str) -> bool:
+    """Whether nothing is left of what only the summary so far says."""
+    old_analysis = analyse(before)
+    old_terms = set(old_analysis.terms) - set(analyse(message_text, old_analysis.language).terms)
+    return len(old_terms) >= _TRACE and old_terms.isdisjoint(analyse(summary, old_analysis.language).terms)
+
+
+episode_summary = Prompt("episode_summary", build_episode, parse_episode, offline_episode)
+
+
+# -- several episodes in one call: the instructions cost as much for one
+
+MAX_EPISODES = 8
+BATCH_CHARACTERS = 20_000
+"""Characters of the messages of all episodes in one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInputs:
+    """What each episode is written from."""
+
+    episodes: tuple[EpisodeInputs, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReply:
+    """The summary of each episode, in order; None where there is none that can be used."""
+
+    replies: tuple[SummaryReply | None, ...]
+
+
+_BATCH_EXAMPLE = {
+    "summaries": [{"episode": 1, "summary": "Dana chose the grey tiles."}, {"episode": 2, "summary": "…"}]
+}
+_BATCH_SYSTEM = f"""\
+You write the memory of a chat: for each numbered episode a summary of its own, {GUIDE}
+{DATA}
+Answer with JSON only, as in: {json.dumps(_BATCH_EXAMPLE, ensure_ascii=False)}"""
+_BATCH_ENTRY = object_schema({"episode": {"type": "integer"}, "summary": {"type": "string"}})
+_BATCH_SCHEMA = object_schema({"summaries": {"type": "array", "items": _BATCH_ENTRY}})
+
+
+def build_batch(inputs: BatchInputs) -> Request:
+    parts: list[Fenced] = []
+    for number, episode in enumerate(inputs.episodes, 1):
+        parts += [Fenced(f"Episode {number}:"), *shown_parts(episode)]
+    max_tokens = 200 + sum(2 * episode.limit for episode in inputs.episodes)
+    return build_request(_BATCH_SYSTEM, "\n".join(parts), max_tokens=max_tokens, schema=_BATCH_SCHEMA)
+
+
+def parse_batch(text: str, inputs: BatchInputs) -> BatchReply:
+    replies: list[SummaryReply | None] = [None] * len(inputs.episodes)
+    fault = 'There is no JSON of the form {"summaries": [...]} in the answer.'
+    for number, summary in _summaries_in(text):
+        if not 1 <= number <= len(replies) or replies[number - 1] is not None:
+            continue
+        try:
+            answer = json.dumps({"summary": summary})
+            replies[number - 1] = episode_summary.parse(answer, inputs.episodes[number - 1])
+        except ModelNonsense as error:
+            fault = f"Episode {number}: {error}"
+    if not any(replies):
+        raise ModelNonsense(fault)
+    return BatchReply(tuple(replies))
+
+
+def offline_batch(inputs: BatchInputs) -> BatchReply:
+    return BatchReply(tuple(map(episode_summary.offline, inputs.episodes)))
+
+
+def batch_sizes(characters: Sequence[int]) -> list[int]:
+    """How many episodes fit one call each, in order, by the characters of their messages."""
+    sizes: list[int] = []
+    total = 0
+    for size in characters:
+        if not sizes or sizes[-1] == MAX_EPISODES or total + size > BATCH_CHARACTERS:
+            sizes.append(0)
+            total = 0
+        sizes[-1] += 1
+        total += size
+    return sizes
+
+
+def _summaries_in(text: str) -> list[tuple[int, str]]:
+    """The summaries with their numbers; without numbers they are in order."""
+    entries: list[object] = []
+    for answer in answers.objects(text):
+        lists = [value for value in answer.values() if isinstance(value, list)]
+        entries += [entry for value in lists for entry in value] if lists else [answer]
+    summaries: list[tuple[int, str]] = []
+    for place, entry in enumerate(entries, 1):
+        if isinstance(entry, dict) and isinstance(entry.get("summary"), str):
+            number = entry.get("episode", place)
+            summaries.append((number if isinstance(number, int) else place, entry["summary"]))
+    return summaries
+
+
+episode_batch = Prompt("episode_summary", build_batch, parse_batch, offline_batch)
+
+
+# -- a day in a space, for each member who spoke on it
+
+DAY_SIZE = 300  # of an entry, about
+MOST_OF_DAY = 420  # characters of an entry that is kept whole
+MAX_MESSAGE = 2_000  # characters of one message that are shown
+OWN = 8_000  # characters of a member's own words that the built-in writer reads
+
+
+@dataclass(frozen=True, slots=True)
+class DayInputs:
+    """A day's messages, oldest first, and the ids of those who spoke; `names` by id, of others too.
+
+    With `notes`, the messages are entries that were made of parts of the day.
+    """
+
+    day: date
+    zone: tzinfo
+    messages: tuple[Message, ...]
+    members: tuple[str, ...]
+    names: Mapping[str, str] = field(compare=False)
+    notes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DayReply:
+    """An entry for each member, by id; and those whose entry the built-in writer made."""
+
+    entries: Mapping[str, str]
+    offline: frozenset[str] = frozenset()
+
+
+_DAY_EXAMPLE = {
+    "members": [
+        {
+            "id": "17",
+            "summary": "Dana was nervous about a talk on Friday and practised it with Kim. She cheered up in the end.",
+        },
+        {"id": "23", "summary": "Kim listened to Dana's talk twice and told her to cut the second slide."},
+    ]
+}
+_DAY_SYSTEM = f"""\
+You keep the diary of a group chat. You get one day of it, as XML. For each member in the list write what
+this day was for them, in about {DAY_SIZE} characters:
+what happened to them or what they told of, their mood, whom they talked with about what, how they behaved, and what
+others said about them. Plain sentences in the third person, with their name. In the language of the chat.
+Use only what is said. Never change a number or a name, never drop a "not". One entry for each member, by author_id.
+Write about each member only what concerns them.
+{DATA}
+Answer with JSON only, as in: {json.dumps(_DAY_EXAMPLE, ensure_ascii=False)}"""
+_NOTES = "These are not messages but notes on parts of the day, oldest first: make one entry of each member's notes."
+_DAY_TOKENS = (300, 160, 12_000)  # of an answer: to begin with, for each member, at most
+
+
+def build_day(inputs: DayInputs) -> Request:
+    people = _people(inputs)
+    member_lines = [Fenced(f"- {people.ids[id]} ({plain_name(people.names[id])})") for id in inputs.members]
+    ids = {"type": "string", "enum": [people.ids[id] for id in inputs.members]}
+    entry = object_schema({"id": ids, "summary": {"type": "string"}})
+    parts = [
+        Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
+        section("MESSAGES", [days.transcript(map(shorten_message, inputs.messages), inputs.names, inputs.zone)]),
+        section("MEMBERS", member_lines, between="\n"),
+    ]
+    base_tokens, member_tokens, max_tokens = _DAY_TOKENS
+    return build_request(
+        _DAY_SYSTEM,
+        "\n".join(parts),
+        max_tokens=min(base_tokens + member_tokens * len(inputs.members), max_tokens),
+        schema=object_schema({"members": {"type": "array", "items": entry}}),
+    )
+
+
+def parse_day(text: str, inputs: DayInputs) -> DayReply:
+    grounds = Grounds.of(
+        "\n".join([*(shorten_message(message).content for message in inputs.messages), *inputs.names.values()])
+    )
+    # The id as it was shown decides; another id may be written the same.
+    by_label = {id: id for id in inputs.members} | {_people(inputs).ids[id]: id for id in inputs.members}
+    entries: dict[str, str] = {}
+    entry_count = 0
+    fault = ""
+    for label, entry_text in _day_entries(text, inputs):
+        entry_count += 1
+        id = by_label.get(label) or by_label.get(html.unescape(label))
+        summary = clean(entry_text)
+        entry_fault = _entry_fault(summary, grounds)
+        if id is not None and id not in entries and not entry_fault:
+            entries[id] = extract.first_sentences(summary, MOST_OF_DAY, len)
+        fault = fault or entry_fault
+    if not entries:
+        raise ModelNonsense(fault or (_STRANGERS if entry_count else _NO_ENTRIES))
+    missing = [id for id in inputs.members if id not in entries]
+    return DayReply(entries | {id: _own_entry(id, inputs) for id in missing}, frozenset(missing))
+
+
+def offline_day(inputs: DayInputs) -> DayReply:
+    return DayReply({id: _own_entry(id, inputs) for id in inputs.members}, frozenset(inputs.members))
+
+
+def _people(inputs: DayInputs) -> People:
+    """The ids and names of all people of the day, as shown in its messages."""
+    return People.of([*(message.author for message in inputs.messages), *inputs.members], inputs.names)
+
+
+# -- what a model wrote
+
+_NO_ENTRIES = 'There is no JSON of the form {"members": [{"id": "...", "summary": "..."}]} in the answer.'
+_STRANGERS = "No entry has the id of a member; copy the ids from the list of members."
+_IDS = ("id", "authorid", "memberid", "userid", "member", "user", "author")
+_TEXTS = ("summary", "text", "entry", "digest", "content")
+
+
+def _day_entries(text: str, inputs: DayInputs) -> Iterator[tuple[str, str]]:
+    """The ids and texts in an answer: a list of entries, or texts under their ids."""
+    keys = _plain_ids(inputs)
+    for answer in answers.objects(text):
+        list_items = [item for value in answer.values() if isinstance(value, list) for item in value]
+        for entry in [answer, *(item for item in list_items if isinstance(item, dict))]:
+            id = _first_value(entry, _IDS)
+            summary = _first_value(entry, _TEXTS)
+            if id and summary:
+                yield id.strip(), summary
+        for texts_by_key in [answer, *(value for value in answer.values() if isinstance(value, dict))]:
+            yield from (
+                (keys[key], value) for key, value in texts_by_key.items() if key in keys and isinstance(value, str)
+            )
+
+
+def _plain_ids(inputs: DayInputs) -> dict[str, str]:
+    """Ids by what remains of them as a key of an answer, only those that stay distinct."""
+    plain_ids = dict[str, list[str]]()
+    for id in inputs.members:
+        plain_ids.setdefault("".join(filter(str.isalnum, id)).casefold(), []).append(id)
+    reserved_keys = {*_IDS, *_TEXTS, "members", ""}
+    return {key: ids[0] for key, ids in plain_ids.items() if len(ids) == 1 and key not in reserved_keys}
+
+
+def _first_value(entry: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    value = next((entry[name] for name in names if entry.get(name)), "")
+    return answers.line(value) if isinstance(value, str | int | list) else ""
+
+
+def _entry_fault(summary: str, grounds: Grounds) -> str:
+    """What is wrong with an entry; empty if nothing is."""
+    if not any(map(str.isalnum, summary)):
+        return "An entry is empty."
+    summary_text = " ".join(summary.casefold().split())
+    if any(entry["summary"].casefold() in summary_text for entry in _DAY_EXAMPLE["members"]):
+        return "An entry repeats the example."
+    strangers = grounds.find_inventions(summary)
+    return f"An entry mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
+
+
+# -- without one
+
+
+def _own_entry(id: str, inputs: DayInputs) -> str:
+    """What a member said, the most important sentences; with notes, what those say."""
+    contents = [
+        days.replace_mentions(message.content, inputs.names) for message in inputs.messages if message.author == id
+    ]
+    max_characters = extract.size_limit([len(text) for text in contents], OWN)
+    texts = [text[:max_characters] for text in contents]
+    member = plain_name(inputs.names.get(id, id)) or "A member"
+    if inputs.notes:
+        return render_lines(extract.condense([member_lines(text, member) for text in texts], MOST_OF_DAY, len))
+    lines = extract.gist([SpokenLine("user", member, text) for text in texts], DAY_SIZE, len)
+    return render_lines(lines) or f"{member}: {' '.join(escape_line(text) for text in texts)}"[:DAY_SIZE].strip()
+
+
+def shorten_message(message: Message) -> Message:
+    """The message as a model is shown it: of a long one both ends."""
+    return replace(message, content=both_ends(message.content, MAX_MESSAGE))
+
+
+day_digest = Prompt("day_digest", build_day, parse_day, offline_day)
+
+
+# -- how a member has been in the last days
+
+WEEK_SIZE = 500  # about
+MOST_OF_WEEK = 650  # characters that are kept whole
+MAX_DAY = 2_000  # characters of a day's digest that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class WeekInputs:
+    """What the member is called, and their days with what each was, oldest first."""
+
+    name: str
+    days: tuple[tuple[date, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextReply:
+    """The text, in one line from a model."""
+
+    text: str
+
+
+_WEEK_EXAMPLE = (
+    "Dana worked up to a talk on Friday: nervous on Tuesday, calmer after practising with Kim, proud afterwards. She "
+    "answers others late in the evening and makes fun of herself when she is tired."
+)
+_WEEK_SYSTEM = f"""\
+You keep the memory of a group chat. From a member's diary of the last days write how they have been, in
+about {WEEK_SIZE} characters: what keeps coming back, how their mood went, what happened that matters or changed, and
+what their behaviour says about them. Plain sentences in the third person, with their name. Keep the language.
+Use only what is said. Never change a number or a name, never drop a "not".
+{DATA}
+Answer with JSON only, as in: {json.dumps({"summary": _WEEK_EXAMPLE}, ensure_ascii=False)}"""
+
+
+def build_week(inputs: WeekInputs) -> Request:
+    diary = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text[:MAX_DAY])}") for day, text in inputs.days]
+    member = plain_name(inputs.name) or "the member"
+    parts = [section("MEMBER", [Fenced(member)]), section("DIARY", diary, between="\n")]
+    return build_request(_WEEK_SYSTEM, "\n".join(parts), max_tokens=200 + WEEK_SIZE, schema=_SUMMARY_SCHEMA)
+
+
+def parse_week(text: str, inputs: WeekInputs) -> TextReply:
+    dates = " ".join(f"{day.isoformat()} {day:%A %d %B %Y}" for day, _ in inputs.days)
+    source = "\n".join([inputs.name, dates, *(digest[:MAX_DAY] for _, digest in inputs.days)])
+    return TextReply(parse_summary(text, source, (_WEEK_SYSTEM, _WEEK_EXAMPLE), MOST_OF_WEEK, len))
+
+
+def offline_week(inputs: WeekInputs) -> TextReply:
+    member = plain_name(inputs.name) or "the member"
+    parts = [member_lines(text, member) for _, text in inputs.days]
+    return TextReply(render_lines(extract.condense(parts, WEEK_SIZE, len)))
+
+
+week_history = Prompt("week_history", build_week, parse_week, offline_week)
+
+
+# -- what is known of a member, what they did today and how they have been, as one text
+
+MERGE_SIZE = 800  # about, or more if as much is known
+BESIDE = 400  # characters for today and the days before, beside a long profile
+LABELS = {"today": "Today", "history": "In the last days"}
+
+
+@dataclass(frozen=True, slots=True)
+class MergeInputs:
+    """What the member is called, and the three texts; any may be empty."""
+
+    name: str
+    profile: str
+    today: str
+    history: str
+
+    @property
+    def hash(self) -> str:
+        """Equal for two merges of the same texts."""
+        return days.content_hash(self.name, self.profile, self.today, self.history)
+
+    @property
+    def several(self) -> bool:
+        """Whether there is anything to merge: one text alone stays as it is."""
+        return len(days.merge_sources(self.profile, self.today, self.history)) > 1
+
+
+_MERGE_EXAMPLE = (
+    "Dana, a nurse in Oslo who is allergic to nuts, has been working up to a talk and practised it with Kim. Today she "
+    "gave it and is proud of it."
+)
+_MERGE_SYSTEM = f"""\
+You write what an assistant should know of a member of a group chat before it answers them. Make one text
+of what is known of them (the profile), what they did today, and how they have been in the last days.
+Keep every fact of the profile: it is right where the others differ. Say what is new today after what has been so
+for days. Plain sentences in the third person, with their name. Keep the language.
+Use only what is said. Never change a number or a name, never drop a "not".
+{DATA}
+Answer with JSON only, as in: {json.dumps({"summary": _MERGE_EXAMPLE}, ensure_ascii=False)}"""
+
+
+def build_merge(inputs: MergeInputs) -> Request:
+    parts = [section("MEMBER", [Fenced(plain_name(inputs.name) or "the member")])]
+    for title, text in days.merge_sources(inputs.profile, inputs.today, inputs.history):
+        parts.append(section(title.upper(), [escape(text)]))
+    parts.append(Fenced(f"Write at most {_merge_limit(inputs)} characters."))
+    return build_request(_MERGE_SYSTEM, "\n".join(parts), max_tokens=200 + _merge_limit(inputs), schema=_SUMMARY_SCHEMA)
+
+
+def parse_merge(text: str, inputs: MergeInputs) -> TextReply:
+    source = "\n".join([inputs.name, inputs.profile, inputs.today, inputs.history])
+    return TextReply(parse_summary(text, source, (_MERGE_SYSTEM, _MERGE_EXAMPLE), _merge_limit(inputs) * 4 // 3, len))
+
+
+def offline_merge(inputs: MergeInputs) -> TextReply:
+    return TextReply(days.join_sources(inputs.profile, inputs.today, inputs.history, LABELS))
+
+
+def _merge_limit(inputs: MergeInputs) -> int:
+    return max(MERGE_SIZE, len(inputs.profile) + BESIDE)
+
+
+context_merge = Prompt("context_merge", build_merge, parse_merge, offline_merge)

@@ -1,0 +1,657 @@
+"""Summaries of messages without a model: the sentences with the most content, and who said them.
+
+The result is a list of lines, each with its speaker, its turn and its time; `lines.render_lines` writes them as text.
+`gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
+from a text. A summary is never over the limit, and never empty if there is a word and room for one. Only a bounded part
+is read. What stands alone is decided in `text.standalone`, what was corrected in `text.corrections`.
+
+A sentence gains by words that are not covered yet, by being a decision, a plan or a question, and by its numbers and
+dates; it costs its tokens. So the chosen sentences cover all that was talked about and say nothing twice. Sentences are
+trimmed, never reworded. What was corrected is chosen only together with its correction, or not at all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import fsum
+from typing import Any, NamedTuple
+
+from everword.model import ExtractLine
+from everword.summaries.rules import lines as spoken
+from everword.summaries.rules import tiers
+from everword.summaries.rules.lines import Lines, SpokenLine
+from everword.summaries.rules.tiers import drop_dangling
+from everword.text import fences
+from everword.text.corrections import ComparedSentence, find_corrections, is_retraction, says_new_value
+from everword.text.detect import detect
+from everword.text.doc import doc_of
+from everword.text.fences import Labels
+from everword.text.filler import is_filler, trim
+from everword.text.mentions import WHEN
+from everword.text.packs import lazy_pattern
+from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
+from everword.text.standalone import ALONE, SourcedSentence, drop_addition, find_supports, stands_alone
+from everword.text.words import is_unspaced, stems, weigh
+
+Count = Callable[[str], int]
+
+
+class SummarySentence(NamedTuple):
+    """A sentence that may be chosen: the number of its source, its line, and what it rests on.
+
+    `stands` says whether it may be chosen for itself; `needs` is the place of the statement it cannot be understood
+    without. `corrected_by` is the place of the one that corrects it: without that, it is never chosen. `corrects` says
+    that it is such a correction itself.
+    """
+
+    source: int
+    line: ExtractLine
+    sentence: Sentence
+    stands: bool = True
+    needs: int | None = None
+    corrected_by: int | None = None
+    corrects: bool = False
+    is_answered: bool = False
+
+    def with_changes(self, **changes: Any) -> SummarySentence:
+        return self._replace(**changes)
+
+
+class Wording(NamedTuple):
+    """One wording of a sentence: whole, or its first clauses, and what its words weigh. The price is an estimate; taken
+    forms are counted."""
+
+    place: int
+    text: str
+    roots: frozenset[str]
+    weight: float
+    bonus: float
+    price: float
+
+
+_MATTERS = lazy_pattern(
+    r"""\b(?: decid\w+|agree[ds]?|chose|chosen|settled\son|went\swith|go\swith|instead\sof|cancel\w*|postpone\w*
+        | plan\w*|going\sto|will|book(?:ed|ing)|sign(?:ed)?\sup|start(?:ed|ing)|deadline|due|must|need\w*|prefer\w*
+        | allergic|favou?rite|birthday|anniversary|moved?|married|born|works?\s(?:at|as|for)|lives?\sin
+        | bought|sold|won|lost|broke|finished|built|met|because|result\w*|total|solution|error|fail\w*|recommend\w*
+        | my\s\w+|our\s\w+|name(?:d|\sis)|called )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DIGIT = lazy_pattern(r"\d")
+# A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.
+_ADDS = lazy_pattern(
+    r"^(?:(?:and|so)\s(?:i|we|you|he|she|it|they|there|my|our)\b|because|since|as|while|plus|especially|including|like|such\sas|with|even|along|for\sexample)\b",
+    re.IGNORECASE,
+)
+_PAUSES = lazy_pattern(r"(?:[;；–—]|\s-+)\s*$")
+_CONDITION = lazy_pattern(
+    r"^(?:(?:but|and|or|so)\s)?(?:unless|except|provided|only|if|not|never|until|but|though|although|however|no|actually"
+    r"|i\smean|rather|sorry|wait|instead|or|than|nor|yet|without)\b",
+    re.IGNORECASE,
+)
+_NUMBERED = lazy_pattern(r"^\d{1,2}[.)]\s+")
+_LEANS = lazy_pattern(
+    r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|in"
+    r"|on|with|for|from|to|\w+ing)\b",
+    re.IGNORECASE,
+)
+_DISTINGUISHED = lazy_pattern(
+    r"\d\S?(?:\s\w{1,9})?\s?\([^()]{1,40}\)[^()]{1,80}\d\S?(?:\s\w{1,9})?\s?\("
+)  # "30 (front) and 28 (rear)"
+_TRAIL = " ,;:–—-、，；："
+_TORN = lazy_pattern(r"(?:\s|^)(?:[$€£]?\d[\d.,:/]*|\w+['’])$")
+_LONG = 90  # characters of a sentence that may be said shorter
+_LEAST_WORDING = 4  # words of a shorter wording
+_SAID_BY = {"user": 1.0, "assistant": 0.7}
+_FRESH = 0.35  # of a sentence's weight has to be new
+_LEAST = 0.6  # weight that has to be new: more than two ordinary words have
+_THRIFT = 0.6  # how much the price of a sentence counts
+_LABEL_PRICE = 2.0  # tokens
+_NOTE = 2.0  # what it is worth to know that there was code, in the weight of words
+_ANSWERED = 0.5  # of the gain of a question that was answered: alone it tells little
+_TRIES = 12  # forms in a row that turned out too long
+_LEAST_TRACE = 12  # tokens of a beginning that says something
+_CHAIN = 3  # statements that one may need, one after the other
+_MOST_CHARACTERS = 40  # of a token, so that a cut looks at a part in proportion to the limit
+
+has_word = re.compile(r"[^\W_]").search
+
+
+def choose_lines(
+    statements: Sequence[SummarySentence], language: str, limit: int, count: Count, *, traces: bool = False
+) -> tuple[ExtractLine, ...]:
+    """The best lines within the limit; none if there are none or no room. With `traces`, something of each source."""
+    if limit < 1:
+        return ()
+    weights = weigh((statement.sentence for statement in statements if statement.stands), language)
+    choice = _Choice(statements, list(_forms(statements, language, weights)), weights, limit, count)
+    choice.take_corrections()
+    if traces:
+        choice.trace()
+    choice.fill()
+    return choice.lines()
+
+
+def cut_to_tokens(text: str, limit: int, count: Count) -> str:
+    """As much of a line as fits `limit` tokens, cut between words if possible."""
+    text = text[: limit * _MOST_CHARACTERS]
+    if count(text) <= limit:
+        return text
+    low = 0
+    high = len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[:middle].rstrip()) <= limit else (low, middle - 1)
+    space = text.rfind(" ", low // 2, low + 1)
+    return text[: space if space > 0 else low].rstrip(_TRAIL)
+
+
+def drop_torn_end(text: str) -> str:
+    """A text that was cut, without words that are not to be the last: a number without what it counts, "the", "and"."""
+    text = drop_dangling(" ".join(text.split())).rstrip(_TRAIL)
+    while text and _TORN.search(text):
+        text = drop_dangling(_TORN.sub("", text)).rstrip(_TRAIL)
+    return text
+
+
+# -- wordings
+
+
+def _forms(statements: Sequence[SummarySentence], language: str, weights: Mapping[str, float]) -> Iterator[Wording]:
+    last = -1
+    needed = {statement.needs for statement in statements if statement.stands}
+    for place, statement in enumerate(statements):
+        if not statement.stands and place not in needed:
+            continue
+        bonus = _bonus(statement, opens=statement.source != last)
+        last = statement.source
+        sentence = statement.sentence
+        is_line = statement.line.kind == "text"
+        is_short_correction = statement.corrects and statement.needs is not None
+        options = (sentence.kind, language, is_line, is_short_correction)
+        for text, roots, price in doc_of(sentence.text).read(_read_wordings, *options):
+            yield Wording(place, text, roots, _total_weight(roots, weights), bonus, price)
+
+
+def _total_weight(roots: Iterable[str], weights: Mapping[str, float]) -> float:
+    weight = weights.get
+    return fsum([weight(root, _NOTE) for root in roots])  # exact: roots have no order
+
+
+def _read_wordings(
+    text: str, kind: Kind, language: str, is_line: bool, is_short_correction: bool
+) -> tuple[tuple[str, frozenset[str], float], ...]:
+    """The wordings of a sentence, each with its roots and its price."""
+    wordings = (text,) if is_line else _wordings(Sentence(text, kind), is_short_correction)
+    note_roots = frozenset({text})
+    return tuple(
+        [
+            (
+                wording,
+                note_roots if kind == "note" else stems(wording, language),
+                len(wording) / (1.2 if is_unspaced(wording) else 4.2) + 1,
+            )
+            for wording in wordings
+        ]
+    )
+
+
+def _wordings(sentence: Sentence, is_short_correction: bool) -> Iterator[str]:
+    """The sentence trimmed; for a long one also its first clauses, unless the rest changes their meaning."""
+    is_kept_whole = is_short_correction or _DISTINGUISHED.search(sentence.text)
+    full_text = _NUMBERED.sub("", _clean(sentence.text if is_kept_whole else drop_addition(trim(sentence.text))))
+    if full_text.count('"') == 1:  # the other one is in another sentence
+        full_text = full_text.replace('"', "")
+    if full_text.count("“") != full_text.count("”"):
+        full_text = full_text.replace("“", "").replace("”", "")
+    if not has_word(full_text):
+        return
+    yield full_text
+    if sentence.kind == "note" or sentence.is_question or len(full_text) <= _LONG or is_retraction(full_text):
+        return
+    parts = clauses(full_text)
+    for length in range(len(parts) - 1, 0, -1):
+        shorter = drop_dangling("".join(parts[:length]).rstrip(_TRAIL))
+        is_comma = parts[length - 1].rstrip().endswith(",")
+        may_end = (is_comma and _ADDS.match(parts[length])) or _PAUSES.search(parts[length - 1])
+        changes_meaning = any(_CONDITION.match(part) for part in parts[length:])
+        leans = length == 1 and _LEANS.match(parts[0])
+        is_torn = _TORN.search(shorter) or shorter.count('"') % 2 or shorter.count("“") != shorter.count("”")
+        is_whole = len(shorter.split()) >= _LEAST_WORDING and not is_torn
+        if may_end and not changes_meaning and not leans and is_whole:
+            yield shorter
+
+
+def _clean(text: str) -> str:
+    return tiers.clean(text) if "[" in text else text
+
+
+def _bonus(statement: SummarySentence, *, opens: bool) -> float:
+    matters, has_new_value, counts = doc_of(statement.sentence.text).read(_read_signs)
+    bonus = 0.8 if opens else 0.0
+    bonus += 1.0 if matters else 0.0
+    bonus += 2.0 if statement.corrects or has_new_value else 0.0
+    bonus += 0.8 if counts else 0.0
+    return bonus + (0.4 if statement.sentence.is_question and not statement.is_answered else 0.0)
+
+
+def _read_signs(text: str) -> tuple[bool, bool, bool]:
+    """Whether a sentence tells a decision, a plan or a change in life; gives a new value; has a number or a date."""
+    counts = _DIGIT.search(text) is not None or WHEN.search(text) is not None
+    return _MATTERS.search(text) is not None, says_new_value(text), counts
+
+
+# -- the choice
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Takes forms, at most one for each sentence, while there is room for them."""
+
+    statements: Sequence[SummarySentence]
+    forms: list[Wording]
+    weights: Mapping[str, float]
+    limit: int
+    count: Count
+    room: int = field(init=False)
+    covered_roots: set[str] = field(default_factory=set)
+    taken: dict[int, tuple[Wording, float]] = field(default_factory=dict)
+    labels: Labels = field(init=False)
+    by_place: dict[int, list[Wording]] = field(default_factory=dict)
+    chains: dict[int, tuple[int, ...] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.room = self.limit
+        self.labels = spoken.speaker_labels(statement.line for statement in self.statements)
+        for form in self.forms:
+            self.by_place.setdefault(form.place, []).append(form)
+        self.chains = {place: self._find_chain(place) for place in self.by_place}
+
+    def _find_chain(self, place: int) -> tuple[int, ...] | None:
+        """The places that a statement needs, and theirs; None if it may not be chosen."""
+        if not self.statements[place].stands:
+            return None
+        chain: list[int] = []
+        at = self.statements[place].needs
+        while at is not None:
+            if at in chain or at not in self.by_place or len(chain) == _CHAIN:
+                return None
+            chain.append(at)
+            at = self.statements[at].needs
+        members = {place, *chain}
+        corrections = [self.statements[member].corrected_by for member in members]
+        if any(correction is not None and correction not in members for correction in corrections):
+            return None
+        return tuple(sorted(chain))
+
+    def take_corrections(self) -> None:
+        """Take the corrections first, in at most half of the room: what they correct must not be all that is left."""
+        for place, statement in enumerate(self.statements):
+            if statement.corrects and place in self.by_place:
+                for form in self.by_place[place]:
+                    if self.take(form, self.room - self.limit // 2):
+                        break
+
+    def trace(self) -> None:
+        """Take something of each source, in its share of the room; if the room is too small, of the newest sources."""
+        sources = sorted({statement.source for statement in self.statements})
+        taken_sources = {self.statements[place].source for place in self.taken}
+        for number, source in enumerate(reversed(sources)):
+            share = self.room // (len(sources) - number) if self.room else 0
+            if source in taken_sources:
+                continue
+            forms = [
+                form
+                for form in self.forms
+                if self.statements[form.place].source == source and self.chains[form.place] is not None
+            ]
+            worth = sorted(forms, key=self.gain, reverse=True)
+            fitting = [form for form in worth if self._price(form) <= share * 1.2][:_TRIES]
+            shortest = sorted(forms, key=self._price)[:_TRIES]
+            has_trace = any(self.take(form, share) for form in (*fitting, *shortest))
+            # What somebody said is left out if it does not fit; only the prose of a model is cut.
+            prose = [form for form in worth if not self.statements[form.place].line.role]
+            if prose and not has_trace and share >= _LEAST_TRACE and not self.chains[prose[0].place]:
+                self.take(self._beginning(prose[0], share), share)
+
+    def fill(self) -> None:
+        """Take forms by gain until there is no room. Gains only fall, so the best of the last round is tried first."""
+        choosable = [form for form in self.forms if self.chains[form.place] is not None]
+        heap = [(-self.gain(form), number) for number, form in enumerate(choosable)]
+        heapq.heapify(heap)
+        misses = 0
+        while heap and misses < _TRIES and self.room > 1:
+            negative_gain, number = heapq.heappop(heap)
+            form = choosable[number]
+            if form.place in self.taken or not (gain := self.gain(form)):
+                continue
+            if heap and gain < -heap[0][0] and gain < -negative_gain:
+                heapq.heappush(heap, (-gain, number))
+            elif not self.take(form, self.room):
+                misses += 1
+        if not self.taken and choosable:
+            best = max(choosable, key=self.gain)
+            shortest = sorted(choosable, key=self._price)[:_TRIES]
+            is_taken = any(self.take(form, self.room) for form in (best, *shortest))
+            if not is_taken and not self.chains[best.place]:
+                self.take(self._beginning(best, self.room), self.room)
+
+    def lines(self) -> tuple[ExtractLine, ...]:
+        """The forms taken, in order; those that gained least are dropped again while the text is over the limit."""
+        while self.taken:
+            lines = self._build_lines()
+            if self.count(spoken.render_lines(lines)) <= self.limit:
+                return lines
+            needed = {at for place in self.taken for at in self.chains[place] or ()}
+            droppable = [place for place in self.taken if place not in needed]
+            del self.taken[min(droppable, key=lambda place: self.taken[place][1])]
+            self._drop_unneeded()
+        return ()
+
+    def _build_lines(self) -> tuple[ExtractLine, ...]:
+        places = sorted(self.taken)
+        lines: list[ExtractLine] = []
+        for number, place in enumerate(places):
+            statement = self.statements[place]
+            leans = number - places.index(statement.needs) if statement.needs in self.taken else 0
+            text = tiers.clean(self.taken[place][0].text)
+            lines.append(replace(statement.line, text=text, leans=max(leans, 0)))
+        return tuple(lines)
+
+    def _drop_unneeded(self) -> None:
+        """Drop what may not stay alone: what was taken only for another that is gone."""
+        needed = {at for place in self.taken for at in self.chains[place] or ()}
+        for place in [place for place in self.taken if self.chains[place] is None and place not in needed]:
+            del self.taken[place]
+
+    def gain(self, form: Wording) -> float:
+        roots = form.roots
+        price = form.price
+        for place in self.chains[form.place] or ():
+            if place not in self.taken:
+                roots = roots | self.by_place[place][0].roots
+                price += self.by_place[place][0].price + _LABEL_PRICE
+        total = form.weight if roots is form.roots else _total_weight(roots, self.weights)
+        fresh = _total_weight(roots - self.covered_roots, self.weights) if self.covered_roots else total
+        if fresh < max(_FRESH * total, _LEAST):
+            return 0.0
+        statement = self.statements[form.place]
+        factor = _SAID_BY.get(statement.line.role, 1.0)
+        factor *= _ANSWERED if statement.is_answered and statement.sentence.is_question else 1.0
+        return float(factor * fresh * (1 + form.bonus / 3) / (price + _LABEL_PRICE) ** _THRIFT)
+
+    def take(self, form: Wording, limit: int) -> bool:
+        """Take a form and what it needs, if they fit the limit, with their speakers where the speaker changes."""
+        chain = self.chains[form.place]
+        if chain is None or not form.text or form.place in self.taken:
+            return False
+        new_forms = [*(self.by_place[place][0] for place in chain if place not in self.taken), form]
+        cost = 0
+        for new_form in new_forms:
+            cost += self.count(f" {new_form.text}.") + self._label_cost(new_form.place)
+        if cost > limit:
+            return False
+        gain = self.gain(form)
+        for new_form in new_forms:
+            self.taken[new_form.place] = (new_form, gain)
+            self.covered_roots |= new_form.roots
+        self.room -= cost
+        return True
+
+    def _price(self, form: Wording) -> float:
+        needed = [place for place in self.chains[form.place] or () if place not in self.taken]
+        return form.price + sum(self.by_place[place][0].price for place in needed)
+
+    def _label_cost(self, place: int) -> int:
+        before = max((other for other in self.taken if other < place), default=None)
+        line_before = None if before is None else self.statements[before].line
+        label = spoken.prefix(self.statements[place].line, line_before, self.labels)
+        return self.count(f" {label.rstrip()}") if label else 0
+
+    def _beginning(self, form: Wording, limit: int) -> Wording:
+        room = limit - self._label_cost(form.place) - 2
+        text = drop_torn_end(cut_to_tokens(form.text, room, self.count)) if room > 0 else ""
+        beginning = f"{text}…" if has_word(text) else ""
+        return Wording(form.place, beginning, form.roots, form.weight, form.bonus, form.price)
+
+
+# -- extracts
+
+
+MAX_CHARACTERS = 48_000
+"""Characters that are read in all; if there are more, the longest texts are cut first."""
+
+
+def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[ExtractLine, ...]:
+    """A summary of the messages in at most `limit` tokens."""
+    texts = limit_texts([line.text for line in lines])
+    speakers = dict.fromkeys([(line.role, line.author) for line in lines])
+    labels = {
+        *spoken.NAMELESS,
+        *spoken.speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values(),
+    }
+    statements = list(_read_statements(lines, texts, labels))
+    language = _language(statements)
+    statements = _with_corrections(_with_supports(statements, language), language)
+    if chosen_lines := choose_lines(_without_repetition(statements), language, limit, count):
+        return chosen_lines
+    whole_texts = [
+        ExtractLine(line.turn, line.role, line.author, text, line.time) for line, text in zip(lines, texts, strict=True)
+    ]
+    return _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
+
+
+def _read_statements(
+    lines: Sequence[SpokenLine], texts: Sequence[str], labels: Collection[str]
+) -> Iterator[SummarySentence]:
+    """The sentences with a word, each with the line it would be shown in: that gets its text when it is chosen."""
+    for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
+        lines_by_kind: dict[str, ExtractLine] = {}
+        for sentence in sentences(text):
+            words = sentence.text
+            if not has_word(tiers.drop_markers(words)):
+                continue
+            kind = sentence.kind
+            if kind not in lines_by_kind:
+                lines_by_kind[kind] = ExtractLine(line.turn, line.role, line.author, "", line.time, kind)
+            guarded_words = spoken.guard_words(words, labels)
+            if guarded_words != words:
+                sentence = replace(sentence, text=guarded_words)
+            yield SummarySentence(number, lines_by_kind[kind], sentence)
+
+
+def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractLine, ...]:
+    """One extract of several, oldest first; something of each is kept if there is room for it."""
+    texts = iter(limit_texts([line.text for part in parts for line in part]))
+    statements: list[SummarySentence] = []
+    for number, part in enumerate(parts):
+        first = len(statements)
+        for at, line in enumerate(part):
+            text = next(texts)
+            if line.kind == "text":
+                text = first_sentences(text, max(limit // len(parts), 1), count)
+            needs = first + at - line.leans if 0 < line.leans <= at else None
+            sentence = Sentence(text, line.kind if line.kind in ("item", "heading", "note") else "prose")  # type: ignore[arg-type]
+            stands = bool(has_word(text)) and line.kind != "heading" and not (line.role and is_filler(sentence))
+            statements.append(SummarySentence(number, replace(line, text=text), sentence, stands, needs))
+    language = _language(statements)
+    if not any(statement.stands for statement in statements):
+        statements = [statement.with_changes(stands=True) for statement in statements]
+    statements = _with_standing(statements, language)
+    statements = _with_corrections(statements, language)
+    chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
+    return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
+
+
+def first_sentences(text: str, limit: int, count: Count) -> str:
+    """The whole sentences at the beginning of a line that fit `limit` tokens; if the first is too long, its words."""
+    if count(text) <= limit:
+        return text
+    prefix = ""
+    for sentence in split_sentences(text):
+        longer = f"{prefix} {sentence}".strip()
+        if count(longer) > limit:
+            break
+        prefix = longer
+    return prefix or cut_to_tokens(text, limit, count)
+
+
+def limit_texts(texts: Sequence[str]) -> list[str]:
+    """The texts without invisible characters, the longest cut in the middle until the total is bounded."""
+    limit = size_limit([len(text) for text in texts], MAX_CHARACTERS)
+    return [fences.strip_invisible(_both_ends(limit_text(text), limit)) for text in texts]
+
+
+def size_limit(sizes: Sequence[int], total: int) -> int:
+    """The size to which the largest must be cut so that all together have at most `total`."""
+    remaining = total
+    for number, size in enumerate(sorted(sizes)):
+        share = max(remaining, 0) // (len(sizes) - number)
+        if size > share:
+            return share
+        remaining -= size
+    return max(sizes, default=0)
+
+
+def _both_ends(text: str, limit: int) -> str:
+    """Three quarters from the beginning, the rest from the end."""
+    return text if len(text) <= limit else f"{text[: limit - limit // 4]}\n\n{text[len(text) - limit // 4 :]}"
+
+
+# -- what is known of the sentences
+
+
+def _language(statements: Sequence[SummarySentence]) -> str:
+    return detect(" ".join(statement.sentence.text for statement in statements[:40]))
+
+
+def _with_supports(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The statements with what each needs to be understood; if none stands alone, all of them do."""
+    sourced = [
+        SourcedSentence(statement.source, spoken.speaker_of(statement.line), statement.sentence)
+        for statement in statements
+    ]
+    supports = find_supports(sourced, language)
+    if not any(support.stands for support in supports):
+        supported = [statement.with_changes(stands=not is_filler(statement.sentence)) for statement in statements]
+        return supported if any(statement.stands for statement in supported) else list(statements)
+    answered = {support.needs for support in supports} | {
+        place
+        for place, (statement, following) in enumerate(pairwise(statements))
+        if following.source != statement.source and statement.sentence.is_question
+    }
+    return [
+        statement
+        if support is ALONE and place not in answered
+        else SummarySentence(
+            statement.source,
+            statement.line,
+            statement.sentence,
+            support.stands,
+            support.needs,
+            is_answered=place in answered,
+        )
+        for place, (statement, support) in enumerate(zip(statements, supports, strict=True))
+    ]
+
+
+def _with_standing(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The lines of extracts, those not to be chosen that can no longer be understood alone: an extract has such a line
+    where its messages had nothing better. If none can be understood, all stay."""
+    marked = [
+        statement.with_changes(stands=False)
+        if statement.stands and not _is_clear_line(statement, language)
+        else statement
+        for statement in statements
+    ]
+    marked = [
+        statement.with_changes(stands=False) if statement.stands and not _is_led_in(marked, statement) else statement
+        for statement in marked
+    ]
+    return marked if any(statement.stands for statement in marked) else list(statements)
+
+
+def _is_led_in(statements: Sequence[SummarySentence], statement: SummarySentence) -> bool:
+    """Whether the line that another needs can be understood: it stands, asks, or introduces a list."""
+    if statement.needs is None:
+        return True
+    needed = statements[statement.needs]
+    return needed.stands or needed.sentence.is_question or needed.sentence.text.rstrip().endswith((":", "："))
+
+
+def _is_clear_line(statement: SummarySentence, language: str) -> bool:
+    has_context = statement.needs is not None or not statement.line.role or statement.line.kind == "text"
+    return has_context or stands_alone(statement.sentence, language)
+
+
+def _with_corrections(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The statements, with those marked that a later one corrects."""
+    claims = [
+        ComparedSentence(
+            statement.line.turn,
+            spoken.speaker_of(statement.line),
+            statement.stands and statement.needs is None,
+            statement.sentence.text,
+            language,
+        )
+        for statement in statements
+    ]
+    marked = list(statements)
+    for correction in find_corrections(claims):
+        earlier = correction.earlier
+        later = correction.later
+        if correction.together and not marked[earlier].stands:
+            continue  # what nobody can understand is not shown, and so needs no correction
+        marked[earlier] = marked[earlier].with_changes(corrected_by=later)
+        needs = earlier if correction.together else marked[later].needs
+        marked[later] = marked[later].with_changes(corrects=True, stands=True, needs=needs)
+    return marked
+
+
+def _without_repetition(statements: Sequence[SummarySentence]) -> list[SummarySentence]:
+    """The statements, with those that are said again word for word not to be chosen, except the last of them."""
+    last_places = {statement.sentence.text: place for place, statement in enumerate(statements)}
+    return [
+        statement if last_places[statement.sentence.text] == place else statement.with_changes(stands=False)
+        for place, statement in enumerate(statements)
+    ]
+
+
+def _excerpt_lines(statements: Sequence[SummarySentence]) -> list[ExtractLine]:
+    """The lines that may be cut short, best first; never what was corrected."""
+    current = [statement for statement in statements if statement.corrected_by is None]
+    ranked = sorted(current, key=lambda statement: (not statement.stands, statement.needs is not None))
+    return [replace(statement.line, text=statement.sentence.text) for statement in ranked]
+
+
+def _first_excerpt(lines: Iterable[ExtractLine], limit: int, count: Count) -> tuple[ExtractLine, ...]:
+    """As much of the first line with a word as there is room for: used if nothing else fits."""
+    for line in lines:
+        text = tiers.clean(line.text)
+        if limit < 1 or not has_word(text):
+            continue
+        for form in (replace(line, text=text), spoken.whole_line(text, line.turn)[0]):
+            if excerpt := _shorten_line(form, limit, count):
+                return (excerpt,)
+    return ()
+
+
+def _shorten_line(line: ExtractLine, limit: int, count: Count) -> ExtractLine | None:
+    """The beginning of a line that fits the limit with its speaker; None if not even a word does."""
+    room = limit
+    while room > 0:
+        text = cut_to_tokens(line.text, room, count)
+        if text != line.text:
+            text = drop_torn_end(text) or text
+        if not has_word(text):
+            return None
+        shorter = replace(line, text=text)
+        excess = count(spoken.render_lines([shorter])) - limit
+        if excess <= 0:
+            return shorter
+        room -= excess
+    return None

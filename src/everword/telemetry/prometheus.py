@@ -1,0 +1,113 @@
+"""Counts as metrics of a Prometheus registry.
+
+    everword_model_calls_total      role, task, model, outcome
+    everword_model_tokens_total     role, task, model, direction (in, out)
+    everword_model_seconds          role, task, outcome; a histogram
+    everword_cache_total            kind, outcome
+    everword_fallback_total         kind, outcome
+    everword_view_total             kind, outcome; messages brought in, or failures
+    everword_view_seconds           kind, outcome; a histogram
+
+A registry has each metric once, so memories that share a registry share its metrics.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
+
+from everword.errors import MissingExtra
+from everword.ports import Call
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram
+
+SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)  # a model takes its time
+LABELS = ("kind", "outcome")
+
+_lock = threading.Lock()
+_metrics_by_registry: WeakKeyDictionary[CollectorRegistry, Metrics] = WeakKeyDictionary()
+
+
+class Metrics:
+    """The metrics of one registry, each made when it is first needed."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        # The registry refers to the metrics: a strong reference back would keep both for ever.
+        self._registry = ref(registry)
+        self._counters: dict[str, Counter] = {}
+        self._histograms: dict[str, Histogram] = {}
+
+    def counter(self, name: str, about: str, labels: tuple[str, ...]) -> Counter:
+        from prometheus_client import Counter
+
+        with _lock:
+            if name not in self._counters:
+                self._counters[name] = Counter(name, about, labels, registry=self._registry())
+            return self._counters[name]
+
+    def histogram(self, name: str, about: str, labels: tuple[str, ...]) -> Histogram:
+        from prometheus_client import Histogram
+
+        with _lock:
+            if name not in self._histograms:
+                self._histograms[name] = Histogram(name, about, labels, registry=self._registry(), buckets=SECONDS)
+            return self._histograms[name]
+
+
+def metrics_of(registry: CollectorRegistry) -> Metrics:
+    with _lock:
+        metrics = _metrics_by_registry.get(registry)
+        if metrics is None:
+            metrics = _metrics_by_registry[registry] = Metrics(registry)
+        return metrics
+
+
+class PrometheusTelemetry:
+    """Writes into a registry: the process's own one, if none is given."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        try:
+            from prometheus_client import REGISTRY
+        except ImportError:
+            raise MissingExtra("telemetry", "a Prometheus registry") from None
+        self._registry = REGISTRY if registry is None else registry
+        self._metrics = metrics_of(self._registry)
+        self._counters: dict[tuple[str, str, str], Counter] = {}  # by what is counted, kind and outcome
+        self._histograms: dict[tuple[str, str, str], Histogram] = {}
+
+    def call(self, call: Call) -> None:
+        role = call.role
+        task = call.task
+        model = call.model
+        calls = self._metrics.counter(
+            "everword_model_calls", "Calls of models, by how they ended.", ("role", "task", "model", "outcome")
+        )
+        calls.labels(role, task, model, call.outcome).inc()
+        tokens = self._metrics.counter(
+            "everword_model_tokens", "Tokens of calls.", ("role", "task", "model", "direction")
+        )
+        tokens.labels(role, task, model, "in").inc(call.tokens_in)
+        tokens.labels(role, task, model, "out").inc(call.tokens_out)
+        seconds = self._metrics.histogram("everword_model_seconds", "Time of calls.", ("role", "task", "outcome"))
+        seconds.labels(role, task, call.outcome).observe(call.seconds)
+
+    def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
+        key = (what, kind, outcome)
+        counter = self._counters.get(key)
+        if counter is None:
+            counter = self._metrics.counter(metric_name(what), f"{what}, by kind and outcome.", LABELS)
+            counter = self._counters[key] = counter.labels(kind, outcome)
+        counter.inc(amount)
+        if seconds is None:
+            return
+        histogram = self._histograms.get(key)
+        if histogram is None:
+            histogram = self._metrics.histogram(f"{metric_name(what)}_seconds", f"Time of {what}.", LABELS)
+            histogram = self._histograms[key] = histogram.labels(kind, outcome)
+        histogram.observe(seconds)
+
+
+def metric_name(activity: str) -> str:
+    return "everword_" + "".join(char if char.isascii() and char.isalnum() else "_" for char in activity)

@@ -1,0 +1,138 @@
+"""Which language a text is in, as far as its analysis needs to know: which stemmer, which function words.
+
+The script decides first. Within a script, function words and letters that only some languages use vote; a vote counts
+less the more languages share it. Text without a clear sign counts as English. A wrong answer costs little: a query is
+analysed for every language that the index holds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from functools import cache
+from struct import unpack
+
+from everword.text.doc import doc_of
+from everword.text.packs import FILES, WordLists, lazy_pattern, read_entries, read_list
+from everword.text.tokens import lower_letter_runs
+
+LANGUAGES: tuple[str, ...] = tuple(sorted(file.partition("/")[0] for file in FILES if file.endswith("/words.txt")))
+"""The languages that have a pack."""
+
+
+_WORDS = {language: WordLists("words", language) for language in LANGUAGES}
+
+
+def function_words(language: str) -> frozenset[str]:
+    """The function words of a language; none for a language that is not in `LANGUAGES`."""
+    return _WORDS[language].function_words if language in _WORDS else frozenset()
+
+
+UNKNOWN = "und"
+DEFAULT = "en"
+
+SAMPLE = 1_000
+"""Characters of a text that are looked at."""
+
+_RANGES = [line.split() for line in read_entries("any/scripts.txt")["ranges"].split("\n")]
+_STARTS = [int(start, 16) for start, _ in _RANGES]
+_SCRIPTS = [name.strip("-") for _, name in _RANGES]
+
+BY_SCRIPT: dict[str, tuple[str, ...]] = {
+    "latin": tuple("en de fr es it pt nl sv da no fi hu ro tr pl cs ca id".split()),  # noqa: SIM905
+    "cyrillic": ("ru", "uk"),
+    "greek": ("el",),
+    "arabic": ("ar", "fa"),
+    "devanagari": ("hi",),
+    "armenian": ("hy",),
+    "tamil": ("ta",),
+    "hebrew": ("he",),
+    "han": ("zh", "ja"),
+    "kana": ("ja",),
+    "hangul": ("ko",),
+    "thai": ("th",),
+    "lao": ("lo",),
+    "khmer": ("km",),
+    "myanmar": ("my",),
+}
+"""The languages that are recognised in each script; the first is the default."""
+
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
+
+# The worth of a sign by the number of languages that share it, in whole numbers so that the order of counting does not
+# matter; and the sum below which a text counts as the first language of its script.
+_WORTH = (0, 12, 8, 6, 5, 4, *[3] * 13)
+_NEEDED = 6
+_SHORT = 3
+
+
+def script_of(character: str) -> str:
+    """The script of a letter, as `BY_SCRIPT` names it; empty for the others."""
+    return _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1]
+
+
+def detect(text: str) -> str:
+    """The ISO 639 code of the language whose analysis fits the text; `und` if none is known."""
+    return doc_of(text[:SAMPLE].lower()).read(_detect_language)
+
+
+def _detect_language(sample: str) -> str:
+    if sample.isascii():
+        return _vote("latin", sample)
+    foreign = [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]
+    # A word in a script such as Chinese has a third of a Latin word's letters.
+    if not foreign or 3 * len(foreign) < sum(map(len, _WORD.findall(sample))) - len(foreign):
+        return _vote("latin", sample)
+    scripts = Counter(map(script_of, foreign))
+    if scripts["kana"]:
+        # Japanese is written with Chinese characters too, and they may well be more.
+        scripts["kana"] += scripts.pop("han", 0)
+    script = max(sorted(scripts), key=scripts.__getitem__)
+    if script not in BY_SCRIPT:
+        return UNKNOWN
+    return _vote(script, sample) if script in ("cyrillic", "arabic") else BY_SCRIPT[script][0]
+
+
+def _vote(script: str, sample: str) -> str:
+    words, letters = _signs(script)
+    sample_words = set(lower_letter_runs(sample))
+    votes = sum(filter(None, map(words.get, sample_words)))
+    if not sample.isascii():
+        votes += sum([letters[letter] for letter in letters.keys() & set(sample)])
+    languages = BY_SCRIPT[script]
+    size = 2 * len(languages)
+    tally = unpack(f"<{size}H", votes.to_bytes(2 * size, "little"))
+    worths = tally[: len(languages)]
+    best = max(worths)
+    place = worths.index(best)  # of equals the first in the list, so the default
+    # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
+    enough = tally[len(languages) + place] > 1 or len(sample_words) <= _SHORT or script != "latin"
+    return languages[place] if best >= _NEEDED and enough else languages[0]
+
+
+_VOTE_BITS = 16  # for the worth of all signs of a sample, which is less
+
+
+@cache
+def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
+    """The votes of each word and each letter that distinguishes languages, as one number, so that a sum counts them
+    all: the worth of the sign for each language that uses it, and after these a one for each."""
+    words: dict[str, list[str]] = {}
+    letters: dict[str, list[str]] = {}
+    for language in BY_SCRIPT[script]:
+        for word in function_words(language) | set(read_list("common", "words", language)):
+            words.setdefault(word, []).append(language)
+        for letter in read_list("letters", "words", language):
+            letters.setdefault(letter, []).append(language)
+    places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
+
+    def votes_of(*users: str) -> int:
+        return sum(
+            _WORTH[len(users)] << _VOTE_BITS * places[user] | 1 << _VOTE_BITS * (places[user] + len(places))
+            for user in users
+        )
+
+    return {word: votes_of(*users) for word, users in words.items()}, {
+        letter: votes_of(*users) for letter, users in letters.items()
+    }

@@ -1,0 +1,187 @@
+"""What can be left out of a text without loss: small talk, greetings, praise, offers of help, openers of a sentence.
+
+A message is small talk if every word is known as such and there are few of them. With one other word, one number or one
+name it has content. So an error costs a search that finds nothing, never a search that was needed. In a sentence, a yes
+or a no is never filler, and neither is a negation or "I think": the rest must mean what was said.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from everword.text.doc import doc_of
+from everword.text.packs import EVERY_LANGUAGE, Patterns, WordLists, lazy_pattern
+from everword.text.sentences import Sentence
+from everword.text.words import is_unspaced
+
+_SMALL_TALK = WordLists("small_talk", EVERY_LANGUAGE)
+_FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _SMALL_TALK.phrases | _SMALL_TALK.beside)
+MAX_WORDS = 8
+MAX_CHARACTERS = 120
+
+_APOSTROPHE = lazy_pattern("[’‘ʼ`´]")
+_NUMBER = lazy_pattern("[0-9]")
+_WORD = lazy_pattern(r"[^\W_]+(?:['-][^\W_]+)*")
+_MARK = lazy_pattern("[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]")
+_LAUGH = lazy_pattern(
+    r"(?:[hj][aei]){2,}h?|a?(?:ha){2,}h?|l+o+l+|(?:lo){2,}l|k{3,}|w{3,}|(?:rs){2,}|x+d+|z{3,}|h+m+|m+h*m+|a+h+|o+h+"
+    r"|а?(?:ха){2,}х?|(?:хе){2,}|哈{2,}|呵{2,}|ㅋ{2,}|ㅎ{2,}|笑+|草+|ه{3,}|5{3,}"
+)
+_LONGEST = 4  # words of one phrase
+_DRAWN = lazy_pattern(r"(.)\1{2,}")  # "hiiii", "sooo"
+_UNSPACED = lazy_pattern("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether a text is only small talk. Emoji and punctuation alone are, and so is a blank text."""
+    return len(text) <= MAX_CHARACTERS and doc_of(text).read(_is_small_talk)
+
+
+def _is_small_talk(text: str) -> bool:
+    if text.isascii():
+        text = text.casefold().replace("`", "'")
+        first_word = _WORD.search(text)
+        if first_word is not None and not _may_begin(first_word[0]):  # as most texts do not
+            return False
+        if len(text.split()) > MAX_WORDS + 2 or _NUMBER.search(text):
+            return False
+    else:
+        text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
+        if len(text.split()) > MAX_WORDS + 2 or any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+            return False
+    words = _words(text)
+    if len(words) > MAX_WORDS:
+        return False
+    return not words or _is_covered(words)
+
+
+def _words(text: str) -> list[str]:
+    # Vowel signs belong to their word; as letters to the pattern they would need a table of their own.
+    if not text.isascii() and _MARK.search(text):
+        bare = "".join(" " if unicodedata.category(c)[0] in "PSZC" and c not in "'-" else c for c in text)
+        return bare.split()
+    return _WORD.findall(text)
+
+
+def _is_covered(words: list[str]) -> bool:
+    """Whether phrases and the words that go with them cover all words, with at least one phrase."""
+    phrases = _SMALL_TALK.phrases
+    beside = _SMALL_TALK.beside
+    is_drawn = _DRAWN.search(" ".join(words)) is not None
+    at = 0
+    has_phrase = False
+    while at < len(words):
+        if not _may_begin(words[at]):
+            return False
+        for length in range(min(_LONGEST, len(words) - at), 0, -1):
+            phrase = " ".join(words[at : at + length])
+            forms = _forms(phrase) if is_drawn else (phrase,)
+            is_phrase = not phrases.isdisjoint(forms) or (length == 1 and _is_sound(words[at]))
+            if is_phrase or not beside.isdisjoint(forms):
+                has_phrase = has_phrase or is_phrase
+                at += length
+                break
+        else:
+            return False
+    return has_phrase
+
+
+def _may_begin(word: str) -> bool:
+    """Whether a phrase, or a word that goes with one, may begin with this word."""
+    return word in _FIRST_WORDS or _DRAWN.search(word) is not None or _is_sound(word)
+
+
+def _forms(phrase: str) -> set[str]:
+    """The spellings to compare: as written, and with repeated letters reduced to one or two."""
+    if not _DRAWN.search(phrase):
+        return {phrase}
+    return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}
+
+
+def _is_sound(word: str) -> bool:
+    return bool(_LAUGH.fullmatch(word)) or bool(_UNSPACED.match(word) and _is_run(word))
+
+
+def _is_run(word: str) -> bool:
+    """Whether a run in a script without spaces consists of phrases."""
+    phrases = _SMALL_TALK.phrases
+    reachable = {0}
+    for start in range(len(word)):
+        if start in reachable:
+            reachable |= {end for end in range(start + 1, len(word) + 1) if word[start:end] in phrases}
+    return len(word) in reachable
+
+
+_PATTERNS = Patterns("filler")
+
+_SPOKEN_TO = lazy_pattern(r",(?<=[a-z],)\s[A-Z]\w+(?=[!.?]+$)")
+_BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
+_MARK_AFTER_SPACE = lazy_pattern(r"[,.;:!?](?<=\s.)")  # a mark is rarer than a space, so it is looked for first
+_GREETING_END = lazy_pattern(r"[,،，!！]\s*")
+_GREETING = 5  # characters; a shorter one may be a yes or a no
+
+
+def is_filler(sentence: Sentence) -> bool:
+    """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
+    return sentence.kind == "prose" and doc_of(sentence.text).read(_is_filler)
+
+
+def _is_filler(text: str) -> bool:
+    text = trim_address(text)
+    return not text or is_small_talk(text) or bool(_PATTERNS.filler.match(text))
+
+
+def trim(text: str) -> str:
+    """A sentence without openers, softeners and brackets."""
+    return doc_of(text).read(_trim)
+
+
+def _trim(text: str) -> str:
+    if text.startswith("[") and _PATTERNS.note.match(text):
+        return text
+    sentence = _strip_greeting(_strip_call(text))
+    for _ in range(3):
+        opener = _PATTERNS.openers.match(sentence)
+        if opener is None:
+            break
+        sentence = sentence[opener.end() :]
+    sentence = _PATTERNS.softeners.sub("", _PATTERNS.aside.sub("", sentence))
+    if _MARK_AFTER_SPACE.search(sentence):
+        sentence = _BEFORE_MARK.sub(r"\1", sentence)
+    sentence = sentence.strip(" ,;–—")
+    if not sentence[:1].isalnum() and not any(unicodedata.category(c)[0] in "LN" for c in sentence):
+        return text
+    return sentence if sentence[0] == text[0] else capitalise(sentence)
+
+
+def trim_address(text: str) -> str:
+    """A sentence without openers, softeners and brackets, and without the name of the person it is said to."""
+    return trim(strip_addressee(text))
+
+
+def bare_request(text: str) -> str:
+    """A request without "can you", a wish without "I'd like to"."""
+    return capitalise(_PATTERNS.preface.sub("", text))
+
+
+def strip_addressee(text: str) -> str:
+    """A sentence without the name of the person it is said to."""
+    return _strip_call(_SPOKEN_TO.sub("", text))
+
+
+def _strip_call(text: str) -> str:
+    """A sentence without "Hey Dana," at its beginning."""
+    call = _PATTERNS.called.match(text)
+    return text[call.end() :] if call else text
+
+
+def capitalise(text: str) -> str:
+    """The text with a capital first letter, if the script has capitals."""
+    return text[:1].upper() + text[1:]
+
+
+def _strip_greeting(text: str) -> str:
+    """The text without a first clause that is small talk, in any language."""
+    end = _GREETING_END.search(text, 0, 60)
+    at = end.end() if end else text.find(" ") + 1 if is_unspaced(text) else 0
+    return text[at:] if at > _GREETING and text[at:].strip() and is_small_talk(text[:at]) else text

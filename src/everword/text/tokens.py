@@ -1,0 +1,97 @@
+"""The words of a text: the one tokeniser of the rules.
+
+`lower_words` gives the runs of word characters and `lower_letter_runs` those of letters, in a quarter of the time of a
+pattern where the text is plain ASCII: a table turns all other characters into spaces. `spelt_tokens` gives the words
+and marks of an English sentence; what is after an apostrophe is a word of its own. The index has terms of its own
+(`terms`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from everword.text.doc import doc_of
+from everword.text.packs import lazy_pattern
+
+BEFORE_PLACE = 120  # characters of the words before a place: more than the longest phrase of a pattern
+
+_WORDS = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def _ascii_table(is_kept: Callable[[str], bool]) -> str:
+    """A table for `str.translate`: characters that are kept in lower case, a space for each of the others."""
+    return "".join(character.lower() if is_kept(character) else " " for character in map(chr, range(128)))
+
+
+_WORD_TABLE = _ascii_table(lambda character: character.isalnum() or character == "_")
+_LETTER_TABLE = _ascii_table(str.isalpha)
+
+
+def lower_words(text: str) -> list[str]:
+    """The words of a text in lower case, with digits and underscores."""
+    return text.translate(_WORD_TABLE).split() if text.isascii() else _WORDS.findall(text.lower())
+
+
+def lower_letter_runs(text: str) -> list[str]:
+    """The runs of letters of a text in lower case."""
+    return text.translate(_LETTER_TABLE).split() if text.isascii() else _LETTERS.findall(text.lower())
+
+
+def words_before(text: str, place: int) -> str:
+    """The last words before a place in a text, with what separates them: all that a pattern that ends there can need.
+    To search all that is before each of many places would take the square of the text's length."""
+    start = place - BEFORE_PLACE
+    if start <= 0:
+        return text[:place]
+    return text[max(text.find(" ", start, place), start) : place]
+
+
+def has_word_of(words: Iterable[str]) -> Callable[[str], bool]:
+    """A test whether a text has one of some words in lower case."""
+    word_list = frozenset(words)
+
+    def has_word(text: str) -> bool:
+        return not word_list.isdisjoint(lower_words(text))
+
+    return has_word
+
+
+MARKS = frozenset('.,;:!?…–—()-"“”')
+_TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
+_ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of the time
+    r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
+)
+_CAPITAL_END = lazy_pattern(r"'[A-Z]")
+
+
+def lower_tokens(text: str) -> tuple[str, ...]:
+    """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
+    if text.isascii() and ("'" not in text or not _CAPITAL_END.search(text)):
+        return folded_tokens(text)
+    return spelt_tokens(text.casefold())
+
+
+def folded_tokens(text: str) -> tuple[str, ...]:
+    """The tokens as they are written, each without capitals: of "IT'S" these are "it" and "s", and not "'s"."""
+    return doc_of(text).read(_folded_tokens)
+
+
+def _folded_tokens(text: str) -> tuple[str, ...]:
+    return tuple([token.casefold() for token in spelt_tokens(text)])
+
+
+def spelt_tokens(text: str) -> tuple[str, ...]:
+    """The tokens as they are written."""
+    return doc_of(text).read(_spelt_tokens)
+
+
+def _spelt_tokens(text: str) -> tuple[str, ...]:
+    text = text.replace("’", "'")
+    return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
+
+
+def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:
+    """Whether the first two or three words are one of the phrases."""
+    return " ".join(words[:2]) in phrases or " ".join(words[:3]) in phrases

@@ -1,0 +1,489 @@
+"""What a message and a topic are about, by their words: stems to compare them, and phrases to name a topic.
+
+Only words with content count: no function words, no words that every message has, no bare numbers, none of the words
+that greetings, thanks and praise are made of. So a message of pleasantries has no words and says nothing. A topic
+counts what its messages say and keeps a bounded number of stems and phrases; the least frequent go first, and of those
+the oldest. So following a topic never needs to read its messages again, and costs the same however long it is.
+
+A topic is named by the beginning of the message that opened it, and once it has a few messages by its key phrases: what
+is said often in it and seldom in the other topics of the conversation. A sentence of nothing but phatic words ("so
+proud of you!") opens no topic and names none. A faint word says something, but no title begins or ends with it, and a
+short message of faint words alone opens no topic. A describing word may begin a title ("virtual tour"), but not end
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from math import log, log1p
+from sys import intern
+from typing import Any, NamedTuple, TypeAlias
+
+from everword.model import Role
+from everword.text.detect import detect
+from everword.text.doc import doc_of
+from everword.text.packs import lazy_pattern
+from everword.text.words import is_unspaced, matters, stem, words
+
+READ = 600
+"""Characters of a user's message that are read."""
+READ_OTHERS = 240
+"""Characters of any other message: a reply says in its beginning what it is about."""
+SAMPLE = 160
+"""Characters by which the language of a message is told."""
+MAX_STEMS = 64
+MAX_PHRASES_KEPT = 40
+"""Stems and phrases that are kept of a topic."""
+LONGEST_PHRASE = 3
+"""Words of a phrase."""
+
+_BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」"
+_TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
+_SENTENCE_ENDS = frozenset("!?…\n。！？")
+_ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
+_MARKS = ".'’`_-~#+&"
+_POSSESSIVE = ("'s", "’s")
+
+
+def word_lists(text: str) -> dict[str, frozenset[str]]:
+    """The lists of a file of words: each begins with its name in brackets; a line that begins with # is a remark."""
+    lists: dict[str, frozenset[str]] = {}
+    for section in text.split("[")[1:]:
+        name, *lines = section.split("\n")
+        words_of_list = [word for line in lines if not line.startswith("#") for word in line.split()]
+        lists[name.removesuffix("]")] = frozenset(words_of_list)
+    return lists
+
+
+_LISTS = word_lists(resources.files("everword.topics").joinpath("data/words.txt").read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWords:
+    """The stems of a message, each once, and its phrases in order. `is_telling`: one of them may name a subject."""
+
+    stems: frozenset[str] = frozenset()
+    phrases: tuple[str, ...] = ()
+    is_telling: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the message says nothing by itself."""
+        return not self.stems
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWords:
+    """How many messages of a topic have each stem, and how often each phrase was said; the oldest first."""
+
+    stems: Mapping[str, int] = field(default_factory=dict)
+    phrases: Mapping[str, int] = field(default_factory=dict)
+
+    def with_message(self, message: MessageWords) -> TopicWords:
+        if not message.stems:
+            return self
+        # A set has no order of its own, and the order decides what is dropped.
+        return TopicWords(
+            _count(self.stems, sorted(message.stems), MAX_STEMS),
+            _count(self.phrases, message.phrases, MAX_PHRASES_KEPT),
+        )
+
+    def to_object(self) -> dict[str, Any]:
+        """What is stored of it. A store keeps no order of keys, and the order decides what is dropped and which phrase
+        comes first in a title: so it is stored beside them."""
+        if not self.stems:
+            return {}
+        order = [_places_in_order(self.stems), _places_in_order(self.phrases)]
+        return {"stems": dict(self.stems), "phrases": dict(self.phrases), "order": order}
+
+    @classmethod
+    def from_object(cls, value: Mapping[str, Any]) -> TopicWords:
+        """What `to_object` wrote; without an order, if it was stored before orders were."""
+        if not value:
+            return NO_WORDS
+        stems_order, phrases_order = value.get("order") or ((), ())
+        return cls(_put_in_order(value["stems"], stems_order), _put_in_order(value["phrases"], phrases_order))
+
+
+NO_WORDS = TopicWords()
+
+
+def _places_in_order(counts: Mapping[str, int]) -> list[int]:
+    """The places that keys have when they are sorted, in their own order."""
+    places = {key: place for place, key in enumerate(sorted(counts))}
+    return [places[key] for key in counts]
+
+
+def _put_in_order(counts: Mapping[str, int], order: Sequence[int]) -> dict[str, int]:
+    """Counts in an order of places, with one string for each word: thousands of topics say the same words."""
+    keys = sorted(counts)
+    if len(order) == len(keys):
+        keys = [keys[place] for place in order]
+    else:
+        keys = list(counts)
+    return {intern(key): counts[key] for key in keys}
+
+
+def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:
+    result = dict(counts)
+    for key in new:
+        result[key] = result.get(key, 0) + 1
+    excess = len(result) - most
+    if excess > 0:
+        rarest = [key for key, count in result.items() if count == 1]
+        if len(rarest) < excess:
+            rarest = sorted(result, key=result.__getitem__)  # among equals the oldest: sorting keeps the order
+        for key in rarest[:excess]:
+            del result[key]
+    return result
+
+
+# -- reading
+
+
+def read_words(text: str, role: Role = "user") -> MessageWords:
+    """The words of a message that say what it is about."""
+    return doc_of(text[: READ if role == "user" else READ_OTHERS]).read(_read_words)
+
+
+def _read_words(text: str) -> MessageWords:
+    if "[" in text:
+        text = _ASIDE.sub(" ", text)
+    language = detect_language(text)
+    stems: dict[str, None] = {}
+    phrases: list[str] = []
+    clause: list[str] = []
+    is_first = True
+    for token in _TOKEN.findall(text):
+        if token[0].isalnum() or (token[-1].isalnum() and token[0] not in _SENTENCE_ENDS):
+            clause.append(token)
+            if token[-1] != ".":
+                continue
+        ends = not _SENTENCE_ENDS.isdisjoint(token) or token[-1] == "."
+        if clause:
+            if not is_address(clause, is_first, ends):
+                _read_clause(clause, language, is_first, stems, phrases)
+            is_first = False
+            clause = []
+        is_first = is_first or ends
+    if clause and not is_address(clause, is_first, True):
+        _read_clause(clause, language, is_first, stems, phrases)
+    is_telling = any(not is_faint(word) for phrase in phrases for word in phrase.split())
+    return MessageWords(frozenset(stems), tuple(phrases), is_telling)
+
+
+def detect_language(text: str) -> str:
+    """The language of a message, by its beginning."""
+    return detect(text[:SAMPLE])
+
+
+def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
+    """Whether a clause only calls somebody by name: "Hey Dana", ", Dana!"."""
+    if not clause[-1][:1].isupper() or is_first == is_last == (len(clause) == 1):
+        return False
+    if len(clause) == 1:
+        return is_first or is_last
+    return all(token.casefold() in _LISTS["calls"] for token in clause[:-1])
+
+
+def _read_clause(
+    clause: Sequence[str], language: str, is_first: bool, stems: dict[str, None], phrases: list[str]
+) -> None:
+    """Add the stems of a clause, and its phrases: runs of words with content, without verbs where one can tell."""
+    run: list[str] = []
+    is_verb = False
+    tokens = clause if all(map(str.isascii, clause)) else _spread_tokens(clause)
+    for place, token in enumerate(tokens):
+        root, bare, leads_verb, is_lower, is_activity = _read_token(token, language)
+        if root:
+            stems[root] = None
+        if root and not (is_lower and (is_verb or (is_activity and _takes_object(tokens, place)))):
+            run.append(_bare(lower_opener(tokens)) if is_first and place == 0 else bare)
+        elif run:
+            _add_phrase(run, phrases)
+            run = []
+        is_verb = leads_verb
+    if run:
+        _add_phrase(run, phrases)
+
+
+def _takes_object(tokens: Sequence[str], place: int) -> bool:
+    """Whether a word in -ing is a verb, since its object comes next."""
+    return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS["after_verbs"]
+
+
+def _spread_tokens(clause: Sequence[str]) -> list[str]:
+    """The words of a clause; those of a script without spaces are the runs between particles."""
+    return [word for token in clause for word in (words(token) if is_unspaced(token) else (token,))]
+
+
+def lower_opener(tokens: Sequence[str]) -> str:
+    """The first word of a sentence: its capital is no sign of a name, unless the next word has one, too."""
+    first = tokens[0]
+    return first if (len(tokens) > 1 and tokens[1][:1].isupper()) or not first.istitle() else first.lower()
+
+
+def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
+    """Add a run of words; of a long one the last words, which are what the others describe."""
+    phrases.append(" ".join(run[-LONGEST_PHRASE:]))
+
+
+class _TokenReading(NamedTuple):
+    """A word of a text. `stem`: empty if it carries no content; `leads_verb`: a verb comes after it; `is_activity`: it
+    ends in -ing."""
+
+    stem: str
+    bare: str
+    leads_verb: bool
+    is_lower: bool
+    is_activity: bool
+
+
+@lru_cache(maxsize=20_000)
+def _read_token(token: str, language: str) -> _TokenReading:
+    return _TokenReading(
+        content_stem(token, language),
+        _bare(token),
+        leads_verb=token.lower() in _LISTS["before_verbs"],
+        is_lower=token.islower(),
+        is_activity=token.endswith("ing"),
+    )
+
+
+def content_stem(token: str, language: str) -> str:
+    """The stem of a word that carries content; empty for any other word and for numbers."""
+    word = _bare(token)
+    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in _LISTS["phatic"]:
+        return ""
+    if not any(map(str.isalpha, word)) or not matters(word, language):
+        return ""
+    return stem(word, language)
+
+
+def is_faint(word: str) -> bool:
+    """Whether a word says too little to name a subject."""
+    return word.lower() in _LISTS["faint"]
+
+
+def _bare(token: str) -> str:
+    token = token.strip(_MARKS)
+    return token[:-2] if token.endswith(_POSSESSIVE) else token
+
+
+# -- comparing
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """How rare stems are among the topics of a conversation: what all of them have tells nothing."""
+
+    topics: Sequence[Mapping[str, int]]
+
+    def of(self, root: str) -> float:
+        spread = len([stems for stems in self.topics if root in stems])
+        return log((len(self.topics) + PRIOR) / (spread + 0.5))
+
+
+PRIOR = 4
+"""Topics that are assumed besides those of the conversation, so that a shared word counts in the first topic, too."""
+UNSAID = 2.0
+"""Added to the weight of all words of a message: a short one that shares a word shares little."""
+
+
+def shared_words(message: Mapping[str, float], topic: TopicWords) -> float:
+    """The share, from 0 to 1, of a message's words that a topic has, each with its rarity as weight."""
+    return shared_weight(message, topic) / total_weight(message)
+
+
+def shared_weight(message: Mapping[str, float], topic: TopicWords) -> float:
+    """The weight of the words that a message has in common with a topic."""
+    stems = topic.stems
+    shared = 0.0
+    for root, weight in message.items():
+        if root in stems:
+            shared += weight
+    return shared
+
+
+def total_weight(message: Mapping[str, float]) -> float:
+    """The weight of all words of a message, and of what it does not say."""
+    total = UNSAID
+    for weight in message.values():
+        total += weight
+    return total
+
+
+# -- titles
+
+
+TITLE = 80
+"""Characters of a title."""
+KEY_PHRASES_FROM = 3
+"""Messages from which on a topic is named by its key phrases."""
+MAX_WORDS = 5
+"""Words of a title of key phrases."""
+MAX_PHRASES = 3
+WORTH = 0.5
+"""The least weight of a further phrase in a title, as a share of that of the first; after one word any will do."""
+SINGLE = 0.6
+"""What a word alone is worth as a phrase; two words say more, and three say too much."""
+_BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
+_VERB_ENDS = ("ing", "ed", "ly")
+_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
+
+
+def opening_title(text: str) -> str:
+    """The first 80 characters of a message, without sentences before them that name nothing."""
+    line = " ".join(text[: 20 * TITLE].split())
+    sentences = _SENTENCE_END.split(line)
+    readings = [read_words(sentence) for sentence in sentences]
+    start = next((place for place, reading in enumerate(readings) if reading.is_telling), None)
+    if start is None:
+        start = next((place for place, reading in enumerate(readings) if not reading.is_empty), 0)
+    return (" ".join(sentences[start:]) if start else line)[:TITLE]
+
+
+def subject(title: str, made_by: str, limit: int = 6) -> str:
+    """The subject of a topic in a few words: the title a model wrote, or the content words of a message's beginning."""
+    if made_by == "model":
+        return title
+    language = detect(title)
+    return " ".join([word for word in words(title) if matters(word, language)][:limit])
+
+
+def is_due(count: int) -> bool:
+    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by two thirds."""
+    due = KEY_PHRASES_FROM
+    while due < count:
+        due = due * 5 // 3
+    return due == count
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningTitle:
+    """A title that is due: the beginning of a message."""
+
+    message: str
+
+    def text(self) -> str:
+        return opening_title(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTitle:
+    """A title that is due: the key phrases of a topic, by its words and those of the others at that moment."""
+
+    words: TopicWords
+    others: Sequence[TopicWords]
+
+    def text(self) -> str:
+        return key_title(self.words, self.others)
+
+
+DueTitle: TypeAlias = OpeningTitle | KeyTitle
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    text: str
+    stems: frozenset[str]
+    score: float
+
+
+def key_title(topic: TopicWords, others: Sequence[TopicWords]) -> str:
+    """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
+    if not topic.phrases:
+        return ""
+    weights = _Weights(topic.stems, Rarity([other.stems for other in others]))
+    language = detect(" ".join(topic.phrases)[:SAMPLE])
+    phrases: dict[str, _Phrase] = {}
+    for text, count in topic.phrases.items():
+        phrase = _weigh_phrase(_read_phrase(text, language), count, weights)
+        if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
+            phrases[phrase.text] = phrase
+    return ", ".join(_choose_phrases(list(phrases.values())))
+
+
+class _Weights(dict[str, float]):
+    """The weights of the stems of a topic, each computed when it is first needed."""
+
+    def __init__(self, counts: Mapping[str, int], rarity: Rarity) -> None:
+        super().__init__()
+        self.counts = counts
+        self._rarity = rarity
+
+    def __missing__(self, root: str) -> float:
+        weight = self[root] = log1p(self.counts[root]) * self._rarity.of(root)
+        return weight
+
+
+class _PhraseWord(NamedTuple):
+    """A word of a phrase. `may_be_verb`: by its ending it is a verb or an adverb; `describes`: it says how something
+    is, and not what, so no phrase ends with it."""
+
+    text: str
+    stem: str
+    is_faint: bool
+    may_be_verb: bool
+    describes: bool
+
+    def is_weak(self, counts: Mapping[str, int]) -> bool:
+        """Whether the word names nothing: it is faint, or a verb or an adverb that was said only once."""
+        if self.is_faint or self.stem not in counts:
+            return True
+        return self.may_be_verb and counts[self.stem] < 2
+
+
+def _read_phrase(text: str, language: str) -> tuple[_PhraseWord, ...]:
+    return tuple([_read_phrase_word(token, language) for token in text.split()[:LONGEST_PHRASE]])
+
+
+def _read_phrase_word(token: str, language: str) -> _PhraseWord:
+    is_lower = token.islower()
+    return _PhraseWord(
+        token,
+        _read_token(token, language).stem,
+        is_faint(token),
+        may_be_verb=is_lower and token.endswith(_VERB_ENDS),
+        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in _LISTS["describing"]),
+    )
+
+
+def _weigh_phrase(words: Sequence[_PhraseWord], count: int, weights: _Weights) -> _Phrase | None:
+    """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
+    counts = weights.counts
+    start = 0
+    end = len(words)
+    while start < end and words[start].is_weak(counts):
+        start += 1
+    while start < end and (words[end - 1].is_weak(counts) or words[end - 1].describes):
+        end -= 1
+    roots = frozenset([word.stem for word in words[start:end] if word.stem in counts])
+    if not roots:
+        return None
+    root_weights = [weights[root] for root in roots]
+    mean = sum(root_weights) / len(roots)
+    is_name = words[start].text[0].isupper()
+    score = (max(root_weights) + mean) * _BY_LENGTH[end - start] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    return _Phrase(" ".join([word.text for word in words[start:end]]), roots, score)
+
+
+def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:
+    """The best phrases that have no word in common, few words in all."""
+    chosen: list[_Phrase] = []
+    words_left = MAX_WORDS
+    for phrase in sorted(phrases, key=lambda phrase: -phrase.score):  # among equals the oldest
+        if words_left < MAX_WORDS - 1 and phrase.score < WORTH * chosen[0].score:
+            break
+        size = len(phrase.text.split())
+        is_new = all(phrase.stems.isdisjoint(other.stems) for other in chosen)
+        if size <= words_left and is_new and sum(len(other.text) + 2 for other in [*chosen, phrase]) <= TITLE:
+            chosen.append(phrase)
+            words_left -= size
+        if len(chosen) == MAX_PHRASES:
+            break
+    return [phrase.text for phrase in chosen]

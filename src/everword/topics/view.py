@@ -1,0 +1,475 @@
+"""The topics view: assigns each message to a topic, in the order of the log.
+
+The follower brings topics up to the index, whose vectors it uses; a conversation that adds a message with
+`add_user_message` does the same in the transaction that stores the message. Both continue from the turn the topics have
+reached, and write states, turns and cursor in one transaction, under the conversation's lock. The follower assigns
+messages before that, and again under the lock if the topics have changed since. So it does not matter who does it, or
+how many try at once: every message is assigned once. What people change about topics is noted with the turn after which
+they did so, and a rebuild applies it again at that turn.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from everword.follow.faults import readable_messages, set_aside_rows
+from everword.follow.view import Run, SaveResult
+from everword.log.cursors import cursor_of, set_cursor
+from everword.model import Filter, Message
+from everword.model.notes import own_notes
+from everword.ports import Tx, Vectors
+from everword.recall.standalone import depends_on_context
+from everword.summaries.episodes import lock_conversation
+from everword.topics import tables as rows
+from everword.topics.rules import topics as rule
+from everword.topics.rules.drift import REACH
+from everword.topics.rules.topic_set import Row, TopicSet, TopicState, root, round_vectors
+from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
+
+VIEW = "topics"
+TITLES = "titles"
+AT_ONCE = 256  # messages assigned in one transaction
+REMEMBERED = 256  # conversations whose topics are cached
+FADED = 20_000  # cached faded topics of all conversations but the last used one: about a hundred megabytes
+LAST = 2**31 - 1
+NO_STAMP = ""  # of a conversation without topics
+
+
+@dataclass(frozen=True, slots=True)
+class CachedTopics:
+    """The topics of a conversation in the cache: valid while the store has the same stamp."""
+
+    stamp: str
+    turn: int
+    book: Book
+    turns: tuple[int, ...]
+    faded_topics: FadedTopics | None = None
+
+
+def load_topics(tx: Tx, place: rows.Place, head: Mapping[str, Any]) -> CachedTopics:
+    """The topics as the store has them."""
+    recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
+    states = TopicSet.of(rows.states_of(tx, place, active=True))
+    book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
+    return CachedTopics(head["stamp"], head["turn"], book, tuple(turn for turn, _ in recent))
+
+
+@dataclass(slots=True)
+class TopicPage:
+    """A conversation's topics within a transaction: as they were read, and as they are now."""
+
+    place: rows.Place
+    turn: int = 0
+    book: Book = field(default_factory=Book)
+    before: TopicSet = field(default_factory=TopicSet)
+    turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
+    assignments: list[tuple[Message, int]] = field(default_factory=list)
+    stamp: str = NO_STAMP
+    faded_topics: FadedTopics | None = None
+    cold: bool = True  # read from the store, not from the cache
+    archive: FadedTopics | None = None  # the faded topics as they were when they were last asked for
+    read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
+
+    def load_faded(self, tx: Tx) -> FadedTopics:
+        """The topics that have left the active set as they were read, loaded when first needed."""
+        if self.faded_topics is None:
+            self.faded_topics = FadedTopics.of(rows.states_of(tx, self.place, active=False))
+        return self.faded_topics
+
+    def load_archive(self, tx: Tx) -> FadedTopics:
+        """The topics that have left the active set by now."""
+        self.archive = (self.archive or self.load_faded(tx)).after(self.book.topics)
+        return self.archive
+
+    def previous_state(self, first: int) -> TopicState | None:
+        """A topic as it is stored, as far as this page has read it."""
+        state = self.before.find(first) or self.read_states.get(first)
+        return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
+
+    def state(self, tx: Tx, first: int) -> TopicState | None:
+        """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
+        if first not in self.book.states:
+            if self.faded_topics is None:  # there may be tens of thousands: only these are read
+                family = rows.faded_family(tx, self.place, first)
+            else:
+                states = self.faded_topics.states
+                family = {part.first: part for part in states.parts(root(states, first))} if first in states else {}
+            new_states = {part: state for part, state in family.items() if part not in self.book.states}
+            self.book = self.book.with_states(new_states)
+            self.read_states |= new_states
+        return self.book.states.get(first)
+
+    def root(self, tx: Tx, first: int) -> int:
+        self.state(tx, first)
+        return root(self.book.states, first)
+
+    def topic_at(self, tx: Tx, turn: int) -> int | None:
+        """The topic a turn was assigned to."""
+        new_topics = {message.turn: first for message, first in self.assignments}
+        return new_topics[turn] if turn in new_topics else rows.topic_at(tx, self.place, turn)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowResult:
+    """The page after following, and the messages that need a vector before it can continue."""
+
+    page: TopicPage
+    missing: Sequence[Message] = ()
+
+
+class Topics:
+    """Reads, follows and writes the topics of conversations, by one rule."""
+
+    def __init__(self, topic_rule: TopicRule) -> None:
+        self.rule = topic_rule
+        self._entries: OrderedDict[tuple[str, str], CachedTopics] = OrderedDict()
+        self._lock = Lock()
+
+    def read_page(self, tx: Tx, space: str, conversation: str) -> TopicPage:
+        """The topics as the store has them."""
+        place = rows.place_of(space, conversation)
+        head = tx.rows(rows.HEADS, where=place)
+        with self._lock:
+            # What was erased, or is being rebuilt, is not cached.
+            entry = self._entries.get((space, conversation)) if head else self._entries.pop((space, conversation), None)
+        if not head:
+            return TopicPage(place)
+        is_cold = entry is None or entry.stamp != head[0]["stamp"]
+        if entry is None or is_cold:
+            entry = load_topics(tx, place, head[0])
+            self._put_in_cache(place, entry)
+        turns = list(entry.turns)
+        return TopicPage(
+            place,
+            entry.turn,
+            entry.book,
+            entry.book.topics,
+            turns,
+            stamp=entry.stamp,
+            faded_topics=entry.faded_topics,
+            cold=is_cold,
+        )
+
+    def cache_faded(self, page: TopicPage) -> None:
+        """Cache the faded topics that an unchanged page has loaded, so that they are not loaded with each message."""
+        place = page.place["space"], page.place["conversation"]
+        with self._lock:
+            entry = self._entries.get(place)
+        if (
+            entry is not None
+            and entry.faded_topics is None
+            and page.faded_topics is not None
+            and entry.stamp == page.stamp
+        ):
+            self._put_in_cache(page.place, replace(entry, faded_topics=page.faded_topics))
+
+    def follow(
+        self,
+        tx: Tx,
+        space: str,
+        conversation: str,
+        upto: int,
+        vectors: Mapping[int, Vectors],
+        new_message: Message | None = None,
+        page: TopicPage | None = None,
+    ) -> FollowResult:
+        """Assign messages up to a turn to topics, as far as there are vectors: `vectors`, or the index's; at most
+        `AT_ONCE` messages, since others wait for the lock.
+
+        `new_message` is the message of that turn if it was added in this transaction: then the conversation is locked
+        already, and `page` may have been read.
+        """
+        if new_message is None:
+            lock_conversation(tx, space, conversation)
+        page = page or self.read_page(tx, space, conversation)
+        turn_before = page.turn
+        is_next = new_message is not None and page.turn == upto - 1
+        known_messages = [new_message] if new_message and is_next else ()
+        missing = self.assign_messages(tx, page, upto, vectors, known_messages, may_have_notes=not is_next)
+        if page.turn > turn_before:
+            self.write_page(tx, page)
+        return FollowResult(page, missing)
+
+    def assign_messages(
+        self,
+        tx: Tx,
+        page: TopicPage,
+        upto: int,
+        vectors: Mapping[int, Vectors],
+        known_messages: Sequence[Message] = (),
+        *,
+        may_have_notes: bool = True,
+    ) -> Sequence[Message]:
+        """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one.
+        `known_messages` need not be read again; `may_have_notes`: people may have changed topics after one of them."""
+        if page.turn >= upto:
+            return ()
+        messages = unread_messages(tx, page, min(upto, page.turn + AT_ONCE), known_messages)
+        if not messages:  # none of them can be read
+            return ()
+        notes = notes_between(tx, page, messages[-1].turn) if may_have_notes else {}
+        missing = self._follow_messages(tx, page, messages, vectors, notes)
+        page.book = rule.name_topics(page.book)
+        return missing
+
+    def _follow_messages(
+        self,
+        tx: Tx,
+        page: TopicPage,
+        messages: Sequence[Message],
+        vectors: Mapping[int, Vectors],
+        notes: Mapping[int, Sequence[Mapping[str, Any]]],
+    ) -> Sequence[Message]:
+        space = page.place["space"]
+        conversation = page.place["conversation"]
+        known_vectors = dict(vectors)
+        index_cursor = page.turn
+        if any(needs_vector(message) and message.turn not in known_vectors for message in messages):
+            # Read the cursor first: the index has the vectors of all turns up to it.
+            index_cursor = cursor_of(tx, "index", space, conversation)
+            known_vectors |= tx.index.vectors_of(space, conversation, page.turn + 1, messages[-1].turn)
+        inputs = topic_inputs_of(messages, known_vectors)
+        for number, message in enumerate(messages):
+            if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
+                remaining = messages[number:]
+                return [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
+            self._assign_message(tx, page, message, inputs.get(message.turn))
+            page.turn = message.turn
+            for note in notes.get(message.turn, ()):
+                apply_note(tx, page, note)
+        return ()
+
+    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, topic_input: IncomingMessage | None) -> None:
+        if not message.is_lasting or (page.book.current is None and not message.content.strip()):
+            return
+        if topic_input is None:
+            width = max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
+            topic_input = topic_input_of(message, np.zeros(width, np.float32))
+        book = page.book.with_vectors_of(len(topic_input.vector))
+        page.book = rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx))
+        page.turns = [*page.turns, message.turn][-REACH:]
+        assert page.book.current is not None
+        page.assignments.append((message, page.book.current))
+
+    def is_up_to_date(self, tx: Tx, page: TopicPage) -> bool:
+        """Whether nobody has stored topics of the conversation since a page was read."""
+        heads = tx.rows(rows.HEADS, where=page.place)
+        return page.stamp == (heads[0]["stamp"] if heads else NO_STAMP)
+
+    def write_page(self, tx: Tx, page: TopicPage) -> None:
+        """Store what has changed on a page, and the view's cursor."""
+        rows.put_turns(tx, page.place, page.assignments)
+        known_messages = {message.id: message for message, _ in page.assignments}
+        changed_states: list[TopicState] = []
+        packed_before: dict[int, int] = {}
+        for state in page.book.topics.changes_since(page.before):
+            state_before = page.previous_state(state.first)
+            if state_before is not state:
+                changed_states.append(state)
+                packed_before[state.first] = 0 if state_before is None else state_before.packed
+        changed_states = rows.pack_messages(tx, page.place, changed_states, packed_before, known_messages)
+        rows.put_states(tx, page.place, changed_states)
+        page.book = page.book.with_states({state.first: state for state in changed_states})
+        page.assignments = []
+        self.write_head(tx, page, changed_states)
+        set_cursor(tx, VIEW, page.place["space"], page.place["conversation"], page.turn)
+
+    def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
+        """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
+        states_after = {state.first: state for state in changed_states}
+        page.stamp = rows.new_stamp()
+        page.before = page.book.topics
+        page.faded_topics = None if page.faded_topics is None else page.faded_topics.after(states_after)
+        page.archive = None
+        recent = [
+            (turn, recent_message.vector) for turn, recent_message in zip(page.turns, page.book.recent, strict=True)
+        ]
+        head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
+        tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp}])
+        active_book = replace(page.book, states=page.book.topics.without_faded())
+        self._put_in_cache(
+            page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
+        )
+
+    def _put_in_cache(self, place: rows.Place, entry: CachedTopics) -> None:
+        # If the transaction is rolled back, the stamp cached here never matches the store's.
+        with self._lock:
+            self._entries.pop((place["space"], place["conversation"]), None)
+            self._entries[place["space"], place["conversation"]] = entry
+            while len(self._entries) > REMEMBERED:
+                self._entries.popitem(last=False)
+            others = [item for item in self._entries.items() if item[1].faded_topics is not None][:-1]
+            counts = [0 if other.faded_topics is None else len(other.faded_topics.states) for _, other in others]
+            excess = sum(counts) - FADED
+            for (key, other), count in zip(others, counts, strict=True) if excess > 0 else ():
+                if excess > 0:
+                    excess -= count
+                    self._entries[key] = replace(other, faded_topics=None)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedRun:
+    """A run whose messages are assigned to topics on a page that is not stored yet; the turn it had reached before."""
+
+    run: Run
+    page: TopicPage
+    turn_before: int
+
+
+class TopicsView:
+    """Follows the index with topics."""
+
+    name = VIEW
+    at_once = AT_ONCE
+    ordered = True
+
+    def __init__(self, topics: Topics, read: Callable[..., Awaitable[Any]]) -> None:
+        self._topics = topics
+        self._read = read
+
+    def read_after(self, done: int, turns: int) -> int:
+        return done
+
+    async def prepare(self, runs: Sequence[Run]) -> list[AssignedRun]:
+        # Not under the lock: whoever writes to the store would wait for all of it.
+        assigned_runs: list[AssignedRun] = await self._read(lambda tx: [self._assign_run(tx, run) for run in runs])
+        return assigned_runs
+
+    def _assign_run(self, tx: Tx, run: Run) -> AssignedRun:
+        page = self._topics.read_page(tx, *run.place)
+        turn_before = page.turn
+        known_messages = () if set_aside_rows(tx, VIEW, run.place) else run.messages
+        self._topics.assign_messages(tx, page, upto_of(run), {}, known_messages)
+        return AssignedRun(run, page, turn_before)
+
+    def skip(self, tx: Tx, space: str, conversation: str, turn: int) -> None:
+        """Move past a message that is set aside."""
+        lock_conversation(tx, space, conversation)
+        page = self._topics.read_page(tx, space, conversation)
+        if page.turn < turn:
+            page.turn = turn
+            self._topics.write_page(tx, page)
+
+    def save(self, tx: Tx, result: AssignedRun) -> SaveResult:
+        lag = result.run.lag
+        lock_conversation(tx, lag.space, lag.conversation)
+        # A copy, since a transaction may be run again.
+        page = replace(result.page, turns=[*result.page.turns], assignments=[*result.page.assignments])
+        if not self._topics.is_up_to_date(tx, page):  # somebody else has assigned messages, or changed topics
+            page = self._topics.follow(tx, lag.space, lag.conversation, upto_of(result.run), {}).page
+        elif page.turn > result.turn_before:
+            self._topics.write_page(tx, page)
+        return SaveResult(page.turn, max(page.turn - lag.done, 0))
+
+
+def upto_of(run: Run) -> int:
+    """The turn up to which the messages of a run are assigned."""
+    return min(run.messages[-1].turn, run.lag.turns) if run.messages else run.lag.done
+
+
+def unread_messages(tx: Tx, page: TopicPage, upto: int, known_messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages after those of a page, up to a turn; they are read if not all of them are known."""
+    messages = [message for message in known_messages if page.turn < message.turn <= upto]
+    if len(messages) == upto - page.turn:
+        return messages
+    where = Filter(page.place["space"], conversation=page.place["conversation"])
+    return readable_messages(tx, VIEW, where, after=page.turn, upto=upto)
+
+
+def needs_vector(message: Message) -> bool:
+    return message.is_lasting and bool(message.content.strip())
+
+
+def topic_inputs_of(messages: Sequence[Message], vectors: Mapping[int, Vectors]) -> dict[int, IncomingMessage]:
+    """The messages that have a vector, by their turns, as the rule needs them."""
+    ready_messages = [message for message in messages if message.is_lasting and message.turn in vectors]
+    unit_vectors = round_vectors([vectors[message.turn] for message in ready_messages])
+    inputs = [*map(topic_input_of, ready_messages, unit_vectors)]
+    return {topic_input.turn: topic_input for topic_input in inputs}
+
+
+def topic_input_of(message: Message, unit_vector: Row) -> IncomingMessage:
+    text = message.content[: rows.LOOKED_AT]
+    return IncomingMessage(
+        message.turn,
+        message.role,
+        text,
+        message.time,
+        unit_vector,
+        importance_in(message),
+        message.role == "user" and may_lean(text),
+    )
+
+
+def may_lean(text: str) -> bool:
+    """Whether a message is short and depends on what was said before; a longer one is not asked."""
+    return len(text) <= rule.SHORT and len(text.split()) <= rule.FEW and depends_on_context(text)
+
+
+def importance_in(message: Message) -> float | None:
+    """The importance that was given with a user's message."""
+    importance = own_notes(message.metadata).get("importance") if message.role == "user" else None
+    if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
+        return None
+    return float(importance)
+
+
+# -- notes: what people change about topics
+
+
+def notes_between(tx: Tx, page: TopicPage, upto: int) -> dict[int, list[Mapping[str, Any]]]:
+    """The notes after each turn up to this one: there are some only during a rebuild."""
+    start = {**page.place, "after": page.turn, "number": LAST}
+    notes: dict[int, list[Mapping[str, Any]]] = {}
+    for note in tx.rows(rows.NOTES, start, where=page.place):
+        if note["after"] <= upto:
+            notes.setdefault(note["after"], []).append(note)
+    return notes
+
+
+def record_note(
+    tx: Tx, page: TopicPage, kind: str, turn: int, now: Any, text: str = "", other: int | None = None
+) -> None:
+    """Store a note about a topic, and apply it."""
+    earlier_notes = tx.rows(rows.NOTES, where={**page.place, "after": page.turn})
+    note = {
+        "after": page.turn,
+        "number": len(earlier_notes) + 1,
+        "kind": kind,
+        "turn": turn,
+        "other": other,
+        "text": text,
+    }
+    tx.put(rows.NOTES, [{**page.place, **note, "told_at": now}])
+    apply_note(tx, page, note)
+
+
+def apply_note(tx: Tx, page: TopicPage, note: Mapping[str, Any]) -> None:
+    """Apply a note, if its topics (still) exist."""
+    first = page.topic_at(tx, note["turn"])
+    if first is None or page.state(tx, first) is None:
+        return
+    topic = page.root(tx, first)
+    if note["kind"] in CHANGES:
+        state = CHANGES[note["kind"]](page.book.states[topic], note["text"])
+        page.book = replace(page.book.with_states({topic: state}), fades=None)
+    elif note["kind"] == "apart":
+        if page.book.states[first].merged_into is not None:
+            page.book = rule.split_topic(page.book, first)
+    elif note["kind"] == "merge":
+        other = page.topic_at(tx, note["other"])
+        if other is not None and page.root(tx, other) != topic:
+            page.book = rule.merge_topics(page.book, topic, page.root(tx, other))
+
+
+CHANGES: Mapping[str, Callable[[TopicState, str], TopicState]] = {
+    "tag": lambda state, text: rule.change_tags(state, [text]),
+    "untag": lambda state, text: rule.change_tags(state, [], [text]),
+    "feedback": lambda state, text: rule.add_vote(state, int(text)),
+}

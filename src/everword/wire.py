@@ -1,0 +1,188 @@
+"""Converts the model's values to JSON and back: a client reads what a server sends into the same values.
+
+A value is an object of its fields. Times are ISO 8601 with their offset, days are dates, spans of time are seconds.
+What proves the log (`seal`, `head`, `changes_head`) and what a masked message said (`original`) stay in the store; what
+became of a message that was added, and that messages are held in memory, is said of what was just added (`Added`,
+`Reply`), not of each message. A reader ignores fields it does not know, and takes the default for one that is missing,
+so that a client and a server of neighbouring versions understand each other.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
+from datetime import date, datetime, timedelta
+from functools import cache
+from operator import attrgetter
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from everword.errors import InvalidInput
+from everword.model import Conversation, Episode, Forgotten, Message
+
+T = TypeVar("T")
+
+LEFT_OUT: dict[type, tuple[str, ...]] = {
+    Message: ("seal", "kept", "degraded", "original"),
+    Conversation: ("head", "changes", "changes_head"),
+}
+COMPUTED: dict[type, tuple[str, ...]] = {Episode: ("id",), Forgotten: ("found",)}
+SIMPLE = frozenset((str, int, float, bool, type(None)))  # written as they are
+NAMES = frozenset((str,))  # of the keys of a JSON object
+SHAPE = "does not have the shape it should; are server and client of the same version?"
+
+
+@cache
+def wire_fields(kind: Any) -> tuple[str, ...]:
+    """The names of the fields that are sent for a type."""
+    names = tuple(field.name for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
+    return names + COMPUTED.get(kind, ())
+
+
+@cache
+def _read_fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads the fields of a value that are sent."""
+    names = wire_fields(kind)
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+@cache
+def _structured_fields(kind: Any) -> tuple[str, ...]:
+    """The names of the fields that are sent whose values are not JSON types already."""
+    simple_names = {field.name for field, hint in _fields_with_types(kind) if _is_simple(hint)}
+    return tuple(name for name in wire_fields(kind) if name not in simple_names)
+
+
+def _is_simple(hint: Any) -> bool:
+    """Whether values of a type are JSON types."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return all(_is_simple(inner) for inner in get_args(hint))
+    return hint in SIMPLE or origin is Literal
+
+
+def to_json_value(value: Any) -> Any:
+    """A value as JSON types. A mapping of JSON types is not copied."""
+    kind: Any = type(value)
+    if kind in SIMPLE:
+        return value
+    if kind is datetime:
+        return value.isoformat()
+    if kind is dict and SIMPLE.issuperset(map(type, value.values())) and NAMES.issuperset(map(type, value)):
+        return value
+    if kind is tuple or kind is list:
+        return [to_json_value(inner) for inner in value]
+    if hasattr(kind, "__dataclass_fields__"):
+        json_fields = dict(zip(wire_fields(kind), _read_fields(kind)(value)))  # noqa: B905  both have the same names
+        for name in _structured_fields(kind):
+            field_value = json_fields[name]
+            if field_value is not None:
+                json_fields[name] = to_json_value(field_value)
+        return json_fields
+    if isinstance(value, str | bool | int | float):
+        return value
+    shallow_value = to_json_shallow(value)
+    if isinstance(shallow_value, dict):
+        return {str(key): to_json_value(inner) for key, inner in shallow_value.items()}
+    return [to_json_value(inner) for inner in shallow_value] if isinstance(shallow_value, list) else shallow_value
+
+
+def dumps(value: Any) -> bytes:
+    """A value as JSON bytes, however deeply it is nested."""
+    return _encode(value).encode()
+
+
+def to_json_shallow(value: Any) -> Any:
+    """A value as JSON types at its top level only; what it holds is left as it is."""
+    kind: Any = type(value)
+    if kind is datetime:
+        return value.isoformat()
+    if hasattr(kind, "__dataclass_fields__"):
+        return dict(zip(wire_fields(kind), _read_fields(kind)(value), strict=True))
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+# Made once: `json.dumps` would make one for each answer.
+_encode = json.JSONEncoder(default=to_json_shallow, ensure_ascii=False, separators=(",", ":")).encode
+
+
+def from_json_value(kind: Any, value: Any) -> Any:
+    """A value of this type from its JSON value; raises InvalidInput if it does not fit."""
+    try:
+        return _from_json(kind, value)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InvalidInput("the answer", SHAPE) from error
+
+
+def _from_json(kind: Any, value: Any) -> Any:
+    origin = get_origin(kind)
+    inner = get_args(kind)
+    if kind is Any or origin is Literal or is_typeddict(kind):
+        return value
+    if origin in (Union, types.UnionType):
+        return _from_json_union(inner, value)
+    if hasattr(kind, "__dataclass_fields__"):
+        return _from_json_fields(kind, value)
+    if isinstance(kind, type) and issubclass(kind, datetime):
+        return datetime.fromisoformat(value)
+    if kind is date:
+        return date.fromisoformat(value)
+    if kind is timedelta:
+        return timedelta(seconds=value)
+    if origin is tuple:
+        item_kinds = inner[:1] * len(value) if inner[-1:] == (...,) else inner
+        return tuple(_from_json(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True))
+    if origin in (list, Sequence):
+        return [_from_json(inner[0], item) for item in value]
+    if origin in (dict, Mapping):
+        return {key: _from_json(inner[1], item) for key, item in value.items()}
+    if kind is float:
+        return float(value)
+    if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(value, kind):
+        raise TypeError(kind.__name__)
+    return value
+
+
+def _from_json_union(kinds: Sequence[Any], value: Any) -> Any:
+    if value is None and type(None) in kinds:
+        return None
+    options = [kind for kind in kinds if kind is not type(None)]
+    if len(options) == 1 or all(get_origin(kind) is Literal for kind in options):
+        return _from_json(options[0], value)
+    # Of several types, take the one that shares most fields with the value, among those whose required fields it has.
+    names = {*value}
+    shared_fields = {kind: len(names & {*wire_fields(kind)}) for kind in options if mandatory_fields(kind) <= names}
+    if not any(shared_fields.values()):
+        raise TypeError("none of these")
+    return _from_json(max(shared_fields, key=lambda kind: shared_fields[kind]), value)
+
+
+def mandatory_fields(kind: Any) -> set[str]:
+    return {
+        field.name
+        for field, _ in _fields_with_types(kind)
+        if field.default is MISSING and field.default_factory is MISSING
+    }
+
+
+def _from_json_fields(kind: Any, value: Any) -> Any:
+    values = {}
+    for field, hint in _fields_with_types(kind):
+        if field.name in value:
+            values[field.name] = _from_json(hint, value[field.name])
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise KeyError(field.name)
+    return kind(**values)
+
+
+@cache
+def _fields_with_types(kind: Any) -> list[tuple[Field[Any], Any]]:
+    hints = get_type_hints(kind)
+    return [(field, hints[field.name]) for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ())]
