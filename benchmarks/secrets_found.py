@@ -2,7 +2,7 @@
 
     python benchmarks/secrets_found.py [--data FOLDER]
 
-Prints figures for the corpora of tests/rules/data. With a folder of conversations (JSON files and logs of IRC in
+Prints figures for the corpora of tests/secrets/data. With a folder of conversations (JSON files and logs of IRC in
 it, however nested), every message of it is read, too: how many were marked, each of them with what would stand in its
 place, and the microseconds of CPU a message.
 """

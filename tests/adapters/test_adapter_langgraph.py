@@ -147,7 +147,8 @@ def test_namespaces_that_langgraph_forbids_are_refused(tmp_path: Any, namespace:
         assert store.search(()) == []
 
 
-def test_an_item_with_a_ttl_is_gone_after_so_many_minutes_f13(tmp_path: Any) -> None:
+@pytest.mark.checklist("F13")
+def test_an_item_with_a_ttl_is_gone_after_so_many_minutes(tmp_path: Any) -> None:
     """Reading it does not make it stay longer."""
     clock = FrozenClock()
     with Memory(str(tmp_path / "m.db"), clock=clock, followers=False) as memory:

@@ -34,7 +34,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_calls_and_tokens_are_counted_by_task_in_both_ways_f9(file: Path) -> None:
+@pytest.mark.checklist("F9")
+def test_calls_and_tokens_are_counted_by_task_in_both_ways(file: Path) -> None:
     result = CliRunner().invoke(benchmarks, ["cost", "--data", str(file), "--json"])
     assert result.exit_code == 0, result.output
     live, imported = json.loads(result.stdout)["costs"]

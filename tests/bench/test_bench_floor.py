@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from recall_sets import locomo_record, written
 
@@ -20,7 +21,8 @@ def test_there_are_300_different_unrelated_prompts_of_three_kinds() -> None:
     assert {prompt.kind for prompt in prompts} == KINDS
 
 
-def test_f4_the_command_counts_what_is_retrieved_for_prompts_and_for_questions(tmp_path: Path) -> None:
+@pytest.mark.checklist("F4")
+def test_the_command_counts_what_is_retrieved_for_prompts_and_for_questions(tmp_path: Path) -> None:
     file = written(tmp_path / "set.json", [locomo_record()])
     result = CliRunner().invoke(program, ["floor", "--data", str(file), "--json"])
     assert result.exit_code == 0, result.output

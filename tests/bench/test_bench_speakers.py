@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from everword.model import Episode, ExtractLine, Message
@@ -31,7 +32,8 @@ def locomo(turns: int = 60) -> list[dict[str, object]]:
     return [{"sample_id": "conv-1", "conversation": talk, "qa": [question]}]
 
 
-def test_f1_every_sentence_is_traced(tmp_path: Path) -> None:
+@pytest.mark.checklist("F1")
+def test_every_sentence_is_traced(tmp_path: Path) -> None:
     file = tmp_path / "talk.json"
     file.write_text(json.dumps(locomo()))
     result = CliRunner().invoke(program, ["speakers", "--data", str(file), "--json"])

@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_four_figures_are_measured_by_a_command_e8(
+@pytest.mark.checklist("E8")
+def test_the_four_figures_are_measured_by_a_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No bound on time here: this machine may be busy. What packing saves is the same everywhere."""

@@ -73,7 +73,8 @@ def measured(*arguments: str) -> dict[str, Any]:
     return fields
 
 
-def test_all_memory_work_is_counted_and_a_long_chat_costs_less_than_its_history_f5(file: Path) -> None:
+@pytest.mark.checklist("F5")
+def test_all_memory_work_is_counted_and_a_long_chat_costs_less_than_its_history(file: Path) -> None:
     fields = measured("--data", str(file), "--work-only")
     assert fields["exchanges"] == EXCHANGES
     last = fields["rows"][-1]

@@ -111,7 +111,8 @@ def test_commands_with_a_slash(text: str, parsed: tuple[str, str] | None) -> Non
         *((text, None) for text in ("0", "501", "abc", "1.5", "٣", "-3", "", "9" * 99)),
     ],
 )
-def test_a_threshold_is_a_number_from_1_to_500_d7(text: str, number: int | None) -> None:
+@pytest.mark.checklist("D7")
+def test_a_threshold_is_a_number_from_1_to_500(text: str, number: int | None) -> None:
     assert parse_threshold(text) == number
 
 
@@ -409,7 +410,8 @@ def test_a_schedule_is_of_one_platform_and_goes_on_when_a_chat_fails(
 # -- moving between stores
 
 
-def test_a_move_that_was_killed_leaves_the_old_store_in_use_d3(tmp_path: Path) -> None:
+@pytest.mark.checklist("D3")
+def test_a_move_that_was_killed_leaves_the_old_store_in_use(tmp_path: Path) -> None:
     """The copy is half written when the process dies, in a chat for which nothing was set before."""
 
     async def prepare() -> None:
@@ -432,7 +434,8 @@ def test_a_move_that_was_killed_leaves_the_old_store_in_use_d3(tmp_path: Path) -
         assert "copy" not in line
 
 
-def test_a_move_that_fails_leaves_the_old_store_in_use_d3(tmp_path: Path) -> None:
+@pytest.mark.checklist("D3")
+def test_a_move_that_fails_leaves_the_old_store_in_use(tmp_path: Path) -> None:
     async def move() -> tuple[str, list[str]]:
         lines: list[str] = []
         async with printed_bot(tmp_path, lines) as bot:
@@ -452,7 +455,8 @@ def test_a_move_that_fails_leaves_the_old_store_in_use_d3(tmp_path: Path) -> Non
     assert "The mast is oak." in lines[-1]
 
 
-def test_what_a_move_left_is_removed_and_a_file_without_settings_counts_d3(tmp_path: Path) -> None:
+@pytest.mark.checklist("D3")
+def test_what_a_move_left_is_removed_and_a_file_without_settings_counts(tmp_path: Path) -> None:
     async def prepare() -> None:
         async with AsyncMemory(f"json:{tmp_path / 'replay-1.json'}", space="replay-1") as memory:
             await memory.conversation("chat", user="1").add("user", "The keel is lead.")
@@ -477,7 +481,8 @@ def test_what_a_move_left_is_removed_and_a_file_without_settings_counts_d3(tmp_p
     assert not (tmp_path / "replay-1.db").exists()
 
 
-def test_a_copy_that_is_not_equal_is_refused_d3() -> None:
+@pytest.mark.checklist("D3")
+def test_a_copy_that_is_not_equal_is_refused() -> None:
     whole = Verification(1, 200, 0, (), "abc")
     check_equal(whole, whole)
     for other in (Verification(1, 199, 0, (), "abc"), Verification(1, 200, 0, (), "abd")):

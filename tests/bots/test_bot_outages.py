@@ -52,7 +52,8 @@ def own_disk(folder: Path) -> Iterator[bool]:
         yield is_small
 
 
-def test_a_full_disk_is_told_once_and_nothing_is_lost_on_telegram_d10(tmp_path: Path) -> None:
+@pytest.mark.checklist("D10")
+def test_a_full_disk_is_told_once_and_nothing_is_lost_on_telegram(tmp_path: Path) -> None:
     async def talk(folder: Path, is_small: bool) -> None:
         model = ScriptedLLM(default="Aye.")
         with TelegramServer() as server, ExitStack() as outage:
@@ -100,7 +101,8 @@ def test_a_full_disk_is_told_once_and_nothing_is_lost_on_telegram_d10(tmp_path: 
         run(lambda: talk(tmp_path / "disk", is_small))
 
 
-def test_a_read_only_file_is_told_in_each_channel_once_and_deletions_follow_later_on_discord_d10(
+@pytest.mark.checklist("D10")
+def test_a_read_only_file_is_told_in_each_channel_once_and_deletions_follow_later_on_discord(
     tmp_path: Path,
 ) -> None:
     async def talk() -> None:
@@ -144,7 +146,8 @@ def test_a_read_only_file_is_told_in_each_channel_once_and_deletions_follow_late
     asyncio.run(talk())
 
 
-def test_a_disk_that_is_gone_is_told_once_and_nothing_is_lost_d10(tmp_path: Path) -> None:
+@pytest.mark.checklist("D10")
+def test_a_disk_that_is_gone_is_told_once_and_nothing_is_lost(tmp_path: Path) -> None:
     """The folder is somewhere else for a while, with the memory of the chat and the bot's own settings."""
 
     async def talk() -> None:
@@ -170,7 +173,8 @@ def test_a_disk_that_is_gone_is_told_once_and_nothing_is_lost_d10(tmp_path: Path
     run(talk)
 
 
-def test_a_chat_that_cannot_be_written_at_the_end_does_not_cost_another_its_messages_d10(tmp_path: Path) -> None:
+@pytest.mark.checklist("D10")
+def test_a_chat_that_cannot_be_written_at_the_end_does_not_cost_another_its_messages(tmp_path: Path) -> None:
     """Two chats hold messages when the bot ends; the disk takes those of one alone. The other's loss is named."""
 
     async def talk() -> None:

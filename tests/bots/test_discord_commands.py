@@ -20,7 +20,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 OTHER_DANA = (10, "Dana Ortiz")
 
 
-def test_the_summary_dialogue_and_its_commands_d7(tmp_path: Path) -> None:
+@pytest.mark.checklist("D7")
+def test_the_summary_dialogue_and_its_commands(tmp_path: Path) -> None:
     async def talk() -> None:
         async with DiscordServer() as server:
             alex = DiscordTalk(server, channel=None)

@@ -54,7 +54,8 @@ def test_a_channel_with_three_people(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
-def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+@pytest.mark.checklist("G9")
+def test_no_name_costs_a_message(tmp_path: Path) -> None:
     async def talk() -> None:
         async with DiscordServer() as server, running_bot(server, tmp_path, chat=ScriptedLLM(default="Ahoy.")):
             for number, name in enumerate(HOSTILE_NAMES):

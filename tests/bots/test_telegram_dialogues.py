@@ -7,6 +7,7 @@ import os
 import re
 from pathlib import Path
 
+import pytest
 from telegram_bot import ALEX, DANA, Talk, run, running_bot
 from telegram_server import TelegramServer
 
@@ -14,7 +15,8 @@ from everword import AsyncMemory, Draft
 from everword.testing.llm import ScriptedLLM
 
 
-def test_the_summary_dialogue_and_its_commands_d7(tmp_path: Path) -> None:
+@pytest.mark.checklist("D7")
+def test_the_summary_dialogue_and_its_commands(tmp_path: Path) -> None:
     async def talk() -> None:
         model = ScriptedLLM(default="Noted.")
         with TelegramServer() as server:
@@ -57,7 +59,8 @@ def test_the_summary_dialogue_and_its_commands_d7(tmp_path: Path) -> None:
     run(talk)
 
 
-def test_a_restart_in_the_middle_of_the_dialogue_d8(tmp_path: Path) -> None:
+@pytest.mark.checklist("D8")
+def test_a_restart_in_the_middle_of_the_dialogue(tmp_path: Path) -> None:
     async def talk() -> None:
         with TelegramServer() as server:
             alex = Talk(server)
@@ -86,7 +89,8 @@ def test_a_restart_in_the_middle_of_the_dialogue_d8(tmp_path: Path) -> None:
     run(talk)
 
 
-def test_changing_the_storage_of_200_messages_loses_nothing_d3(tmp_path: Path) -> None:
+@pytest.mark.checklist("D3")
+def test_changing_the_storage_of_200_messages_loses_nothing(tmp_path: Path) -> None:
     async def fill() -> str:
         async with AsyncMemory(str(tmp_path / "telegram-7.db"), space="telegram-7") as memory:
             chat = memory.conversation("chat", user="7")

@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hostile_names import HOSTILE_NAMES
 from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
@@ -52,7 +53,8 @@ def test_a_group_with_three_people(tmp_path: Path) -> None:
     run(talk)
 
 
-def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+@pytest.mark.checklist("G9")
+def test_no_name_costs_a_message(tmp_path: Path) -> None:
     async def talk() -> None:
         with TelegramServer() as server:
             async with running_bot(server, tmp_path):
@@ -86,7 +88,8 @@ def test_topics_are_conversations_of_their_own_and_a_moved_group_goes_on(tmp_pat
     run(talk)
 
 
-def test_an_ambiguous_name_is_asked_back_with_buttons_c10_c11(tmp_path: Path) -> None:
+@pytest.mark.checklist("C10", "C11")
+def test_an_ambiguous_name_is_asked_back_with_buttons(tmp_path: Path) -> None:
     async def talk() -> None:
         with TelegramServer() as server:
             alex, dana, other = (Talk(server, person, GROUP) for person in (ALEX, DANA, OTHER_DANA))

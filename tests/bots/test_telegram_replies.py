@@ -114,7 +114,8 @@ def test_a_model_that_is_away_is_said_and_the_message_is_kept(tmp_path: Path) ->
     run(talk)
 
 
-def test_a_summary_that_fails_is_told_once_and_tried_again_d9(tmp_path: Path) -> None:
+@pytest.mark.checklist("D9")
+def test_a_summary_that_fails_is_told_once_and_tried_again(tmp_path: Path) -> None:
     async def talk() -> None:
         memory = AbsentModel()
         clock = FrozenClock()

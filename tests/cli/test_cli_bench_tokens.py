@@ -73,7 +73,8 @@ def measured(*arguments: object) -> dict[str, Any]:
     return found
 
 
-def test_a_chat_of_ordinary_messages_pays_by_turn_15_a11() -> None:
+@pytest.mark.checklist("A11")
+def test_a_chat_of_ordinary_messages_pays_by_turn_15() -> None:
     """A11: with tier making counted in, less is spent than on the full history from turn 15 on, a turn being the user's
     message and its reply, as in the source; and every token is accounted for."""
     found = measured("--data", chat(Path("house.jsonl"), 20))
@@ -91,7 +92,8 @@ def test_a_chat_of_ordinary_messages_pays_by_turn_15_a11() -> None:
     assert found["ratio"] == pytest.approx(spent["ours"][-1] / spent["full"][-1])
 
 
-def test_nothing_is_left_out_of_the_account_a11() -> None:
+@pytest.mark.checklist("A11")
+def test_nothing_is_left_out_of_the_account() -> None:
     """A11: the prompt with its instructions, the reply, and the tiers the model writes, against a count by hand."""
     steps = measured("--data", chat(Path("house.jsonl"), 4), "--window", 3)["steps"]
     said: list[int] = []
@@ -110,7 +112,8 @@ def test_nothing_is_left_out_of_the_account_a11() -> None:
         said.append(count(answer) + 4)
 
 
-def test_tiers_made_apart_are_counted_with_their_prompts_a11() -> None:
+@pytest.mark.checklist("A11")
+def test_tiers_made_apart_are_counted_with_their_prompts() -> None:
     """A11, A8: if a second call makes the tiers, its prompt and its answer are spent as well."""
     data = chat(Path("house.jsonl"), 3)
     inline, apart = measured("--data", data), measured("--data", data, "--tiers", "apart")
@@ -119,7 +122,8 @@ def test_tiers_made_apart_are_counted_with_their_prompts_a11() -> None:
         assert other["memory"] > one["beside"] + count(asked(0)) + count(answered(0))
 
 
-def test_a_model_that_asks_for_more_pays_for_the_further_call_a11() -> None:
+@pytest.mark.checklist("A11")
+def test_a_model_that_asks_for_more_pays_for_the_further_call() -> None:
     found = measured("--data", chat(Path("house.jsonl"), 12), "--ask-every", 3)
     calls = [step["calls"] for step in found["steps"]]
     assert set(calls) == {1, 2}
@@ -127,7 +131,8 @@ def test_a_model_that_asks_for_more_pays_for_the_further_call_a11() -> None:
     assert found["steps"][at]["prompt"] > 1.7 * found["steps"][at - 1]["prompt"]
 
 
-def test_short_messages_cost_no_tiers_and_a_short_chat_does_not_pay_a12() -> None:
+@pytest.mark.checklist("A12")
+def test_short_messages_cost_no_tiers_and_a_short_chat_does_not_pay() -> None:
     """A12: nothing is generated for messages too short to gain from it; the command says so if there is no crossing."""
     data = chat(Path("short.jsonl"), 5, (lambda n: f"Is {n} enough?", lambda n: f"Yes, {n} will do."))
     found = measured("--data", data)
@@ -136,7 +141,8 @@ def test_short_messages_cost_no_tiers_and_a_short_chat_does_not_pay_a12() -> Non
     assert "Not below the full history" in succeeded("bench", "tokens", "--data", data)
 
 
-def test_it_shows_a_table_a_chart_and_draws_a_picture_a11() -> None:
+@pytest.mark.checklist("A11")
+def test_it_shows_a_table_a_chart_and_draws_a_picture() -> None:
     text = succeeded("bench", "tokens", "--turns", 24, "--out", "curve.svg")
     assert "Replayed: questions about Python's standard library" in text
     assert "24 messages in 12 exchanges" in text

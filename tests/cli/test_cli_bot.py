@@ -29,7 +29,8 @@ def replay(texts: list[str], file: Path) -> str:
     return succeeded("bot", "telegram", "--dry-run", file)
 
 
-def test_a_dry_run_prints_what_the_bot_would_say_d7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.checklist("D7")
+def test_a_dry_run_prints_what_the_bot_would_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The screens in docs/bots.md are what is printed here."""
     monkeypatch.chdir(tmp_path)
     output = replay(SET_UP, Path("talk.jsonl"))

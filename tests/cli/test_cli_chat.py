@@ -317,7 +317,8 @@ def test_context_shows_what_would_be_sent_without_a_model() -> None:
     assert not bare.rstrip().endswith("[user]")
 
 
-def test_context_explains_itself_d5() -> None:
+@pytest.mark.checklist("D5")
+def test_context_explains_itself() -> None:
     """D5: what was left out is on the receipt, with its reason."""
     said = [{"conversation": "chat", "user": "alex", "role": "user", "content": f"{n}. {LONG}"} for n in range(12)]
     succeeded("import", "-", input="".join(json.dumps(message) + "\n" for message in said))

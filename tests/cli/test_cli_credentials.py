@@ -129,14 +129,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
-def test_a_secret_in_a_setting_is_shown_by_no_command_g10(name: str) -> None:
+@pytest.mark.checklist("G10")
+def test_a_secret_in_a_setting_is_shown_by_no_command(name: str) -> None:
     env = surroundings(name)
     for command in (("settings",), ("--debug", "stats"), ("facts", "alex")):
         assert_nothing_shown(everword(*command, env=env))
 
 
 @pytest.mark.parametrize("url", PLACES)
-def test_the_password_of_a_store_is_masked_in_every_place_of_its_address_g10(url: str) -> None:
+@pytest.mark.checklist("G10")
+def test_the_password_of_a_store_is_masked_in_every_place_of_its_address(url: str) -> None:
     for command in (("stats",), ("--debug", "stats"), ("doctor",), ("settings",)):
         by_option = everword(*command, "--store", url)
         assert_nothing_shown(by_option)
@@ -144,7 +146,8 @@ def test_the_password_of_a_store_is_masked_in_every_place_of_its_address_g10(url
         assert by_option.exit_code == (0 if command == ("settings",) else 1), by_option.output
 
 
-def test_a_file_that_is_named_as_an_address_is_masked_too_g10(folder: Path) -> None:
+@pytest.mark.checklist("G10")
+def test_a_file_that_is_named_as_an_address_is_masked_too(folder: Path) -> None:
     store = f"host=h password={PLANTED}"
     talk(folder / "talk.jsonl")
     for command in (("import", "talk.jsonl"), ("stats",), ("migrate",), ("doctor",), ("worker", "--once")):
@@ -158,7 +161,8 @@ def test_every_command_is_read() -> None:
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
-def test_a_command_that_fails_shows_no_credential_g10(command: str, folder: Path) -> None:
+@pytest.mark.checklist("G10")
+def test_a_command_that_fails_shows_no_credential(command: str, folder: Path) -> None:
     talk(folder / "talk.jsonl")
     env = surroundings(*LOADABLE)
     assert_nothing_shown(everword(command, *ARGUMENTS[command], env=env))
@@ -167,7 +171,8 @@ def test_a_command_that_fails_shows_no_credential_g10(command: str, folder: Path
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("bot", "chat", "bench")])
-def test_a_command_on_a_store_that_works_shows_no_credential_g10(command: str, folder: Path) -> None:
+@pytest.mark.checklist("G10")
+def test_a_command_on_a_store_that_works_shows_no_credential(command: str, folder: Path) -> None:
     talk(folder / "talk.jsonl")
     succeeded("import", "talk.jsonl")
     env = surroundings(*(set(LOADABLE) - {"store", "chat_model", "memory_model", "small_model"}))
@@ -175,13 +180,15 @@ def test_a_command_on_a_store_that_works_shows_no_credential_g10(command: str, f
 
 
 @pytest.mark.parametrize("url", PLACES)
-def test_an_error_of_the_library_shows_no_credential_g10(url: str) -> None:
+@pytest.mark.checklist("G10")
+def test_an_error_of_the_library_shows_no_credential(url: str) -> None:
     with pytest.raises((EverwordError, OSError)) as caught, Memory(url) as memory:
         memory.stats()
     assert PLANTED not in "".join([repr(caught.value), *traceback.format_exception(caught.value)])
 
 
-def test_what_is_made_of_credentials_shows_none_g10() -> None:
+@pytest.mark.checklist("G10")
+def test_what_is_made_of_credentials_shows_none() -> None:
     settings = Settings(**{name: planted_settings(name) for name in LOADABLE})
     things: list[object] = [
         settings,
@@ -198,7 +205,8 @@ def planted_settings(name: str) -> Any:
     return Secret(value) if value == SECRET else value
 
 
-def test_no_credential_is_stored_with_what_failed_g10(folder: Path) -> None:
+@pytest.mark.checklist("G10")
+def test_no_credential_is_stored_with_what_failed(folder: Path) -> None:
     def fail(request: Request) -> str:
         raise ValueError(f"no luck with https://al:{PLANTED}@host/")
 
@@ -214,7 +222,8 @@ def test_no_credential_is_stored_with_what_failed_g10(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["a thread", "the program", "a log"])
-def test_a_crash_shows_no_credential_g10(place: str) -> None:
+@pytest.mark.checklist("G10")
+def test_a_crash_shows_no_credential(place: str) -> None:
     url = f"https://al:{PLANTED}@host/"
     crashes: Mapping[str, str] = {
         "a thread": f"import threading; threading.Thread(target=print, kwargs={{{url!r}: 1}}).start()",

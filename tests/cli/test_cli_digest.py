@@ -26,7 +26,8 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     succeeded("import", "talk.jsonl", "--space", "guild")
 
 
-def test_a_day_is_shown_member_by_member_c3() -> None:
+@pytest.mark.checklist("C3")
+def test_a_day_is_shown_member_by_member() -> None:
     shown = succeeded("digest", "guild", "--day", "2023-05-01")
     assert "ann  2023-05-01, 1 channel, by the built-in writer\n  ann: I passed my exam 🎂" in shown
     assert "bob" in shown
@@ -34,7 +35,8 @@ def test_a_day_is_shown_member_by_member_c3() -> None:
     assert succeeded("digest", "--space", "guild", "--day", "2023-05-01", "--user", "bob").startswith("bob  2023-05-01")
 
 
-def test_a_week_is_shown_c5() -> None:
+@pytest.mark.checklist("C5")
+def test_a_week_is_shown() -> None:
     shown = succeeded("digest", "guild", "--week", "--day", "2023-05-03")
     assert "ann  2023-04-27 to 2023-05-02" in shown
     (one,) = json_lines(succeeded("digest", "guild", "--week", "--day", "2023-05-03", "--user", "ann", "--json"))

@@ -15,7 +15,8 @@ def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     succeeded("import", talk(tmp_path / "talk.jsonl"))
 
 
-def test_a_message_has_its_new_text_and_the_old_one_is_shown_on_request_f11() -> None:
+@pytest.mark.checklist("F11")
+def test_a_message_has_its_new_text_and_the_old_one_is_shown_on_request() -> None:
     assert succeeded("edit", "chat", "#1", "Which database suits a large bakery?").startswith(
         "message 1 of chat has its new text (message "
     )
@@ -36,7 +37,8 @@ def test_a_message_has_its_new_text_and_the_old_one_is_shown_on_request_f11() ->
     assert "no failure" not in succeeded("doctor")
 
 
-def test_an_import_says_what_was_edited_since_and_takes_it_if_told_to_f11(tmp_path: Path) -> None:
+@pytest.mark.checklist("F11")
+def test_an_import_says_what_was_edited_since_and_takes_it_if_told_to(tmp_path: Path) -> None:
     succeeded("export", "-o", "all.jsonl")
     lines = json_lines(Path("all.jsonl").read_text(encoding="utf-8"))
     lines[0]["content"] = "Which database suits a large bakery?"

@@ -23,7 +23,8 @@ def line(content: str, expires_at: datetime | None) -> str:
     return json.dumps(message | ({} if expires_at is None else {"expires_at": expires_at.isoformat()})) + "\n"
 
 
-def test_a_statement_is_remembered_until_a_time_f13() -> None:
+@pytest.mark.checklist("F13")
+def test_a_statement_is_remembered_until_a_time() -> None:
     later = datetime.now(UTC) + timedelta(days=2)
     assert "on holiday" in succeeded("remember", "I am on holiday", "--user", "alex", "--expires", "14d")
     assert "in Oslo" in succeeded("remember", "I am in Oslo", "--user", "alex", "--expires", later.isoformat())
@@ -35,7 +36,8 @@ def test_a_statement_is_remembered_until_a_time_f13() -> None:
     assert "7d" in failed("remember", "I was", "--user", "alex", "--expires", "soon")
 
 
-def test_an_import_keeps_when_and_leaves_out_what_is_over_f13(tmp_path: Path) -> None:
+@pytest.mark.checklist("F13")
+def test_an_import_keeps_when_and_leaves_out_what_is_over(tmp_path: Path) -> None:
     later = datetime(2199, 5, 1, 9, 30, 0, 1, tzinfo=UTC)
     file = tmp_path / "talk.jsonl"
     file.write_text(
@@ -54,7 +56,8 @@ def test_an_import_keeps_when_and_leaves_out_what_is_over_f13(tmp_path: Path) ->
     assert "expires_at" in everword("import", file).stderr
 
 
-def test_retain_shows_and_removes_what_expired_f13() -> None:
+@pytest.mark.checklist("F13")
+def test_retain_shows_and_removes_what_expired() -> None:
     then = FrozenClock(datetime(2020, 1, 1, tzinfo=UTC))
     with Memory("everword.db", clock=then, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")

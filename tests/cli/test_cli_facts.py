@@ -41,7 +41,8 @@ def rows(*arguments: str) -> list[list[str]]:
 
 
 @pytest.mark.usefixtures("_told")
-def test_facts_are_listed_most_important_first_b3() -> None:
+@pytest.mark.checklist("B3")
+def test_facts_are_listed_most_important_first() -> None:
     head, *facts = rows("alex")
     assert head == ["category", "key", "value", "since", "sure", "said by", "id"]
     assert [row[:3] for row in facts] == [
@@ -56,7 +57,8 @@ def test_facts_are_listed_most_important_first_b3() -> None:
 
 
 @pytest.mark.usefixtures("_told")
-def test_history_and_a_day_in_the_past_b6() -> None:
+@pytest.mark.checklist("B6")
+def test_history_and_a_day_in_the_past() -> None:
     head, *homes = rows("alex", "--history", "city")
     assert head == ["category", "key", "value", "from", "to", "sure", "said by", "id"]
     assert [row[2:5] for row in homes] == [
@@ -68,7 +70,8 @@ def test_history_and_a_day_in_the_past_b6() -> None:
 
 
 @pytest.mark.usefixtures("_told")
-def test_json_has_all_that_is_kept_b3_b7() -> None:
+@pytest.mark.checklist("B3", "B7")
+def test_json_has_all_that_is_kept() -> None:
     old, new = json_lines(succeeded("facts", "alex", "--history", "location", "--json"))
     assert (old["value"], old["active"], old["retired_by"]) == ("Lima", False, new["id"])
     assert (new["valid_from"], new["valid_to"]) == ("2025-03-10T09:00:00+00:00", None)
@@ -78,7 +81,8 @@ def test_json_has_all_that_is_kept_b3_b7() -> None:
 
 
 @pytest.mark.usefixtures("_told")
-def test_why_shows_the_messages_b7() -> None:
+@pytest.mark.checklist("B7")
+def test_why_shows_the_messages() -> None:
     old, _ = json_lines(succeeded("facts", "alex", "--history", "location", "--json"))
     assert succeeded("why", old["id"], "--user", "alex").splitlines() == [
         "location: Lima  identity, from 2025-01-03 09:00 to 2025-03-10 09:00, said in private",

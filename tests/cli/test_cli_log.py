@@ -23,7 +23,8 @@ def test_a_hit_shows_when_who_where_and_what() -> None:
     assert second == "     Which database suits a small bakery?"
 
 
-def test_search_finds_another_script_d12() -> None:
+@pytest.mark.checklist("D12")
+def test_search_finds_another_script() -> None:
     """D12: a word inside a Japanese sentence."""
     assert "自転車を借ります" in succeeded("search", "自転車").splitlines()[1]
 
@@ -61,7 +62,8 @@ def test_filters(options: list[str], turns: set[int]) -> None:
     assert {hit["turn"] for hit in json_lines(succeeded("search", query, "--json", *options))} == turns
 
 
-def test_f4_a_floor_leaves_out_what_has_nothing_to_do_with_the_query() -> None:
+@pytest.mark.checklist("F4")
+def test_a_floor_leaves_out_what_has_nothing_to_do_with_the_query() -> None:
     hits = json_lines(succeeded("search", "Which database suits a bakery?", "--floor", "0.5", "--json"))
     assert hits[0]["content"] == "Which database suits a small bakery?"
     assert all(0.5 <= hit["relevance"] <= 1 for hit in hits)

@@ -24,7 +24,8 @@ def owners() -> dict[str, str | None]:
     return {line["conversation"]: line["user"] for line in lines}
 
 
-def test_it_shows_moves_and_takes_back_f12() -> None:
+@pytest.mark.checklist("F12")
+def test_it_shows_moves_and_takes_back() -> None:
     shown = succeeded("move", "chat", "--user", "alex", "--dry-run")
     assert "nothing was moved" in shown
     assert owners() == {"chat": "anon", "other": "anon"}
@@ -47,6 +48,7 @@ def test_it_shows_moves_and_takes_back_f12() -> None:
     "words",
     ["move", "move chat", "move chat --to x --undo y", "merge anon", "merge", "merge anon --undo y"],
 )
-def test_what_is_not_clear_is_not_begun_f12(words: str) -> None:
+@pytest.mark.checklist("F12")
+def test_what_is_not_clear_is_not_begun(words: str) -> None:
     assert everword(*words.split()).exit_code == 2
     assert owners() == {"chat": "anon", "other": "anon"}

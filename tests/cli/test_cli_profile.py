@@ -15,7 +15,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_profile_is_told_shown_forgotten_and_brought_back_c2() -> None:
+@pytest.mark.checklist("C2")
+def test_a_profile_is_told_shown_forgotten_and_brought_back() -> None:
     assert succeeded("remember", "I live in Rome and I like tea", "--user", "alex") == (
         "alex lives in Rome.\nalex likes tea.\n"
     )
@@ -34,7 +35,8 @@ def test_a_profile_is_told_shown_forgotten_and_brought_back_c2() -> None:
     assert "nothing forgotten under" in failed(*undo[1].split())
 
 
-def test_what_is_not_known_is_said_so_c2() -> None:
+@pytest.mark.checklist("C2")
+def test_what_is_not_known_is_said_so() -> None:
     succeeded("remember", "I like tea", "--user", "alex")
     missing = everword("forget", "that I like wine", "--user", "alex")
     assert (missing.exit_code, missing.stdout, missing.stderr) == (1, "", "nothing is known of that\n")
@@ -100,7 +102,8 @@ def away(exchange: Exchange) -> None:
     exchange.send(400, b'{"error": {"message": "I am away"}}')
 
 
-def test_in_a_chat_the_memory_answers_for_itself_c10() -> None:
+@pytest.mark.checklist("C10")
+def test_in_a_chat_the_memory_answers_for_itself() -> None:
     """The model is away all the time: nobody needs it for this."""
     lines = "remember that I like tea\nwhat do you know about me?\nforget that I like tea\nforget everything\n"
     with serving(away) as service:
@@ -118,7 +121,8 @@ def test_in_a_chat_the_memory_answers_for_itself_c10() -> None:
     assert [message["role"] for message in kept] == ["user", "assistant"] * 4
 
 
-def test_in_a_chat_the_model_reads_commands_and_answers_the_rest_c10() -> None:
+@pytest.mark.checklist("C10")
+def test_in_a_chat_the_model_reads_commands_and_answers_the_rest() -> None:
     reading = '{"kind": "remember", "about": "me", "text": "j\'aime le thé", "refers_back": false}'
     none = '{"kind": "none", "about": "", "text": "", "refers_back": false}'
     merged = '{"add": ["alex said: “j\'aime le thé.”"], "replace": [], "same": []}'

@@ -21,12 +21,14 @@ def messages() -> int:
     return int(json.loads(succeeded("stats", "--json"))["messages"])
 
 
-def test_nothing_is_over_unless_a_setting_says_so_c12() -> None:
+@pytest.mark.checklist("C12")
+def test_nothing_is_over_unless_a_setting_says_so() -> None:
     assert "everything is kept for ever" in succeeded("retain", "--yes")
     assert messages() == 5
 
 
-def test_it_shows_first_and_removes_only_with_yes_c12_d12() -> None:
+@pytest.mark.checklist("C12", "D12")
+def test_it_shows_first_and_removes_only_with_yes() -> None:
     shown = succeeded("retain", env=SHORT)
     assert "would go" in shown
     assert "nothing was removed" in shown
@@ -40,14 +42,16 @@ def test_it_shows_first_and_removes_only_with_yes_c12_d12() -> None:
     assert "nothing is over" in succeeded("retain", env=SHORT)
 
 
-def test_a_space_alone_c12(tmp_path: Path) -> None:
+@pytest.mark.checklist("C12")
+def test_a_space_alone(tmp_path: Path) -> None:
     succeeded("import", tmp_path / "talk.jsonl", "--space", "team")
     succeeded("retain", "--yes", "--space", "team", env=SHORT)
     assert messages() == 5
     assert json.loads(succeeded("stats", "--space", "team", "--json"))["messages"] == 0
 
 
-def test_what_waits_for_a_view_is_said_c12(tmp_path: Path) -> None:
+@pytest.mark.checklist("C12")
+def test_what_waits_for_a_view_is_said(tmp_path: Path) -> None:
     succeeded("rebuild", "facts")
     result = everword("retain", env=SHORT)
     assert result.stderr == ""
@@ -57,12 +61,14 @@ def test_what_waits_for_a_view_is_said_c12(tmp_path: Path) -> None:
     assert "1 message more will go once every view has read them" in result.stderr
 
 
-def test_a_limit_that_makes_no_sense_is_refused_c12() -> None:
+@pytest.mark.checklist("C12")
+def test_a_limit_that_makes_no_sense_is_refused() -> None:
     assert "retain_messages must be at least 0" in failed("retain", env={"EVERWORD_RETAIN_MESSAGES": "-1"})
     assert failed("retain", "--store", "nowhere.db").startswith("there is no store nowhere.db")
 
 
-def test_counts_of_what_was_done_are_in_the_statistics_c14(tmp_path: Path) -> None:
+@pytest.mark.checklist("C14")
+def test_counts_of_what_was_done_are_in_the_statistics(tmp_path: Path) -> None:
     from everword import Memory
     from everword.testing.llm import ScriptedLLM
 

@@ -34,7 +34,8 @@ def shown(result: Result) -> str:
 
 
 @pytest.mark.usefixtures("_damaged")
-def test_verify_and_doctor_name_the_place_f15() -> None:
+@pytest.mark.checklist("F15")
+def test_verify_and_doctor_name_the_place() -> None:
     verify = everword("verify")
     assert verify.exit_code == 1
     assert "fault: default/chat turn 4: cannot be read: its content is not text" in shown(verify)
@@ -48,14 +49,16 @@ def test_verify_and_doctor_name_the_place_f15() -> None:
 @pytest.mark.parametrize(
     "command", [("history", "chat"), ("search", "Kyoto"), ("context", "chat", "Kyoto?"), ("stats",)]
 )
-def test_everything_else_goes_on_f15(command: tuple[str, ...]) -> None:
+@pytest.mark.checklist("F15")
+def test_everything_else_goes_on(command: tuple[str, ...]) -> None:
     result = everword(*command)
     assert result.exit_code == 0, result.output
     shown(result)
 
 
 @pytest.mark.usefixtures("_damaged")
-def test_an_export_says_what_is_damaged_or_leaves_it_out_f15(tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_an_export_says_what_is_damaged_or_leaves_it_out(tmp_path: Path) -> None:
     refused = everword("export", "-o", "backup.jsonl")
     assert refused.exit_code == 1
     assert "1 of the store cannot be read: message 4 of 'chat'" in shown(refused)
@@ -71,7 +74,8 @@ def test_an_export_says_what_is_damaged_or_leaves_it_out_f15(tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("_damaged")
 @pytest.mark.parametrize("target", ["copy.db", "json:copy.json"])
-def test_a_copy_says_what_is_damaged_or_leaves_it_out_f15(target: str) -> None:
+@pytest.mark.checklist("F15")
+def test_a_copy_says_what_is_damaged_or_leaves_it_out(target: str) -> None:
     refused = everword("copy", "everword.db", target)
     assert refused.exit_code == 1
     assert "message 4 of 'chat'" in shown(refused)
@@ -84,12 +88,14 @@ def test_a_copy_says_what_is_damaged_or_leaves_it_out_f15(target: str) -> None:
     assert succeeded("verify", "--store", target).startswith("whole: 4 messages in 1 conversation, 1 erased")
 
 
-def test_what_is_whole_is_salvaged_whole_f15() -> None:
+@pytest.mark.checklist("F15")
+def test_what_is_whole_is_salvaged_whole() -> None:
     succeeded("copy", "everword.db", "copy.db", "--salvage")
     assert len(json_lines(succeeded("export", "--salvage"))) == 5
 
 
-def test_a_damaged_page_is_no_traceback_f15(tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_a_damaged_page_is_no_traceback(tmp_path: Path) -> None:
     path = tmp_path / "everword.db"
     data = bytearray(path.read_bytes())
     size = int.from_bytes(data[16:18], "big")
@@ -107,7 +113,8 @@ def test_a_damaged_page_is_no_traceback_f15(tmp_path: Path) -> None:
 # -- what is left in files
 
 
-def test_an_erasure_says_what_is_left_and_scrub_clears_it_f18(tmp_path: Path) -> None:
+@pytest.mark.checklist("F18")
+def test_an_erasure_says_what_is_left_and_scrub_clears_it(tmp_path: Path) -> None:
     path = tmp_path / "everword.db"
     quick = {"EVERWORD_BUSY_SECONDS": "1"}
     assert "hold nothing that was removed" in succeeded("scrub")
@@ -124,5 +131,6 @@ def test_an_erasure_says_what_is_left_and_scrub_clears_it_f18(tmp_path: Path) ->
     assert b"Kyoto" not in b"".join(file.read_bytes() for file in tmp_path.glob("everword.db*"))
 
 
-def test_scrub_makes_no_store_f18() -> None:
+@pytest.mark.checklist("F18")
+def test_scrub_makes_no_store() -> None:
     assert "there is no store" in failed("scrub", "--store", "none.db")

@@ -64,7 +64,8 @@ def test_verify_names_what_was_tampered_with(statement: str, named: str) -> None
     assert "root " in result.stdout
 
 
-def test_everything_goes_on_after_a_restart_d8(tmp_path: Path) -> None:
+@pytest.mark.checklist("D8")
+def test_everything_goes_on_after_a_restart(tmp_path: Path) -> None:
     """D8, the log's part: a process that ended with work undone is gone on with by the next."""
     succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
     running = process("worker", "--once", folder=tmp_path)
@@ -145,7 +146,8 @@ def test_doctor_reports_an_embedder_that_does_not_answer() -> None:
 # -- messages set aside
 
 
-def test_doctor_lists_what_was_set_aside_and_retry_runs_it_f15() -> None:
+@pytest.mark.checklist("F15")
+def test_doctor_lists_what_was_set_aside_and_retry_runs_it() -> None:
     """F15: by its place and the kind of the error; not a word of what it says."""
     place = "('default', 'facts', 'chat', 3, 2, 9999999999999999, 'OverflowError')"
     change(f"INSERT INTO set_aside VALUES {place}")

@@ -35,7 +35,8 @@ def _told() -> None:
 
 
 @pytest.mark.usefixtures("_told")
-def test_topics_are_shown_with_kind_half_life_and_priority_e6() -> None:
+@pytest.mark.checklist("E6")
+def test_topics_are_shown_with_kind_half_life_and_priority() -> None:
     head, *lines = succeeded("topics", "chat").splitlines()
     assert " ".join(head.split()) == "topic title kind half-life priority messages packed last active tags"
     assert [line.split()[0] for line in lines] == ["t3", "t1"]
@@ -47,7 +48,8 @@ def test_topics_are_shown_with_kind_half_life_and_priority_e6() -> None:
 
 
 @pytest.mark.usefixtures("_told")
-def test_the_curves_show_how_each_will_fade_e3() -> None:
+@pytest.mark.checklist("E3")
+def test_the_curves_show_how_each_will_fade() -> None:
     head, first, second = succeeded("topics", "chat", "--plot").splitlines()
     assert "priority over 3 days" in head
     assert "under 0.05" in head

@@ -24,7 +24,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # -- import
 
 
-def test_import_search_stats_export_round_trip_d12(tmp_path: Path) -> None:
+@pytest.mark.checklist("D12")
+def test_import_search_stats_export_round_trip(tmp_path: Path) -> None:
     """D12: search, export, import and statistics, from a terminal."""
     said = succeeded("import", talk(tmp_path / "talk.jsonl"))
     assert said.endswith("talk.jsonl (everword): 5 messages read, 5 new, 0 known already, 0 bad\n")
@@ -39,7 +40,8 @@ def test_import_search_stats_export_round_trip_d12(tmp_path: Path) -> None:
     assert succeeded("export", "--store", "json:second.json") == exported
 
 
-def test_importing_twice_keeps_once_c1(tmp_path: Path) -> None:
+@pytest.mark.checklist("C1")
+def test_importing_twice_keeps_once(tmp_path: Path) -> None:
     """C1: the same platform id twice is stored once, also when the file names none."""
     named = tmp_path / "named.jsonl"
     named.write_text('{"role": "user", "content": "hello", "user": "alex", "platform_id": "7"}\n', encoding="utf-8")
@@ -162,7 +164,8 @@ def test_export_to_a_device_writes_into_it(tmp_path: Path) -> None:
 # -- copy
 
 
-def test_copying_is_lossless_d3(tmp_path: Path) -> None:
+@pytest.mark.checklist("D3")
+def test_copying_is_lossless(tmp_path: Path) -> None:
     """D3: SQLite to JSON and back without loss: messages, seals, tombstones, index."""
     succeeded("import", talk(tmp_path / "a.jsonl"))
     succeeded("import", talk(tmp_path / "b.jsonl", user="kim", conversation="other"), "--space", "team")
@@ -177,7 +180,8 @@ def test_copying_is_lossless_d3(tmp_path: Path) -> None:
         assert succeeded(*command, "--store", "back.db") == expected
 
 
-def test_copy_to_postgresql_and_back_d3(tmp_path: Path, postgres_url: str) -> None:
+@pytest.mark.checklist("D3")
+def test_copy_to_postgresql_and_back(tmp_path: Path, postgres_url: str) -> None:
     """D3: also to a server and back."""
     succeeded("import", talk(tmp_path / "a.jsonl"))
     succeeded("copy", "everword.db", postgres_url)

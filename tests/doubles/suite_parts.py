@@ -1,7 +1,7 @@
 """The suite in parts of about equal length, each a process of its own: `pytest --part 1/3`.
 
-A part imports only its own test files. A folder, whose files share their imports, is in one part, and so are folders
-that import the same large libraries; the files of the engine, which are a third of all, are dealt out one by one.
+A part imports only its own test files. Folders whose files import the same large libraries are each in one part; the
+files of the others are dealt out one by one.
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-DEALT = "engine"  # the folder whose files are in several parts
-BESIDE = {"adapters": "server", "project": "server"}  # which import the same libraries of others
+# Folders in one part, some of them together, since they import the same libraries.
+WHOLE = {"adapters": "server", "project": "server"} | {
+    folder: folder for folder in ("server", "cli", "stores", "models", "formats", "bench", "bots")
+}
 
 # Seconds of the processor, PostgreSQL's among them; what is not listed takes USUAL. Parts are as equal as this is true.
 USUAL = 1
 SECONDS = {
-    "server": 122, "cli": 45, "rules": 44, "stores": 41, "web": 25, "test_engine_machine": 23, "llm": 17,
-    "formats": 16, "bench": 11, "test_engine_scope_index": 11, "test_engine_access": 10, "bots": 10,
-    "test_engine_kill": 9, "test_engine_held": 9, "test_engine_digests": 8, "test_engine_injection": 8,
-    "test_engine_input": 8, "test_engine_secrets": 8, "test_engine_long": 8, "test_engine_episodes": 8,
-    "test_engine_damage": 7, "language": 6, "test_engine_delete_by_hand": 5, "test_engine_move": 5, "tasks": 5,
-    "embed": 5, "test_engine_outages": 5, "test_engine_erase": 4, "test_engine_faces": 4, "test_engine_delete": 4,
-    "test_engine_followers": 4, "test_engine_set_aside": 4, "test_engine_topics_many": 4, "test_engine_topics": 4,
-    "test_engine_wrong_types": 4, "test_engine_retention": 4, "test_engine_expire": 4, "test_engine_branches": 4,
-    "test_engine_copy": 3, "test_engine_profile": 3, "test_engine_last_messages": 3, "test_engine_context": 3,
-    "test_engine_floor": 3, "test_facts_life": 3, "test_engine_turn": 3, "test_engine_fairness": 3,
-    "test_engine_audience": 3, "test_engine_leases": 3, "test_engine_import": 3, "test_engine_stream": 3,
-    "test_engine_edit": 3,
+    "server": 147, "cli": 45, "stores": 41, "test_machine": 23, "models": 22,
+    "formats": 16, "bench": 11, "test_scope_index": 11, "test_access": 10, "bots": 10,
+    "test_kill": 9, "test_held": 9, "test_digests": 8, "test_injection": 8,
+    "test_input": 8, "test_secrets": 8, "test_long": 8, "test_episodes": 8,
+    "test_damage": 7, "test_delete_by_hand": 5, "test_move": 5,
+    "test_outages": 5, "test_erase": 4, "test_faces": 4, "test_delete": 4,
+    "test_followers": 4, "test_set_aside": 4, "test_topics_many": 4, "test_topics": 4,
+    "test_wrong_types": 4, "test_retention": 4, "test_expire": 4, "test_branches": 4,
+    "test_copy": 3, "test_profile": 3, "test_last_messages": 3, "test_context": 3,
+    "test_floor": 3, "test_facts_life": 3, "test_turn": 3, "test_fairness": 3,
+    "test_audience": 3, "test_leases": 3, "test_import": 3, "test_stream": 3,
+    "test_edit": 3,
 }  # fmt: skip
 
 
@@ -53,7 +55,7 @@ def deal_out(parts: int) -> dict[str, int]:
 
 def unit_of(file: Path) -> str:
     folder = file.relative_to(TESTS).parts[0]
-    return file.stem if folder == DEALT else BESIDE.get(folder, folder)
+    return WHOLE.get(folder, file.stem)
 
 
 def parse_part(text: str) -> tuple[int, int]:

@@ -138,7 +138,8 @@ def test_a_file_without_messages_says_so(tmp_path: Path) -> None:
     ]
 
 
-def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+@pytest.mark.checklist("G9")
+def test_no_name_costs_a_message(tmp_path: Path) -> None:
     names = [*HOSTILE_NAMES, "\ud83d", 7, None]
     messages = [MESSAGE | {"id": str(n), "author": {"id": "5", "nickname": name}} for n, name in enumerate(names)]
     records = list(open_records(written(tmp_path, messages=messages)))

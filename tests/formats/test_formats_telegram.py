@@ -189,7 +189,8 @@ def test_control_characters_are_mended_wherever_a_chunk_ends(pieces: list[str], 
     assert read == "".join(piece.replace("\\x", "\\u00") for piece in pieces)
 
 
-def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+@pytest.mark.checklist("G9")
+def test_no_name_costs_a_message(tmp_path: Path) -> None:
     names = [*HOSTILE_NAMES, "\ud83d", 7, None]
     records = list(open_records(written(tmp_path, *(MESSAGE | {"id": n, "from": x} for n, x in enumerate(names)))))
     assert len(records) == len(names)

@@ -135,7 +135,8 @@ def test_a_key_for_some_days_opens_until_then_and_not_a_moment_longer(tmp_path: 
 
 
 @pytest.mark.every_store
-def test_a_key_that_a_key_made_can_do_no_more_g7(store_url: str) -> None:
+@pytest.mark.checklist("G7")
+def test_a_key_that_a_key_made_can_do_no_more(store_url: str) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)
     with closing(open_store(store_url, Settings())) as store:
         limits: dict[str, Any] = {
@@ -184,7 +185,8 @@ def test_a_key_that_a_key_made_can_do_no_more_g7(store_url: str) -> None:
 
 
 @pytest.mark.every_store
-def test_a_key_ends_with_the_key_that_made_it_and_so_do_those_it_made_g7(store_url: str) -> None:
+@pytest.mark.checklist("G7")
+def test_a_key_ends_with_the_key_that_made_it_and_so_do_those_it_made(store_url: str) -> None:
     async def opens(store: Store, text: str) -> bool:
         return await Keys(store).find_key(text) is not None
 
@@ -204,7 +206,8 @@ def test_a_key_ends_with_the_key_that_made_it_and_so_do_those_it_made_g7(store_u
         assert [asyncio.run(opens(store, text)) for text in texts[1:]] == [False, False, True]
 
 
-def test_keys_that_a_key_made_share_its_rate_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_keys_that_a_key_made_share_its_rate(server: Serving) -> None:
     maker, text = create_key(server.store, name="maker", scopes=["read"], rate=4)
     made = [create_key(server.store, name="made", scopes=["read"], maker=maker.id)[1] for _ in range(3)]
     with httpx2.Client(base_url=server.url) as http:

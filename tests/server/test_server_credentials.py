@@ -122,7 +122,8 @@ def pages_of(server: Serving) -> list[str]:
     return sorted({route.path for route in routes if route.path and "{" not in route.path})
 
 
-def test_no_answer_no_page_and_no_line_of_the_log_shows_a_credential_g10(server: Serving) -> None:
+@pytest.mark.checklist("G10")
+def test_no_answer_no_page_and_no_line_of_the_log_shows_a_credential(server: Serving) -> None:
     key = server.key(space=[], scopes=("read", "write", "admin"))
     headers = {"Authorization": f"Bearer {key}", "X-Everword-Space": "default", "X-Everword-User": "alex"}
     with log_lines() as lines, httpx2.Client(base_url=server.url, headers=headers, timeout=60) as http:
@@ -174,7 +175,8 @@ def test_a_refusal_is_told_in_our_words_over_rest_too(server: Serving) -> None:
     assert f"id {detail.rpartition('id ')[2].rstrip(')')}, saying" in lines.getvalue()
 
 
-def test_a_store_that_fails_shows_no_credential_g10(server: Serving) -> None:
+@pytest.mark.checklist("G10")
+def test_a_store_that_fails_shows_no_credential(server: Serving) -> None:
     store = server.store
     assert isinstance(store, FailingStore)
     key = server.key(space=[], scopes=("read", "write", "admin"))

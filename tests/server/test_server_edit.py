@@ -36,7 +36,8 @@ def kept(answer: Any) -> list[tuple[str, str]]:
     return [(addition["kept"], addition["message"]["content"]) for addition in answer.json()]
 
 
-def test_a_message_is_edited_once_by_its_key_and_its_versions_are_shown_f11(server: Serving) -> None:
+@pytest.mark.checklist("F11")
+def test_a_message_is_edited_once_by_its_key_and_its_versions_are_shown(server: Serving) -> None:
     with client(server) as http:
         say(http, "at 7", platform_id="p/1", metadata={"n": 1})
         edits = [http.patch(f"{MESSAGES}/p%2F1", json={"text": "at 8"}, headers={"Idempotency-Key": "k"})]
@@ -69,7 +70,8 @@ def test_a_users_key_edits_what_is_that_users_and_one_that_only_reads_nothing(se
         assert reader.patch(f"{MESSAGES}/1", params={"by": "turn"}, json={"text": "x"}).status_code == 403
 
 
-def test_another_text_for_a_known_message_is_said_f11(server: Serving) -> None:
+@pytest.mark.checklist("F11")
+def test_another_text_for_a_known_message_is_said(server: Serving) -> None:
     with client(server) as http:
         for name in ({"platform_id": "1"}, {"id": "m1"}):
             assert kept(say(http, "at 7", **name)) == [("new", "at 7")]

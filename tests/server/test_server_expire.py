@@ -38,7 +38,8 @@ def http(server: Serving) -> Iterator[httpx2.Client]:
         yield client
 
 
-def test_requests_take_a_span_or_a_time_f13(http: httpx2.Client, clock: FrozenClock) -> None:
+@pytest.mark.checklist("F13")
+def test_requests_take_a_span_or_a_time(http: httpx2.Client, clock: FrozenClock) -> None:
     until = (clock.now() + SOON).isoformat()
 
     def say(**message: Any) -> httpx2.Response:
@@ -74,7 +75,8 @@ def test_requests_take_a_span_or_a_time_f13(http: httpx2.Client, clock: FrozenCl
     assert http.get("/v1/conversations/chat/messages").json()["items"] == []
 
 
-def test_a_client_sends_what_it_is_given_f13(server: Serving, clock: FrozenClock) -> None:
+@pytest.mark.checklist("F13")
+def test_a_client_sends_what_it_is_given(server: Serving, clock: FrozenClock) -> None:
     until = clock.now() + SOON
     with Client(server.url) as memory:
         chat = memory.conversation("chat", user="alex")
@@ -100,7 +102,8 @@ def test_a_client_sends_what_it_is_given_f13(server: Serving, clock: FrozenClock
         assert memory.profile(user="alex").statements == ()
 
 
-def test_a_model_that_remembers_may_say_until_when_f13(server: Serving, clock: FrozenClock) -> None:
+@pytest.mark.checklist("F13")
+def test_a_model_that_remembers_may_say_until_when(server: Serving, clock: FrozenClock) -> None:
     async def use() -> None:
         async with (
             httpx2.AsyncClient() as http,

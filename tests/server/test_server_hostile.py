@@ -105,7 +105,8 @@ async def opened(gate: asyncio.Event) -> None:
     gate.set()
 
 
-def test_an_erasure_that_is_asked_for_again_answers_alike_f18(http: httpx2.Client) -> None:
+@pytest.mark.checklist("F18")
+def test_an_erasure_that_is_asked_for_again_answers_alike(http: httpx2.Client) -> None:
     """Whoever lost the answer is not told that nothing was erased."""
     words = {"messages": [{"role": "user", "content": "my secret", "author": "zoe"}]}
     assert http.post("/v1/conversations/zoes/messages", json=words).status_code == 200
@@ -116,7 +117,8 @@ def test_an_erasure_that_is_asked_for_again_answers_alike_f18(http: httpx2.Clien
     assert told(http.post("/v1/users/zoe/erase", headers={"Idempotency-Key": "other"})) == (404, "not_found")
 
 
-def test_what_was_begun_before_an_erasure_is_done_once_and_its_answer_not_kept_f18(tmp_path: Path) -> None:
+@pytest.mark.checklist("F18")
+def test_what_was_begun_before_an_erasure_is_done_once_and_its_answer_not_kept(tmp_path: Path) -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([["Half, ", gate, "whole."]])
     ask, key = {"text": "Say it."}, {"Idempotency-Key": "k"}

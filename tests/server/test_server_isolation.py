@@ -46,7 +46,7 @@ def test_every_route_is_known() -> None:
 
     named = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
     routes = set(routes_of(create_app(AsyncMemory("never opened"))))
-    assert {route for route in routes if not is_page(route.partition(" ")[2])} == named  # tests/web walks the pages
+    assert {route for route in routes if not is_page(route.partition(" ")[2])} == named  # test_web_pages.py has pages
 
 
 def asked(
@@ -130,7 +130,8 @@ def state_of(server: Serving) -> list[str]:
 OTHERS = ({"user": "alex"}, {"author": "alex"}, {"speaker": "alex"})
 
 
-def test_a_key_of_one_user_opens_that_users_memory_alone_f14(server: Serving) -> None:
+@pytest.mark.checklist("F14")
+def test_a_key_of_one_user_opens_that_users_memory_alone(server: Serving) -> None:
     """Every route: what is another's is refused or not there, what is about many is refused, and nothing changes."""
     before = state_of(server)
     bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write', 'admin'))}"}
@@ -165,7 +166,8 @@ ALIKE = [route for route in OF_A_SPACE if TALK in route and route not in BEGINS]
 
 
 @pytest.mark.parametrize("route", ALIKE)
-def test_another_persons_conversation_reads_as_one_that_does_not_exist_f14(server: Serving, route: str) -> None:
+@pytest.mark.checklist("F14")
+def test_another_persons_conversation_reads_as_one_that_does_not_exist(server: Serving, route: str) -> None:
     """To a key of one user: the same status, and the same answer but for the id."""
     bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write', 'admin'))}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
@@ -178,7 +180,8 @@ def test_another_persons_conversation_reads_as_one_that_does_not_exist_f14(serve
     assert answers[0].text.replace("'chat'", "'nope'") == answers[1].text
 
 
-def test_a_users_key_does_not_choose_ids_of_messages_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_a_users_key_does_not_choose_ids_of_messages(server: Serving) -> None:
     """An id counts in the whole space: with one that a program will use, the program's messages would be refused."""
     squatted = {"messages": [{"role": "user", "content": "mine", "id": "order-17"}]}
     bearer = {"Authorization": f"Bearer {server.key(space='ids', user='bo')}"}
@@ -197,7 +200,8 @@ def test_a_users_key_does_not_choose_ids_of_messages_g7(server: Serving) -> None
         assert http.post("/v1/conversations/alexs/messages", json=theirs).json()[0]["kept"] == "new"
 
 
-def test_a_users_key_keeps_nobody_from_telling_the_memory_something_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_a_users_key_keeps_nobody_from_telling_the_memory_something(server: Serving) -> None:
     """What somebody tells is kept in a conversation of theirs, whose name can be guessed."""
     bearer = {"Authorization": f"Bearer {server.key(space='told', user='bo')}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
@@ -208,7 +212,8 @@ def test_a_users_key_keeps_nobody_from_telling_the_memory_something_g7(server: S
         assert http.post("/v1/users/alex/remember", json={"text": "Alex plays chess"}).status_code == 200
 
 
-def test_a_users_key_takes_no_name_that_another_member_has_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_a_users_key_takes_no_name_that_another_member_has(server: Serving) -> None:
     """Nor one that looks the same; what others are called stays clear. Their own names they may give again."""
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='called')}"}) as http:
         for user, name in (("alex", "Captain Ahab"), ("bo", "Bosun")):
@@ -255,12 +260,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def test_every_kind_of_command_is_in_the_walk_f14() -> None:
+@pytest.mark.checklist("F14")
+def test_every_kind_of_command_is_in_the_walk() -> None:
     assert set(COMMANDS) == set(get_args(CommandKind))
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_a_command_of_a_users_key_reaches_nobody_else_f14(server: Serving, kind: str) -> None:
+@pytest.mark.checklist("F14")
+def test_a_command_of_a_users_key_reaches_nobody_else(server: Serving, kind: str) -> None:
     """By name, mention or id, in a chat of one's own: whoever it is, the answer is that of somebody unknown, and what
     is known of alex stays as it is."""
     before = state_of(server)
@@ -280,7 +287,8 @@ def test_a_command_of_a_users_key_reaches_nobody_else_f14(server: Serving, kind:
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_a_command_in_a_channel_shows_and_changes_nothing_told_elsewhere_f14(server: Serving, kind: str) -> None:
+@pytest.mark.checklist("F14")
+def test_a_command_in_a_channel_shows_and_changes_nothing_told_elsewhere(server: Serving, kind: str) -> None:
     """A member of a channel, of whom the program says who they are."""
     before = state_of(server)
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='theirs')}"}) as http:
@@ -292,7 +300,8 @@ def test_a_command_in_a_channel_shows_and_changes_nothing_told_elsewhere_f14(ser
     assert state_of(server) == before
 
 
-def test_what_others_told_of_a_user_in_private_is_not_for_that_users_key_f14(server: Serving) -> None:
+@pytest.mark.checklist("F14")
+def test_what_others_told_of_a_user_in_private_is_not_for_that_users_key(server: Serving) -> None:
     """Facts, their history and sources, the profile, and what `forget` takes out."""
     space = "gossip"
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space=space)}"}) as http:
@@ -315,7 +324,8 @@ def test_what_others_told_of_a_user_in_private_is_not_for_that_users_key_f14(ser
         assert "Quuxberg" in http.get("/v1/users/cleo/facts").text
 
 
-def test_a_users_key_does_not_say_how_others_see_the_user_f14(server: Serving) -> None:
+@pytest.mark.checklist("F14")
+def test_a_users_key_does_not_say_how_others_see_the_user(server: Serving) -> None:
     """A display name and a mention are the platform's: with another's, one would speak as that person."""
     bearer = {"Authorization": f"Bearer {server.key(space='names', user='bo', scopes=('read', 'write', 'admin'))}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
@@ -326,7 +336,8 @@ def test_a_users_key_does_not_say_how_others_see_the_user_f14(server: Serving) -
     assert answers == {"display": 403, "mention": 403, "nickname": 200, "alias": 200}
 
 
-def test_a_users_key_brings_back_what_that_user_had_forgotten_f14(server: Serving) -> None:
+@pytest.mark.checklist("F14")
+def test_a_users_key_brings_back_what_that_user_had_forgotten(server: Serving) -> None:
     """What somebody else told of the user and took back is, under whatever id, not there."""
     space = "undone"
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space=space)}"}) as http:
@@ -345,7 +356,8 @@ def test_a_users_key_brings_back_what_that_user_had_forgotten_f14(server: Servin
         assert "chess" in http.post("/v1/users/cleo/undo", json={"id": own["id"]}).text
 
 
-def test_where_channels_are_open_to_all_a_users_key_reads_no_chat_of_another_f14(tmp_path: Path) -> None:
+@pytest.mark.checklist("F14")
+def test_where_channels_are_open_to_all_a_users_key_reads_no_chat_of_another(tmp_path: Path) -> None:
     """The sources of a fact that was said before many and in private."""
     with Serving(str(tmp_path / "memory.db"), auth=True, share_channels=True) as running:
         bearer = {"Authorization": f"Bearer {running.key(space='open')}"}

@@ -32,7 +32,8 @@ def say(http: httpx2.Client, conversation: str, author: str, user: str | None = 
     assert http.post(f"/v1/conversations/{conversation}/messages", json=body).status_code == 200
 
 
-def test_a_chat_is_moved_merged_and_taken_back_each_once_f12(server: Serving) -> None:
+@pytest.mark.checklist("F12")
+def test_a_chat_is_moved_merged_and_taken_back_each_once(server: Serving) -> None:
     with client(server) as http:
         say(http, "chat", "anon", "anon")
         preview = http.post("/v1/conversations/chat/move", json={"user": "alex", "dry_run": True}).json()
@@ -57,7 +58,8 @@ def test_a_chat_is_moved_merged_and_taken_back_each_once_f12(server: Serving) ->
         assert http.post("/v1/users/nobody/merge", json={"into": "x"}).status_code == 404
 
 
-def test_a_users_key_takes_nothing_over_f12(server: Serving) -> None:
+@pytest.mark.checklist("F12")
+def test_a_users_key_takes_nothing_over(server: Serving) -> None:
     with client(server) as http, client(server, user="alex") as own, client(server, scopes=("read", "write")) as writer:
         say(http, "kims", "kim", "kim")
         say(http, "mine", "alex", "alex")
@@ -79,7 +81,8 @@ def test_a_users_key_takes_nothing_over_f12(server: Serving) -> None:
         assert owners == {"all": None, "kims": "sam", "ours": "alex"}
 
 
-def test_a_client_moves_as_a_memory_does_f12(server: Serving) -> None:
+@pytest.mark.checklist("F12")
+def test_a_client_moves_as_a_memory_does(server: Serving) -> None:
     with Client(server.url, server.key(space="default", scopes=ALL)) as memory:
         memory.conversation("über/uns", user="anon").add("user", "I live in Berlin.")
         assert memory.move_conversation("über/uns", to="x?#1", dry_run=True).conversations == {"über/uns": "x?#1"}

@@ -57,7 +57,8 @@ REMOVALS: dict[str, Callable[[httpx2.Client], httpx2.Response]] = {
 
 @pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 @pytest.mark.parametrize("removal", REMOVALS.values(), ids=list(REMOVALS))
-def test_what_others_edit_or_remove_makes_no_request_run_again_g8(
+@pytest.mark.checklist("G8")
+def test_what_others_edit_or_remove_makes_no_request_run_again(
     store_url: str, removal: Callable[[httpx2.Client], httpx2.Response]
 ) -> None:
     model = ScriptedLLM(["First.", "Second.", "Third."])
@@ -92,7 +93,8 @@ def test_what_others_edit_or_remove_makes_no_request_run_again_g8(
 
 
 @pytest.mark.every_store
-def test_what_was_erased_does_not_come_back_by_its_key_g8(store_url: str) -> None:
+@pytest.mark.checklist("G8")
+def test_what_was_erased_does_not_come_back_by_its_key(store_url: str) -> None:
     with Serving(store_url, followers=False) as server, httpx2.Client(base_url=server.url) as http:
         messages = "/v1/conversations/dm:alex/messages"
         named_otherwise = "/v1/conversations/chat/messages"
@@ -113,7 +115,8 @@ def test_what_was_erased_does_not_come_back_by_its_key_g8(store_url: str) -> Non
 
 
 @pytest.mark.every_store
-def test_messages_whose_conversation_was_moved_are_not_added_under_its_old_name_g8(store_url: str) -> None:
+@pytest.mark.checklist("G8")
+def test_messages_whose_conversation_was_moved_are_not_added_under_its_old_name(store_url: str) -> None:
     with Serving(store_url, followers=False) as server, httpx2.Client(base_url=server.url) as http:
         words = {"messages": [{"role": "user", "content": text} for text in ("one", "two")]}
         assert http.post("/v1/conversations/old/messages", json=words, headers=KEY).status_code == 200
@@ -125,7 +128,8 @@ def test_messages_whose_conversation_was_moved_are_not_added_under_its_old_name_
         assert len(http.get("/v1/conversations/old/messages").json()["items"]) == 2
 
 
-def test_a_row_of_a_request_is_of_hashes_that_nobody_can_guess_g8(tmp_path: Path) -> None:
+@pytest.mark.checklist("G8")
+def test_a_row_of_a_request_is_of_hashes_that_nobody_can_guess(tmp_path: Path) -> None:
     with Serving(str(tmp_path / "a.db"), followers=False) as server, httpx2.Client(base_url=server.url) as http:
         sent = http.build_request("POST", REMEMBER, json=CHESS)
         assert http.send(sent).status_code == 200
@@ -139,7 +143,8 @@ def test_a_row_of_a_request_is_of_hashes_that_nobody_can_guess_g8(tmp_path: Path
 
 
 @pytest.mark.every_store
-def test_what_is_under_way_while_something_is_removed_is_done_once_g8(store_url: str) -> None:
+@pytest.mark.checklist("G8")
+def test_what_is_under_way_while_something_is_removed_is_done_once(store_url: str) -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([["Half, ", gate, "whole."], "Again."])
     with (
@@ -163,7 +168,8 @@ def test_what_is_under_way_while_something_is_removed_is_done_once_g8(store_url:
         assert len(model.requests) == 1
 
 
-def test_a_removal_that_is_repeated_is_answered_alike_whatever_comes_after_g8(tmp_path: Path) -> None:
+@pytest.mark.checklist("G8")
+def test_a_removal_that_is_repeated_is_answered_alike_whatever_comes_after(tmp_path: Path) -> None:
     with Serving(str(tmp_path / "a.db"), followers=False) as server, httpx2.Client(base_url=server.url) as http:
         tell_hers(http)
         said = {"messages": [{"role": "user", "content": "at 7"}], "user": "kim"}
@@ -182,7 +188,8 @@ MIDNIGHT = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("start", [timedelta(0), timedelta(hours=12), timedelta(days=1) - timedelta(microseconds=1)])
-def test_a_key_counts_for_a_whole_day_at_any_hour_g8(tmp_path: Path, start: timedelta) -> None:
+@pytest.mark.checklist("G8")
+def test_a_key_counts_for_a_whole_day_at_any_hour(tmp_path: Path, start: timedelta) -> None:
     clock = FrozenClock(MIDNIGHT + start)
     with (
         Serving(str(tmp_path / "a.db"), followers=False, clock=clock) as server,
@@ -201,7 +208,8 @@ def test_a_key_counts_for_a_whole_day_at_any_hour_g8(tmp_path: Path, start: time
         assert len(server.store.read(lambda tx: tx.rows("answers"))) == 1
 
 
-def test_a_server_whose_clock_is_behind_finds_the_key_too_g8(tmp_path: Path) -> None:
+@pytest.mark.checklist("G8")
+def test_a_server_whose_clock_is_behind_finds_the_key_too(tmp_path: Path) -> None:
     clock = FrozenClock(MIDNIGHT + timedelta(seconds=1))
     with (
         Serving(str(tmp_path / "a.db"), followers=False, clock=clock) as server,
@@ -212,7 +220,8 @@ def test_a_server_whose_clock_is_behind_finds_the_key_too_g8(tmp_path: Path) -> 
         assert http.post(FACTS, json=BIKE, headers=KEY).json() == first.json()
 
 
-def test_a_request_whose_server_died_is_not_done_again_g8(tmp_path: Path) -> None:
+@pytest.mark.checklist("G8")
+def test_a_request_whose_server_died_is_not_done_again(tmp_path: Path) -> None:
     clock = FrozenClock()
     with (
         Serving(str(tmp_path / "a.db"), followers=False, clock=clock) as server,
@@ -231,7 +240,8 @@ def test_a_request_whose_server_died_is_not_done_again_g8(tmp_path: Path) -> Non
         assert http.send(request).json() == []
 
 
-def test_the_keys_of_older_days_are_removed_some_at_a_time_g8(tmp_path: Path) -> None:
+@pytest.mark.checklist("G8")
+def test_the_keys_of_older_days_are_removed_some_at_a_time(tmp_path: Path) -> None:
     clock = FrozenClock()
     with Serving(str(tmp_path / "a.db"), followers=False, clock=clock) as server:
 
@@ -251,7 +261,8 @@ def test_the_keys_of_older_days_are_removed_some_at_a_time_g8(tmp_path: Path) ->
         assert counts == [[51, 50], [2, 0]]
 
 
-def test_a_client_says_that_its_write_was_done_and_does_not_repeat_it_g8(
+@pytest.mark.checklist("G8")
+def test_a_client_says_that_its_write_was_done_and_does_not_repeat_it(
     answering_once: Callable[[int, Any], tuple[str, list[str]]],
 ) -> None:
     url, keys = answering_once(410, {"code": "answer_gone", "detail": "done already"})

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
-import openai
 import pytest
 from llm_server import drops, endless, fails, replies, says, sends, stays_open, streams, waits_for_the_end
 from openai_doubles import KEY, Exchange, Step, World, answers, assistant, either, in_turn, user, world_of
 
+import openai
 from everword.models.chat.openai import OpenAIModel
 from everword.testing.serving import Serving
 
@@ -151,7 +151,8 @@ def taught(world: World) -> Any:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("name", OUTAGES)
-def test_an_outage_is_an_error_of_openais_shape_and_the_log_stays_true_d9(
+@pytest.mark.checklist("D9")
+def test_an_outage_is_an_error_of_openais_shape_and_the_log_stays_true(
     world: World, name: str, stream: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """D9: the question is kept, once, and what was seen of an answer; and when the model is back, so is the talk."""

@@ -212,7 +212,8 @@ def test_a_model_that_fails_is_a_problem_before_the_stream_and_an_event_in_it(tm
 @pytest.mark.parametrize(
     "error", [ModelBusy, ModelRefused, ModelTimeout, ModelNonsense, EmbedderError], ids=lambda kind: kind.__name__
 )
-def test_f18_no_problem_names_a_models_address_or_repeats_what_it_said(
+@pytest.mark.checklist("F18")
+def test_no_problem_names_a_models_address_or_repeats_what_it_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, error: type[EverwordError]
 ) -> None:
     words = "m at http://10.0.0.7:8000/v1 refused, saying 'I keep bees'"

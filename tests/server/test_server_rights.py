@@ -307,7 +307,8 @@ def is_refused_by_scope(answer: httpx2.Response) -> bool:
 
 
 @pytest.mark.parametrize("caller", CALLERS, ids=lambda caller: caller.name)
-def test_an_answer_tells_no_more_than_the_scopes_of_the_key_g7(server: Serving, caller: Caller) -> None:
+@pytest.mark.checklist("G7")
+def test_an_answer_tells_no_more_than_the_scopes_of_the_key(server: Serving, caller: Caller) -> None:
     forbidden = {*WORDS.values()} - caller.may_read()
     learned = set[str]()
     missed = set[str]()
@@ -327,7 +328,8 @@ def test_an_answer_tells_no_more_than_the_scopes_of_the_key_g7(server: Serving, 
         assert missed == MISSED  # all else was done: the walk would have seen what it tells
 
 
-def test_the_walk_knows_every_route_page_and_tool_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_the_walk_knows_every_route_page_and_tool(server: Serving) -> None:
     routes = set(routes_of(server.app))
     rest = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
     pages = OPEN_PAGES | {f"GET {path}" for path in GETS} | {f"POST {path}" for path in POSTS}
@@ -348,7 +350,8 @@ def test_the_walk_knows_every_route_page_and_tool_g7(server: Serving) -> None:
     assert templates == set(RESOURCES)
 
 
-def test_the_description_says_which_scopes_a_route_needs_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_the_description_says_which_scopes_a_route_needs(server: Serving) -> None:
     paths = httpx2.get(f"{server.url}/openapi.json").json()["paths"]
     for path, method, needs in (
         ("/v1/users/{id}/forget", "post", "Needs the scopes `read` and `write`."),
@@ -360,7 +363,8 @@ def test_the_description_says_which_scopes_a_route_needs_g7(server: Serving) -> 
     assert "Needs" not in paths["/healthz"]["get"]["description"]
 
 
-def test_an_operation_that_tells_what_is_stored_needs_the_right_to_read_g7() -> None:
+@pytest.mark.checklist("G7")
+def test_an_operation_that_tells_what_is_stored_needs_the_right_to_read() -> None:
     for operation in OPERATIONS.values():
         assert operation.right in operation.rights
         assert operation.tells != "memory" or "read" in operation.rights
@@ -378,7 +382,8 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("path", ["/v1/conversations/c/messages", "/v1/messages"])
-def test_a_write_key_learns_nothing_stored_of_a_known_message_g7(server: Serving, path: str) -> None:
+@pytest.mark.checklist("G7")
+def test_a_write_key_learns_nothing_stored_of_a_known_message(server: Serving, path: str) -> None:
     """It is told which message it is and what became of it, in its own words; a key that reads is told what is kept."""
     space = f"space {next(_numbers)}"
 
@@ -403,7 +408,8 @@ def test_a_write_key_learns_nothing_stored_of_a_known_message_g7(server: Serving
     assert send(("write",), {"role": "user", "content": "new"})["kept"] == "new"
 
 
-def test_a_write_key_is_not_told_since_when_there_is_a_document_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_a_write_key_is_not_told_since_when_there_is_a_document(server: Serving) -> None:
     space = f"space {next(_numbers)}"
     url = f"{server.url}/v1/spaces/{space}/documents/k?namespace=notes"
     for scopes, is_told in ((("read", "write"), False), (("write",), False), (("read", "write"), True)):

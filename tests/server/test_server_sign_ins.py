@@ -28,7 +28,8 @@ def send_key(server: Serving, key: str, address: str = "127.0.0.1") -> httpx2.Re
         return http.post("/web/sign-in", data={"token": found[1], "key": key})
 
 
-def test_wrong_keys_from_an_address_are_refused_after_some_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_wrong_keys_from_an_address_are_refused_after_some(server: Serving) -> None:
     statuses = [send_key(server, WRONG).status_code for _ in range(BY_ADDRESS + 2)]
     assert statuses == [401] * BY_ADDRESS + [429] * 2
     refused = send_key(server, WRONG)
@@ -39,7 +40,8 @@ def test_wrong_keys_from_an_address_are_refused_after_some_g7(server: Serving) -
     assert httpx2.get(f"{server.url}/v1/space", headers={"Authorization": f"Bearer {server.key()}"}).status_code == 200
 
 
-def test_right_keys_never_count_g7(server: Serving) -> None:
+@pytest.mark.checklist("G7")
+def test_right_keys_never_count(server: Serving) -> None:
     key = server.key()
     assert {send_key(server, key).status_code for _ in range(BY_ADDRESS + 5)} == {303}
 
@@ -49,7 +51,8 @@ def clock_at(table: Path | None = None) -> tuple[SignIns, list[float]]:
     return SignIns(table, lambda: now[0]), now
 
 
-def test_many_addresses_together_are_slowed_and_a_right_key_is_let_in_g7() -> None:
+@pytest.mark.checklist("G7")
+def test_many_addresses_together_are_slowed_and_a_right_key_is_let_in() -> None:
     sign_ins, now = clock_at()
     attempts = [sign_ins.begin_attempt(f"10.0.{number // 250}.{number % 250}") for number in range(IN_ALL)]
     assert {attempt.wait for attempt in attempts} == {0.0}
@@ -63,7 +66,8 @@ def test_many_addresses_together_are_slowed_and_a_right_key_is_let_in_g7() -> No
     assert sign_ins.begin_attempt("10.9.9.9").wait == 0.0
 
 
-def test_tries_at_once_count_before_they_have_failed_g7() -> None:
+@pytest.mark.checklist("G7")
+def test_tries_at_once_count_before_they_have_failed() -> None:
     sign_ins, now = clock_at()
     waits = [sign_ins.begin_attempt("192.0.2.1").wait for _ in range(BY_ADDRESS + 1)]
     assert waits[:-1] == [0.0] * BY_ADDRESS
@@ -72,7 +76,8 @@ def test_tries_at_once_count_before_they_have_failed_g7() -> None:
     assert sign_ins.begin_attempt("192.0.2.1").wait == 0.0
 
 
-def test_workers_count_tries_together_g7(tmp_path: Path) -> None:
+@pytest.mark.checklist("G7")
+def test_workers_count_tries_together(tmp_path: Path) -> None:
     table = table_beside(tmp_path / "rates")
     assert table is not None
     assert create_table(table).name == SIGN_INS
@@ -82,7 +87,8 @@ def test_workers_count_tries_together_g7(tmp_path: Path) -> None:
     assert [wait == 0.0 for wait in waits] == [True] * BY_ADDRESS + [False] * 2
 
 
-def test_an_address_of_ipv6_counts_by_its_network_g7() -> None:
+@pytest.mark.checklist("G7")
+def test_an_address_of_ipv6_counts_by_its_network() -> None:
     assert network_of("2001:db8:0:1::5") == network_of("2001:db8:0:1:ffff::9")
     assert network_of("2001:db8:0:1::5") != network_of("2001:db8:0:2::5")
     assert network_of("::ffff:192.0.2.1") == network_of("192.0.2.1")

@@ -62,7 +62,8 @@ def serving(folder: Path, options: ServerOptions) -> Iterator[Serving]:
         yield running
 
 
-def test_f15_a_body_that_stops_is_not_waited_for(tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_a_body_that_stops_is_not_waited_for(tmp_path: Path) -> None:
     with serving(tmp_path, QUICK) as server, connected(server.port, head(len(BODY)) + BODY[:5]) as talk:
         answer = whole_answer(talk)
     assert answer.startswith(b"HTTP/1.1 408")
@@ -78,7 +79,8 @@ def test_f15_a_body_that_stops_is_not_waited_for(tmp_path: Path) -> None:
     ],
     ids=["below the rate", "beyond the time"],
 )
-def test_f15_a_body_that_comes_letter_by_letter_is_not_waited_for(tmp_path: Path, options: ServerOptions) -> None:
+@pytest.mark.checklist("F15")
+def test_a_body_that_comes_letter_by_letter_is_not_waited_for(tmp_path: Path, options: ServerOptions) -> None:
     with serving(tmp_path, options) as server, connected(server.port, head(1 << 20) + b"{") as talk:
         for _ in range(int(PATIENCE / 0.02)):
             answered, _, _ = select.select([talk], [], [], 0.02)
@@ -88,7 +90,8 @@ def test_f15_a_body_that_comes_letter_by_letter_is_not_waited_for(tmp_path: Path
         assert talk.recv(1 << 16).startswith(b"HTTP/1.1 408")
 
 
-def test_f15_a_body_that_comes_in_parts_is_taken(tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_a_body_that_comes_in_parts_is_taken(tmp_path: Path) -> None:
     with serving(tmp_path, ServerOptions()) as server, connected(server.port, head(len(BODY)) + BODY[:5]) as talk:
         with connected(server.port, HEALTH) as other:
             assert whole_answer(other).startswith(b"HTTP/1.1 200")
@@ -96,7 +99,8 @@ def test_f15_a_body_that_comes_in_parts_is_taken(tmp_path: Path) -> None:
         assert talk.recv(1 << 16).startswith(b"HTTP/1.1 200")
 
 
-def test_f15_those_who_wait_longest_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.checklist("F15")
+def test_those_who_wait_longest_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "most", 4)
     with serving(tmp_path, ServerOptions()) as server, ExitStack() as stack:
         waiting = [stack.enter_context(connected(server.port, head(9) + b"{"))]
@@ -127,7 +131,8 @@ def reluctant(port: int, said: bytes) -> socket.socket:
     return talk
 
 
-def test_f15_whoever_does_not_take_an_answer_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.checklist("F15")
+def test_whoever_does_not_take_an_answer_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(tmp_path, ServerOptions()) as server:
         server.run(server.memory.conversation("c", user="alex").add("user", "x" * LARGE))
         with reluctant(server.port, PAGE) as talk:
@@ -137,7 +142,8 @@ def test_f15_whoever_does_not_take_an_answer_gives_way(tmp_path: Path, monkeypat
             assert len(whole_answer(talk)) < LARGE
 
 
-def test_f15_no_model_goes_on_speaking_to_somebody_who_does_not_listen(
+@pytest.mark.checklist("F15")
+def test_no_model_goes_on_speaking_to_somebody_who_does_not_listen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Connection, "unread_patience", 0.3)
@@ -164,7 +170,8 @@ main()
 """
 
 
-def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path: Path) -> None:
     """More of them than the process has files."""
     log = tmp_path / "server.log"
     with log.open("wb") as file:
@@ -203,7 +210,8 @@ print(sum(each["collections"] for each in gc.get_stats()) - before)
 """
 
 
-def test_f15_a_body_of_many_lists_is_not_looked_through_again_and_again(tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_a_body_of_many_lists_is_not_looked_through_again_and_again(tmp_path: Path) -> None:
     """By Python's collector, as often as once for every 700 of them, while nobody else is answered."""
     command = [sys.executable, "-c", READ_LISTS, str(tmp_path / "a.db")]
     with PreparedProgram[str](command, stdout=subprocess.PIPE, text=True) as process:

@@ -98,7 +98,8 @@ def mutated(whole: str, chance: random.Random) -> bytes:
     return json.dumps(data, ensure_ascii=True).encode()
 
 
-def test_a_damaged_file_gives_errors_of_ours_alone_f15(whole: str, tmp_path: Path) -> None:
+@pytest.mark.checklist("F15")
+def test_a_damaged_file_gives_errors_of_ours_alone(whole: str, tmp_path: Path) -> None:
     chance = random.Random(20260515)
     refused = 0
     for case in range(CASES):
@@ -142,7 +143,8 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 
 
 @pytest.mark.parametrize(("change", "named"), DAMAGES.values(), ids=DAMAGES.keys())
-def test_what_is_wrong_is_named_by_table_row_and_column_f15(
+@pytest.mark.checklist("F15")
+def test_what_is_wrong_is_named_by_table_row_and_column(
     whole: str, tmp_path: Path, change: Callable[[dict[str, Any]], object], named: str
 ) -> None:
     path = tmp_path / "memory.json"

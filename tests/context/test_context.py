@@ -1,0 +1,302 @@
+"""A context: sections with budgets, every past message at its tier or left out with a reason, never a token over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sample_sizes import sample
+
+from everword import Budget, Context, Draft, InvalidInput, Memory, Role
+from everword.context.build import PER_MESSAGE, PER_REPLY
+from everword.model import Section
+from everword.models.tokens import TiktokenTokenizer
+from everword.testing import FrozenClock, ScriptedLLM
+
+TOKENIZER = TiktokenTokenizer("o200k_base")
+LONG = "The shop in Berlin opens at nine and closes at six, except on Sundays when it stays closed all day. " * 3
+
+
+def tokens(context: Context) -> int:
+    """What a model is sent, counted afresh."""
+    return PER_REPLY + sum(PER_MESSAGE + TOKENIZER.count(message["content"]) for message in context.messages)
+
+
+def sections(context: Context) -> dict[str, Section]:
+    return {section.name: section for section in context.receipt.sections}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(str(tmp_path / "memory.db"), window_turns=0) as opened:
+        yield opened
+
+
+@pytest.mark.checklist("F3")
+def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question(store_url: str) -> None:
+    """F3: with the day, and the times of the messages."""
+    clock = FrozenClock(datetime(2022, 2, 2, 18, tzinfo=UTC))
+    with Memory(store_url, followers=False, clock=clock) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.add("user", "My name is Alex and I prefer Python.")
+        clock.advance(timedelta(minutes=20))
+        chat.add("assistant", "Noted, Alex.")
+        context = chat.context("Which language for the example?", system="Be brief.", markers=False)
+        times = "Times of messages: m1 to m2: Wed 2 Feb 2022, 18:00 to 18:20."
+        assert context.messages == [
+            {"role": "system", "content": f"Be brief.\n\nToday is Wednesday, 2 February 2022.\n\n{times}"},
+            {"role": "user", "content": "My name is Alex and I prefer Python."},
+            {"role": "assistant", "content": "Noted, Alex."},
+            {"role": "user", "content": "Which language for the example?"},
+        ]
+        opening = chat.context("Again?", markers=False).messages[0]["content"]
+        assert opening == f"Today is Wednesday, 2 February 2022.\n\n{times}"
+        assert len(chat.history()) == 2, "asking for a context adds nothing"
+
+
+@pytest.mark.checklist("A7")
+def test_it_opens_with_tiers_and_markers_and_labels_every_past_message(memory: Memory) -> None:
+    """A7: what tiers are, how to ask, and each past message with its id, role and tier."""
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 15))
+    memory.settle()
+    context = chat.context("What now?")
+    opening = context.messages[0]
+    assert opening["role"] == "system"
+    for expected in ("tier", "[REQUEST_TIER:3:ID]", "[SEARCH_EPISODIC:"):
+        assert expected in opening["content"]
+    for turn in range(1, 7):
+        role = "user" if turn % 2 else "assistant"
+        assert f"MESSAGE[m{turn}] ({role}, tier 1):" in opening["content"]
+    assert opening["content"].endswith("\n\nMessages m7 to m14 follow in full (tier 3).")
+    assert [message["role"] for message in context.messages[1:-1]] == ["user", "assistant"] * 4
+
+
+@pytest.mark.checklist("A2", "B1")
+def test_older_messages_enter_at_tier_one_and_the_last_exchanges_whole(memory: Memory) -> None:
+    """A2, B1: a new message enters later contexts at tier 1; the last exchanges are there word for word."""
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 15))
+    memory.settle()
+    context = chat.context("What now?")
+    parts = sections(context)
+    assert [(item.id, item.tier) for item in parts["history"].items] == [(f"m{n}", 1) for n in range(1, 7)]
+    assert [m["content"] for m in context.messages[1:-1]] == [f"{n}. {LONG}" for n in range(7, 15)]
+    original = sum(TOKENIZER.count(f"{n}. {LONG}") for n in range(1, 7))
+    assert parts["history"].tokens < original / 2
+
+
+def test_the_same_state_gives_the_same_bytes(store_url: str) -> None:
+    with Memory(store_url) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(Draft("user", f"message {n} " * 30) for n in range(60))
+        memory.settle()
+        first = chat.context("What now?", budget=Budget(total=3_000), system="Be brief.")
+        assert chat.context("What now?", budget=Budget(total=3_000), system="Be brief.") == first
+    with Memory(store_url, followers=False) as memory:
+        again = memory.conversation("demo", user="alex").context(
+            "What now?", budget=Budget(total=3_000), system="Be brief."
+        )
+        assert again == first
+
+
+def test_what_changes_rarely_comes_first_and_stays_the_same(memory: Memory) -> None:
+    chat = memory.conversation("demo", user="alex")
+    before = chat.context("Hello there, how is the shop?", system="You sell bicycles.").messages[0]["content"]
+    chat.extend([Draft("user", LONG), Draft("assistant", "Noted.")])
+    after = chat.context("And what about the tyres?", system="You sell bicycles.").messages[0]["content"]
+    assert after.startswith(before)
+
+
+def test_the_receipt_says_what_is_in_and_what_is_not(memory: Memory) -> None:
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 61))
+    memory.settle()
+    context = chat.context("When is the shop closed?", budget=Budget(total=1_600))
+    receipt, parts = context.receipt, sections(context)
+    assert receipt.tokens == tokens(context) <= 1_600
+    named = [item.id for part in receipt.sections for item in (*part.items, *part.left_out)]
+    assert {f"m{n}" for n in range(1, 61)} <= set(named)
+    assert all(item.reason for part in receipt.sections for item in (*part.items, *part.left_out))
+    assert parts["history"].left_out
+    table = receipt.explain()
+    assert "history" in table
+    assert "m60" in table
+    assert f"{receipt.tokens:,} of 1,600" in table
+
+
+@pytest.mark.checklist("A14")
+def test_when_not_all_fits_the_relevant_older_messages_are_chosen(memory: Memory) -> None:
+    """A14: not by age alone."""
+    chat = memory.conversation("demo", user="alex")
+    chat.add(
+        "user", "My passport number is X1234567 and it expires in October, remember that for the visa form please."
+    )
+    for n in range(2, 120):
+        chat.add("user" if n % 2 else "assistant", f"{n}. We talked about football, the weather and lunch again. " * 2)
+    memory.settle()
+    context = chat.context("When does my passport expire?", budget=Budget(total=1_200))
+    shown = sections(context)["history"]
+    assert "m1" in [item.id for item in shown.items]
+    assert len(shown.left_out) > 20
+
+
+@pytest.mark.checklist("D6")
+def test_retrieved_memory_is_shown_once_with_its_date(tmp_path: Path) -> None:
+    """D6: what the context shows already is not shown again."""
+    with Memory(str(tmp_path / "a.db")) as memory:
+        memory.conversation("old", user="alex").add("user", "The wifi name of the cabin is tulip-42.")
+        chat = memory.conversation("new", user="alex")
+        chat.add("user", "The cabin has a new wifi router since May.")
+        memory.settle()
+        context = chat.context("What was the wifi name of the cabin?")
+        found = sections(context)["retrieved"]
+        assert [item.reason.split()[0] for item in found.items] == ["relevant"]
+        text = "\n".join(message["content"] for message in context.messages)
+        assert text.count("tulip-42") == 1
+        assert text.count("new wifi router") == 1
+        other = memory.conversation("theirs", user="bob").context("What was the wifi name of the cabin?")
+        assert "tulip-42" not in str(other.messages)
+
+
+@pytest.mark.checklist("B10")
+def test_small_talk_retrieves_nothing(tmp_path: Path) -> None:
+    """B10: "hi" and "thanks" skip retrieval."""
+    with Memory(str(tmp_path / "a.db")) as memory:
+        memory.conversation("old", user="alex").add("user", "Hi, thanks! I said hi and thanks for the cake.")
+        memory.settle()
+        chat = memory.conversation("new", user="alex")
+        assert "retrieved" not in sections(chat.context("hi"))
+        assert "retrieved" not in sections(chat.context("thanks!"))
+        assert "retrieved" in sections(chat.context("what did I say thanks for?"))
+
+
+def test_a_channel_shows_who_spoke_and_nothing_of_private_chats(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "a.db")) as memory:
+        memory.conversation("private", user="ann").add("user", "My salary is 4242 euros.")
+        channel = memory.conversation("general")
+        channel.add("user", "Who brings cake?", author="ann")
+        channel.add("user", "I do.", author="bob")
+        memory.settle()
+        context = channel.context("What is the salary of ann?")
+        assert "4242" not in str(context.messages)
+        assert [m["content"] for m in context.messages[1:-1]] == ["ann: Who brings cake?", "bob: I do."]
+
+
+@pytest.mark.checklist("D5")
+def test_a_compact_budget_keeps_sections_to_their_share(memory: Memory) -> None:
+    """D5: 8,000 in all: 1,500 system, 2,000 summaries, 1,500 retrieved, 3,000 recent, the last 4 pairs."""
+    budget = Budget.compact()
+    assert (budget.total, budget.system, budget.summaries, budget.retrieved, budget.recent, budget.pairs) == (
+        8_000,
+        1_500,
+        2_000,
+        1_500,
+        3_000,
+        4,
+    )
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 260) for n in range(1, 41))
+    memory.settle()
+    context = chat.context("What now?", budget=budget)
+    recent = sections(context)["recent"]
+    assert len(recent.items) <= 8
+    assert sum(item.tokens for item in recent.items) <= 3_000
+    assert tokens(context) == context.receipt.tokens <= 8_000
+
+
+@pytest.mark.parametrize(
+    ("text", "system", "budget", "field", "reason"),
+    [
+        ("word " * 500, None, Budget(total=400), "text", "no room"),
+        ("hello", "word " * 300, Budget(total=5_000, system=200), "system", "the budget allows 200"),
+        ("hello", "word " * 300, Budget(total=200), "text", "no room"),
+        ("hello", None, Budget(total=0), "budget", "at least one"),
+        ("hello", None, Budget(total=-5), "budget", "at least one"),
+        ("hello", None, Budget(total=1), "text", "no room"),
+    ],
+)
+def test_what_cannot_fit_is_refused(
+    memory: Memory, text: str, system: str | None, budget: Budget, field: str, reason: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        memory.conversation("demo", user="alex").context(text, system=system, budget=budget, markers=False)
+    assert refused.value.field == field
+    assert reason in refused.value.reason
+
+
+def test_a_budget_that_just_fits_is_enough(memory: Memory) -> None:
+    chat = memory.conversation("demo", user="alex")
+    chat.add("user", "one two three")
+    least = PER_REPLY + PER_MESSAGE + TOKENIZER.count("What now?")
+    shown = chat.context("What now?", budget=Budget(total=least), markers=False).messages
+    assert [m["content"] for m in shown] == ["What now?"]
+    more = least + PER_MESSAGE + TOKENIZER.count("one two three")
+    assert len(chat.context("What now?", budget=Budget(total=more), markers=False).messages) == 2
+
+
+def test_erased_messages_take_no_place(memory: Memory) -> None:
+    channel = memory.conversation("general")
+    channel.extend(Draft("user", f"kim {n}", author="kim") for n in range(5))
+    channel.extend(Draft("user", f"alex {n}", author="alex") for n in range(450))
+    memory.erase(user="alex")
+    assert "alex" not in str(channel.context("And?", markers=False).messages)
+    assert [m.content for m in channel.history(limit=3)] == ["kim 2", "kim 3", "kim 4"]
+    assert [m.content for m in channel.history(limit=3, before=5)] == ["kim 1", "kim 2", "kim 3"]
+
+
+# -- the property
+
+words = st.text(st.sampled_from("ab \n.,'é日本語😀#<|>[]=_"), max_size=160)
+spoken = st.lists(st.tuples(st.sampled_from(("user", "assistant", "system", "tool")), words), max_size=14)
+budgets = st.builds(
+    Budget,
+    total=st.integers(-1, 900),
+    system=st.integers(0, 600),
+    retrieved=st.integers(0, 300),
+    recent=st.none() | st.integers(0, 300),
+    pairs=st.integers(0, 4),
+)
+numbers = count(1)
+
+
+@settings(max_examples=sample(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=spoken, text=words, system=st.none() | words, budget=budgets, markers=st.booleans())
+@pytest.mark.checklist("D5")
+def test_a_context_is_never_over_budget(
+    memory: Memory, said: list[tuple[Role, str]], text: str, system: str | None, budget: Budget, markers: bool
+) -> None:
+    """D5: by the model's own tokenizer, for whatever was said; and the current message is always there, whole."""
+    chat = memory.conversation(f"chat {next(numbers)}", user=f"user {next(numbers)}")
+    chat.extend(Draft(role, content, metadata={"n": 1}) for role, content in said)
+    try:
+        context = chat.context(text, budget=budget, system=system, markers=markers)
+    except InvalidInput as error:
+        assert error.field in ("budget", "system", "text")  # noqa: PT017  a budget may be too small, or may not
+        return
+    assert tokens(context) == context.receipt.tokens <= budget.total
+    assert context.messages[-1] == {"role": "user", "content": text}
+    assert [m["role"] for m in context.messages[:-1]].count("system") <= 1
+
+
+@pytest.mark.checklist("E9")
+def test_a_follow_up_question_stands_alone_and_is_searched_for_so(tmp_path: Path) -> None:
+    """E9: by the memory model, or without one by what the last exchange was about."""
+    model = ScriptedLLM(default='{"question": "How much does the Lumix GX9 cost?"}')
+    for memory_model, expected in ((None, "Lumix GX9"), (model, "How much does the Lumix GX9 cost?")):
+        with Memory(str(tmp_path / f"{expected}.db"), memory=memory_model) as memory:
+            old = memory.conversation("old", user="alex")
+            old.add("user", "I saw the Lumix GX9 for 450 euros at the shop by the bridge.")
+            old.add("user", "The bicycle in the window next to it was 300 euros.")
+            chat = memory.conversation("new", user="alex")
+            chat.add("user", "Tell me about the Lumix GX9 camera.")
+            chat.add("assistant", "It is a small mirrorless camera by Panasonic with 20 megapixels.")
+            assert expected in chat.standalone("How much does it cost?")
+            assert chat.standalone("Who painted The Night Watch?") if memory_model is None else True
+            memory.settle()
+            assert "450 euros" in chat.context("How much does it cost?").messages[0]["content"]

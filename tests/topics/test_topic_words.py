@@ -1,0 +1,134 @@
+"""What messages and topics are about, by their words, and how topics are named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from everword.model import Role
+from everword.topics.rules.words import (
+    MAX_PHRASES_KEPT,
+    MAX_STEMS,
+    NO_WORDS,
+    TITLE,
+    Rarity,
+    TopicWords,
+    is_due,
+    key_title,
+    opening_title,
+    read_words,
+    shared_words,
+)
+
+BEES = [
+    "I bought a second bee hive for the orchard.",
+    "How do I move the bee hive without angry bees?",
+    "The queen of the new bee hive lays well.",
+]
+ROOF = ["The roofer found three broken tiles.", "New tiles for the roof are two hundred euros."]
+
+
+def talked(*texts: str, role: Role = "user") -> TopicWords:
+    words = NO_WORDS
+    for text in texts:
+        words = words.with_message(read_words(text, role))
+    return words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hey Dana! Long time no see! What's up?",
+        "Thanks so much, Dana!",
+        "So proud of you! Congrats!",
+        "That's awesome, can't wait!",
+        "See you later, bye Dana!",
+        "ok",
+        "12.50",
+        "",
+    ],
+)
+@pytest.mark.checklist("E1")
+def test_pleasantries_have_no_words(text: str) -> None:
+    """E1: greetings, thanks and good-byes open nothing and name nothing."""
+    assert read_words(text).is_empty
+    assert not read_words(text).is_telling
+
+
+def test_words_with_content_are_read_and_names_are_kept_as_written() -> None:
+    words = read_words("Hey Dana! I finally booked the night train to Lisbon with Tomasz.")
+    assert {"train", "lisbon", "tomasz"} <= words.stems
+    assert "Lisbon" in words.phrases
+    assert not words.stems & {"dana", "hey"}
+
+
+def test_a_short_question_of_general_words_tells_nothing() -> None:
+    assert not read_words("What challenges did you face?").is_telling
+    assert read_words("What glaze did you use?").is_telling
+
+
+def test_a_topic_keeps_few_words_and_the_frequent_ones_stay() -> None:
+    words = talked(*BEES, *(f"The word{n} and the other{n} of it." for n in range(100)))
+    assert len(words.stems) <= MAX_STEMS
+    assert len(words.phrases) <= MAX_PHRASES_KEPT
+    assert words.stems["bee"] == 3
+    assert TopicWords.from_object(words.to_object()) == words
+    assert TopicWords.from_object({}) == NO_WORDS
+
+
+def test_words_come_back_from_a_store_in_their_order() -> None:
+    words = talked(*ROOF, *BEES)
+    stored = json.loads(json.dumps(words.to_object(), sort_keys=True))
+    again = TopicWords.from_object(stored)
+    assert list(again.stems.items()) == list(words.stems.items())
+    assert list(again.phrases.items()) == list(words.phrases.items())
+    assert list(again.phrases) != sorted(again.phrases)
+    del stored["order"]  # as it was stored before
+    assert TopicWords.from_object(stored) == words
+
+
+def test_rare_words_count_more() -> None:
+    bees = talked(*BEES)
+    roof = talked(*ROOF)
+    rarity = Rarity([bees.stems, roof.stems, talked("The orchard has new tiles.").stems])
+    assert rarity.of("hive") > rarity.of("tile")
+    message = {root: rarity.of(root) for root in read_words("Is the bee hive safe?").stems}
+    assert shared_words(message, bees) > 0.5 > shared_words(message, roof) == 0
+
+
+@pytest.mark.checklist("E1")
+def test_key_phrases_name_a_topic_against_the_others() -> None:
+    """From the third message on; two to five words."""
+    title = key_title(talked(*BEES), [talked(*ROOF), talked("The orchard needs a fence.")])
+    assert "bee hive" in title
+    assert 2 <= len(title.replace(",", "").split()) <= 5
+    assert "tiles" in key_title(talked(*ROOF), [talked(*BEES)])
+    assert key_title(NO_WORDS, []) == ""
+
+
+@pytest.mark.checklist("E1")
+def test_the_opening_title_has_80_characters_and_begins_with_what_is_said() -> None:
+    assert opening_title("Hey Dana! Good to see you! I sold the old boat.") == "I sold the old boat."
+    assert opening_title("👋") == "👋"
+    assert len(opening_title("The boat " * 40)) <= TITLE
+    assert opening_title("Hi!") == "Hi!", "nothing else was said"
+
+
+def test_a_topic_is_named_again_as_it_grows_not_with_every_message() -> None:
+    due = [count for count in range(1, 100) if is_due(count)]
+    assert due[0] == 3
+    assert len(due) < 10
+
+
+@pytest.mark.checklist("E1")
+def test_a_title_says_what_and_not_how_it_is_or_what_is_done_with_it() -> None:
+    choir = (
+        "I am joining the choir of our street, though I am afraid of high notes.",
+        "They are fine with joining a choir late. On Friday I was terribly nervous and afraid.",
+        "The old choir sings on Friday, it is dangerous for the windows and nervous neighbours.",
+    )
+    title = key_title(talked(*choir), [talked(*BEES)])
+    assert "choir" in title
+    for word in ("joining", "afraid", "Friday", "dangerous"):
+        assert word not in title
