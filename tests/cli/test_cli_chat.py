@@ -159,7 +159,7 @@ def test_a_reply_cannot_command_the_terminal() -> None:
 
 def test_markers_are_not_shown() -> None:
     with serving(
-        streams("[REQUEST_", "TIER:3:m1]"), streams("Here it is.\n<recol", "lect>\nU1: a = b\n</everword>")
+        streams("[REQUEST_", "TIER:3:m1]"), streams("Here it is.\n<ever", "word>\nU1: a = b\n</everword>")
     ) as s:
         assert succeeded("chat", input="What was it?\n", env=model(s)) == "Here it is.\n"
 

@@ -19,7 +19,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 PIECES = [
     *("[REQUEST_TIER:2:abc]", "[REQUEST_TIER:3:x,y]", "[SEARCH_EPISODIC: foo [1] bar]", "[SEARCH_EPISODIC: ", "[REQ"),
     *("UEST_TIER:2:x]", "REQUEST_TIER", "[request tier:", "[SEARCH EPISODIC", "[", "]", "[[", "]]", "【", "】", "\\"),
-    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<everword>", "</everword>", "<reco", "llect>"),
+    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<everword>", "</everword>", "<ever", "word>"),
     *("```everword\n", "everword", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
     *("[1]", "[ ]", "[REQUIRED]", "é", "。", "/", "x" * 30, " " * 70, "\n" * 70, "*" * 7, "-" * 50, "_" * 161),
 ]
@@ -189,7 +189,7 @@ class TestAsLittleAsPossible:
             "_",
             "1. ",
             "~",
-            "<r",
+            "<e",
         ],
     )
     def test_what_is_held_is_bounded(self, unit: str) -> None:

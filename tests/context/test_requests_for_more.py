@@ -23,7 +23,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 PIECES = [
     *("[REQUEST_TIER:2:abc]", "[REQUEST_TIER:3:x,y]", "[SEARCH_EPISODIC: foo bar]", "[SEARCH_EPISODIC: ", "[REQ"),
     *("UEST_TIER:2:x]", "REQUEST_TIER", "[request tier:", "[SEARCH EPISODIC", "[", "]", "[[", "]]", "【", "】", "\\"),
-    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<everword>", "</everword>", "<reco", "llect>"),
+    *("`", "```", "~~~", "**", "*", "_", "(", ")", '"', "<", "<everword>", "</everword>", "<ever", "word>"),
     *("```everword\n", "everword", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
     *("[1]", "[ ]", "[REQUIRED]", "é", "。", "/", "x" * 30, "y" * 300, " " * 70, "\n" * 70, "*" * 7, "-" * 50),
 ]
@@ -280,7 +280,7 @@ class TestWhatIsLeft:
                 assert strip("Done.\n" + tag[:end]) == "Done."
 
     def test_a_beginning_in_the_middle_is_text(self) -> None:
-        assert strip("[REQ and [SEARCH_EPI and <reco then") == "[REQ and [SEARCH_EPI and <reco then"
+        assert strip("[REQ and [SEARCH_EPI and <ever then") == "[REQ and [SEARCH_EPI and <ever then"
 
     def test_an_unclosed_tier_takes_only_its_own(self) -> None:
         assert parse("[REQUEST_TIER:3:a, b and then I know.") == ParsedReply(
@@ -306,7 +306,7 @@ class TestWhatIsLeft:
             text = outer[:cut] + inner + outer[cut:]
             assert ("b", 3) not in tiers(strip(text))
             assert not SEEN.search(strip(text))
-        assert not SEEN.search(strip(f"<reco{inner}llect>"))
+        assert not SEEN.search(strip(f"<ever{inner}word>"))
         assert "```everword" not in strip(f"``{inner}`everword\nx")
 
 

@@ -112,7 +112,7 @@ OUTAGES = {
     "a break before a word": Outage(drops, ModelBusy, "broke off"),
     "a break in the middle": Outage(lambda: drops("You run ", "two sh"), ModelBusy, "broke off", "You run two sh"),
     "a break in a marker": Outage(lambda: drops("You run two. ", "[REQUEST_TI"), ModelBusy, "broke", "You run two."),
-    "a break in the block": Outage(lambda: drops("Two.\n<recol", "lect>\nU1: a"), ModelBusy, "broke off", "Two."),
+    "a break in the block": Outage(lambda: drops("Two.\n<ever", "word>\nU1: a"), ModelBusy, "broke off", "Two."),
     "a break after a request": Outage(
         lambda: in_turn(answers(f"Let me look. {MARKER}"), drops("You ", "run")),
         ModelBusy,

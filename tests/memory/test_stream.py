@@ -30,7 +30,7 @@ LONG = (
     "My name is Alex and I run two bicycle shops in Berlin. The first one opened in 2012, the second in May 2019. "
     "We decided to use PostgreSQL for the stock, because SQLite was locked whenever both tills wrote at once."
 )
-PIECES = ("One", " two", MARKER, "[REQ", "UEST_TIER:3:m1]", TIERS, "\n", " ", "`", "<reco", "**", "[1]", "[", "日本")
+PIECES = ("One", " two", MARKER, "[REQ", "UEST_TIER:3:m1]", TIERS, "\n", " ", "`", "<ever", "**", "[1]", "[", "日本")
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 
 
