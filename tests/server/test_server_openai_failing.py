@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import openai
 import pytest
 from llm_server import drops, endless, fails, replies, says, sends, stays_open, streams, waits_for_the_end
 from openai_doubles import KEY, Exchange, Step, World, answers, assistant, either, in_turn, user, world_of
 
-import openai
 from everword.models.chat.openai import OpenAIModel
 from everword.testing.serving import Serving
 
