@@ -123,7 +123,7 @@ async def measure(url: str, conversations: Sequence[tuple[str, list[Draft]]]) ->
         note("append")
         gc.set_threshold(SELDOM)
         for name, follower in memory.runtime.followers.items():
-            await settle([follower], 36_000, memory.runtime.read)
+            await settle([follower], 36_000, memory.runtime.calls)
             note(name)
     return costs
 

@@ -36,7 +36,7 @@ def keep(path: Path, count: int) -> None:
         for first in range(0, count, BATCH):
             chat.extend([Draft("user", text) for text in texts[first : first + BATCH]])
         runtime = memory.engine.runtime
-        memory.run(lambda _: settle([runtime.followers["index"]], 3600, runtime.read))
+        memory.run(lambda _: settle([runtime.followers["index"]], 3600, runtime.calls))
 
 
 def time_command(command: Sequence[str], runs: int, environment: dict[str, str]) -> tuple[float, float]:

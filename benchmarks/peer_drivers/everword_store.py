@@ -53,7 +53,7 @@ class EverwordPeer:
             self._numbers[added.message.id] = number
         self._clock.moment = None
         runtime = self._memory.engine.runtime
-        self._memory.run(lambda _: settle([runtime.followers["index"]], math.inf, runtime.read))
+        self._memory.run(lambda _: settle([runtime.followers["index"]], math.inf, runtime.calls))
 
     def search(self, scope: str, query: str, limit: int, now: str | None) -> list[int]:
         self._clock.moment = None if now is None else datetime.fromisoformat(now)

@@ -16,8 +16,7 @@ from everword.changes.retention_rules import Retention
 from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import ConfigError
-from everword.follow.metrics import ActivityCounter
-from everword.follow.usage import Meter
+from everword.follow.ask import ActivityCounter, Meter
 from everword.log.secret_policy import SecretMode, SecretPolicy
 from everword.masking import keep_password_out_of_texts
 from everword.memory.memory import MemoryEngine

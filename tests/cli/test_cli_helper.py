@@ -40,7 +40,7 @@ def test_it_reads_the_facts_and_nothing_else_and_ends_by_itself(tmp_path: Path) 
 async def index_a_message(url: str) -> None:
     async with AsyncMemory(url, followers=False) as memory:
         await memory.conversation("chat", user="alex").add("user", "We sold the blue boat in May.")
-        await settle([memory.runtime.followers["index"]], 60, memory.runtime.read)
+        await settle([memory.runtime.followers["index"]], 60, memory.runtime.calls)
 
 
 def test_it_takes_what_follows_the_index_once_that_is_there(tmp_path: Path) -> None:

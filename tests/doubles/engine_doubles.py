@@ -32,7 +32,7 @@ def settle_views(memory: Memory, *names: str) -> None:
     """Bring these views up to date, and no other."""
     inner: Any = memory._inner
     followers = [inner.runtime.followers[name] for name in names]
-    memory._private.wait(settle(followers, PATIENCE, inner.runtime.read))
+    memory._private.wait(settle(followers, PATIENCE, inner.runtime.calls))
 
 
 def note(log: Path, texts: Sequence[str]) -> None:

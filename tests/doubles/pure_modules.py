@@ -13,9 +13,9 @@ ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules", "
 MODULES = (
     "changes/retention_rules.py",
     "context/prompt.py",
-    "follow/fairness.py",
     "follow/task.py",
     "follow/task_answers.py",
+    "follow/view.py",
     "log/access.py",
     "log/expiry.py",
     "log/message_versions.py",

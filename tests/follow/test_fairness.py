@@ -12,7 +12,7 @@ from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 from everword import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from everword.config import Settings
 from everword.follow.claiming import ServiceOrder
-from everword.follow.fairness import fair_order
+from everword.follow.view import fair_order
 from everword.model import ViewState
 from everword.ports import Lag, Request, Tx, Vectors
 from everword.testing import FrozenClock, ScriptedLLM

@@ -20,7 +20,8 @@ from sample_sizes import sample
 from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreError
-from everword.follow.lease import Lease
+from everword.follow.calls import StoreCalls
+from everword.follow.claiming import Lease
 from everword.log.cursors import cursor_of, set_cursors
 from everword.ports import ConversationKey, Store, Tx
 from everword.testing import FrozenClock
@@ -159,14 +160,14 @@ async def work_through_renewals(store: Store, clock: FrozenClock, renewals: int)
     work = asyncio.get_running_loop().create_future()
     takeovers: list[bool] = []
 
-    async def write(fn: Callable[[Tx], None]) -> None:
+    async def run(write: Callable[[Callable[[Tx], None]], None], fn: Callable[[Tx], None]) -> None:
         clock.advance(SHORT - INSTANT)
         takeovers.append(bool(acquire(store, other)))
-        store.write(fn)
+        write(fn)
         if len(takeovers) == renewals:
             work.set_result("done")
 
-    await lease.renew_until_done(work, write, [PLACE])
+    await lease.renew_until_done(work, StoreCalls(store, run), [PLACE])
     assert work.result() == "done"
     assert holds(store, lease)
     return takeovers
@@ -176,20 +177,20 @@ def test_a_place_is_held_for_as_long_as_the_work_takes(store: Store) -> None:
     assert asyncio.run(work_through_renewals(store, FrozenClock(), 4)) == [False] * 4
 
 
-async def fail_to_renew(clock: FrozenClock) -> bool:
+async def fail_to_renew(store: Store, clock: FrozenClock) -> bool:
     work = asyncio.ensure_future(asyncio.Event().wait())
 
-    async def write(fn: Callable[[Tx], None]) -> None:
+    async def run(write: Callable[[Callable[[Tx], None]], None], fn: Callable[[Tx], None]) -> None:
         raise StoreError("away")
 
     with pytest.raises(StoreError):
-        await Lease(VIEW, clock, SHORT).renew_until_done(work, write, [PLACE])
+        await Lease(VIEW, clock, SHORT).renew_until_done(work, StoreCalls(store, run), [PLACE])
     await asyncio.wait({work})
     return work.cancelled()
 
 
-def test_work_whose_place_cannot_be_renewed_is_cancelled() -> None:
-    assert asyncio.run(fail_to_renew(FrozenClock()))
+def test_work_whose_place_cannot_be_renewed_is_cancelled(store: Store) -> None:
+    assert asyncio.run(fail_to_renew(store, FrozenClock()))
 
 
 # -- never two at once

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.follow.fairness import fair_order, next_room
+from everword.follow.view import fair_order, next_room
 from everword.ports import Lag
 
 LAGS = st.lists(st.builds(Lag, st.sampled_from("abc"), st.text("xyz", max_size=2), st.just(0), st.just(1)))

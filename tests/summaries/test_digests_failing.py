@@ -29,7 +29,7 @@ from everword import (
     ModelTimeout,
     Settings,
 )
-from everword.follow.single_flight import VIEW
+from everword.log.tables import DIGESTING
 from everword.testing import ScriptedLLM
 from everword.testing.llm import Said
 from everword.testing.samples import claim_place
@@ -195,12 +195,12 @@ def test_a_lease_of_a_process_that_died_is_taken_over(store_url: str) -> None:
     with Memory(store, clock=clock, memory=scribe, followers=False) as memory:
         memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
         until = NOON + timedelta(minutes=1)
-        store.write(lambda tx: claim_place(tx, VIEW, "default", f"day {TODAY} UTC", "a dead one", NOON, until))
+        store.write(lambda tx: claim_place(tx, DIGESTING, "default", f"day {TODAY} UTC", "a dead one", NOON, until))
         assert memory.digests(wait=0.1) == [], "somebody else is at it"
         clock.advance(timedelta(minutes=1))
         assert [one.user for one in memory.digests()] == ["ann"]
         assert scribe.since() == {"day": 1}
-        left = store.read(lambda tx: tx.rows("leases", where={"view": VIEW}))
+        left = store.read(lambda tx: tx.rows("leases", where={"view": DIGESTING}))
         assert left == []
 
 

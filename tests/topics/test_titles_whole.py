@@ -31,7 +31,7 @@ async def read_topics_in_part(memory: AsyncMemory) -> dict[str, Follower]:
     """Keep a conversation, and read a part of it for its topics."""
     await memory.conversation("long", user="alex").extend(drafts(AT_ONCE + 40))
     followers = memory.runtime.followers
-    await settle([followers["index"]], 60, memory.runtime.read)
+    await settle([followers["index"]], 60, memory.runtime.calls)
     await followers["topics"].step(expects_work=True)
     return followers
 
@@ -55,7 +55,7 @@ def test_who_settles_writes_titles_also_where_nobody_reads_the_rest(tmp_path: Pa
     async def run() -> tuple[int, int]:
         async with AsyncMemory(str(tmp_path / "a.db"), followers=False, clock=FrozenClock(NOW)) as memory:
             followers = await read_topics_in_part(memory)
-            set_aside = await settle([followers["titles"]], 60, memory.runtime.read)
+            set_aside = await settle([followers["titles"]], 60, memory.runtime.calls)
             state = await memory.runtime.read(followers["titles"].state)
             return set_aside, state.behind
 

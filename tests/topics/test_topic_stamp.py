@@ -47,13 +47,13 @@ def test_summaries_that_are_written_while_messages_are_assigned_change_nothing_e
             runtime = memory.runtime
             chat = memory.conversation("chat", user="ann")
             await chat.extend([Draft("user", f"{text} ({number})") for number in range(16)])
-            await settle([runtime.followers["index"], runtime.followers["topics"]], 60, runtime.read)
+            await settle([runtime.followers["index"], runtime.followers["topics"]], 60, runtime.calls)
             await chat.extend([Draft("user", f"{text} ({number})") for number in range(16, 22)])
-            await settle([runtime.followers["index"]], 60, runtime.read)
+            await settle([runtime.followers["index"]], 60, runtime.calls)
             messages = await runtime.read(lambda tx: tx.messages(Filter("default", conversation="chat")))
             view = runtime.followers["topics"].view
             results = await view.prepare([Run(Lag("default", "chat", 16, 22), messages[16:])])
-            await settle([runtime.followers["titles"]], 60, runtime.read)
+            await settle([runtime.followers["titles"]], 60, runtime.calls)
             saved = await runtime.write(lambda tx: view.save(tx, results[0]))
             assert saved == SaveResult(22, 6)
             assert await memory.settle(60) == 0
@@ -78,7 +78,7 @@ def test_what_is_erased_while_its_messages_are_assigned_is_in_no_pack(
             channel = memory.conversation("garden")
             authors = ["ann", "zoe"] * 10
             await channel.extend([Draft("user", f"{text} So says {author}.", author=author) for author in authors])
-            await settle([runtime.followers["index"]], 60, runtime.read)
+            await settle([runtime.followers["index"]], 60, runtime.calls)
             view = runtime.followers["topics"].view
             prepare = view.prepare
 

@@ -87,7 +87,7 @@ async def settle_views(memory: MemoryEngine, views: Sequence[str]) -> int:
     if not views:
         return await memory.settle(math.inf)
     followers = [memory.runtime.followers[view] for view in views]
-    return await settle_followers(followers, math.inf, memory.runtime.read)
+    return await settle_followers(followers, math.inf, memory.runtime.calls)
 
 
 class HelpingProcess:

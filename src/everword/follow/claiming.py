@@ -1,31 +1,124 @@
-"""What a follower claims in one step: which conversations, in which order of spaces, and how much of each is read.
+"""Who works on what: leases, what a follower claims in one step, and what is made once for all who ask for it.
 
-Every query is for many conversations at once: with a thousand conversations of one new message each, one query for each
-would take longer than the work itself.
+Of all workers and processes on a store, one at a time works on a place of a view: it holds a lease. A lease lasts for a
+while and is renewed for as long as the work takes, so a holder that died keeps nobody waiting for long. A holder that
+was too slow loses its lease to another. It learns this in the transaction in which it would store its result:
+`held_places` and `holds` lock the lease until that transaction ends.
+
+Every space is served before any is served again: one conversation of each space is taken at a time, and the spaces in
+the order in which they were served last. Within a space, a conversation with few new messages does not wait for one
+that imports a history. Every query is for many conversations at once: with a thousand conversations of one new message
+each, one query for each would take longer than the work itself.
+
+What many callers ask for at once is made once (`SingleFlight`): by one task in a process, by a lease among processes. A
+caller waits as long as its limit allows: the work continues after that, and the next caller finds the result. If
+another process is making it, callers wait for that process, and take over its lease if it does not finish. What could
+not be made now is tried again after a pause that grows.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
+import socket
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from everword.errors import DamagedMessage
-from everword.follow.fairness import fair_order
-from everword.follow.faults import messages_around_damage
-from everword.follow.lease import Lease
-from everword.follow.view import Patience, Run, View
+from everword.errors import DamagedMessage, EverwordError
+from everword.follow.calls import StoreCalls
+from everword.follow.faults import backoff, messages_around_damage
+from everword.follow.view import Patience, Run, View, fair_order
 from everword.log.cursors import cursors_of
+from everword.log.tables import DIGESTING
+from everword.masking import mask_credentials, masked_logger
 from everword.model import Filter, Message
-from everword.ports import ConversationKey, Lag, Tx
+from everword.ports import STAND_IN, Clock, ConversationKey, Lag, Tx
 
+log = masked_logger("everword.once")
+
+T = TypeVar("T")
+POLL = 0.05  # seconds between checks of what another process makes
+TRIES = 3  # how often something is made again whose sources change meanwhile
+RENEWALS = 3  # of a lease in the time for which it lasts
 LOOKED_AT = 64  # conversations, at least, from which those to claim are chosen
 TURNS_OF_ROOM = 8  # that a conversation is behind, for a view that reads for itself: it is not to have all of them
 READ = 32  # conversations whose messages are read together
 CHARACTERS = 2_000_000  # of text in one claim
 REMEMBERED = 10_000  # spaces for which we know when they were last served
+
+
+class Lease:
+    """What one holder takes of a view: any number of its places, each for some time. No two leases have one holder.
+
+    A place is a conversation of a space, or whatever else has a name in a space. All but `renew_until_done` are part of
+    the caller's transaction, and remember nothing: a transaction may be repeated.
+    """
+
+    def __init__(self, view: str, clock: Clock, duration: timedelta) -> None:
+        self._view = view
+        self._clock = clock
+        self._duration = duration
+        self.holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+
+    def acquire(self, tx: Tx, places: Collection[ConversationKey]) -> frozenset[ConversationKey]:
+        """Take those of these places that nobody else holds and that wait for no retry, or renew them; returns them."""
+        now = self._clock.now()
+        return tx.claim(self._view, [*places], self.holder, now, now + self._duration)
+
+    def renew(self, tx: Tx, places: Collection[ConversationKey]) -> None:
+        """Begin the time anew for those of these places that are still held; one that was lost is not taken back."""
+        self.acquire(tx, self.held_places(tx, places))
+
+    def held_places(self, tx: Tx, places: Collection[ConversationKey]) -> frozenset[ConversationKey]:
+        """Those of these places that are still held; nobody takes them over before the transaction ends."""
+        return tx.held_leases(self._view, [*places], self.holder)
+
+    def holds(self, tx: Tx, place: ConversationKey) -> bool:
+        """As `held_places`, of one place."""
+        return place in self.held_places(tx, [place])
+
+    def release(self, tx: Tx, places: Collection[ConversationKey], error: str | None = None) -> None:
+        """Give these places back, if they are still held. After an error nobody may take them for a while, which grows
+        with every failure."""
+        if error is None:
+            tx.release(self._view, [*places], self.holder)
+            return
+        for place in sorted(places):
+            failures = next((row["failures"] for row in tx.rows("leases", where=self._row_key(place))), 0)
+            retry_at = self._clock.now() + backoff(failures)
+            tx.release(self._view, [place], self.holder, error=error, retry_at=retry_at)
+
+    def remove(self, tx: Tx, place: ConversationKey) -> None:
+        """Give a place back for good, with no trace of it, if it is still held."""
+        tx.remove("leases", self._row_key(place) | {"holder": self.holder})
+
+    def waits_for_retry(self, tx: Tx, place: ConversationKey) -> bool:
+        """Whether work on a place has failed, and it is too early to try again."""
+        now = self._clock.now()
+        rows = tx.rows("leases", where=self._row_key(place))
+        return any(row["retry_at"] is not None and row["retry_at"] > now for row in rows)
+
+    async def renew_until_done(
+        self,
+        work: asyncio.Future[Any],
+        calls: StoreCalls,
+        places: Collection[ConversationKey],
+    ) -> None:
+        """Wait for the work on these places, and renew them for as long as it takes. The work is cancelled if this is
+        cancelled or a renewal fails; how it ended is for the caller to look at."""
+        try:
+            while not (await asyncio.wait({work}, timeout=self._duration.total_seconds() / RENEWALS))[0]:
+                await calls.write(lambda tx: self.renew(tx, places))
+        finally:
+            work.cancel()
+
+    def _row_key(self, place: ConversationKey) -> dict[str, Any]:
+        space, name = place
+        return {"space": space, "view": self._view, "conversation": name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +305,153 @@ def shorten_run(run: Run, characters: int) -> Run:
             damages = [error for error in run.damages if error.turn < message.turn]
             return replace(run, messages=run.messages[: index + 1], damages=damages)
     return run
+
+
+# -- made once for all who ask
+
+
+class FlightKey(NamedTuple):
+    """The name of what is made, and the space it is for; the lease is on that place."""
+
+    space: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlightResult(Generic[T]):
+    """How to store what was made; `save` returns None if that is no longer valid. `outage`: why a model was away."""
+
+    save: Callable[[Tx], T | None]
+    outage: str | None = None
+
+
+class WaitLimit:
+    """How long a caller waits in all, over several steps."""
+
+    def __init__(self, seconds: float) -> None:
+        self.allows_waiting = seconds > 0
+        self._end = time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        return max(self._end - time.monotonic(), 0.0)
+
+
+class SingleFlight:
+    """The tasks in progress, by key."""
+
+    def __init__(
+        self,
+        calls: StoreCalls,
+        clock: Clock,
+        lease_seconds: int,
+        writable: bool = True,
+    ) -> None:
+        """If the store is not writable, nothing is made: it could not be stored."""
+        self._calls = calls
+        self._writable = writable
+        self._lease = Lease(DIGESTING, clock, timedelta(seconds=lease_seconds))
+        self._longest_wait = 2.0 * lease_seconds
+        self._tasks: dict[FlightKey, asyncio.Task[Any]] = {}
+
+    async def get(
+        self,
+        key: FlightKey,
+        look: Callable[[Tx], T | None],
+        make: Callable[[], Awaitable[FlightResult[T]]],
+        patience: WaitLimit,
+    ) -> T | None:
+        """What `look` finds, made first if it is not there; None if that takes longer than the caller waits, or fails.
+
+        If the caller does not wait at all, nothing is begun.
+        """
+        if not patience.allows_waiting or not self._writable:
+            return None
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = asyncio.create_task(
+                self._find_or_make(key, look, make), name=f"everword {key.name}"
+            )
+            task.add_done_callback(lambda finished_task: self._remove_task(key, finished_task))
+        finished_tasks, _ = await asyncio.wait({task}, timeout=patience.seconds_left)
+        if not finished_tasks or task.cancelled():
+            return None
+        error = task.exception()
+        if error is not None and not isinstance(error, EverwordError):
+            raise error
+        return None if error is not None else task.result()
+
+    def _remove_task(self, key: FlightKey, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(key, None)
+        if not task.cancelled() and task.exception() is not None:
+            log.warning("%s: %s", key.name, task.exception())
+
+    async def close(self) -> None:
+        """Cancel the tasks in progress; their leases are given back."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _find_or_make(
+        self, key: FlightKey, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[FlightResult[T]]]
+    ) -> T | None:
+        deadline = time.monotonic() + self._longest_wait
+        for _ in range(TRIES):
+            while True:
+                value, is_ours, is_too_early = await self._calls.write(lambda tx: self._claim(tx, key, look))
+                if value is not None or is_too_early:
+                    return value
+                if is_ours:
+                    break
+                if time.monotonic() > deadline:
+                    return None
+                await asyncio.sleep(POLL)
+            saved_value = await self._make_and_save(key, make)
+            if saved_value is not None:
+                return saved_value
+        return None
+
+    def _claim(self, tx: Tx, key: FlightKey, look: Callable[[Tx], T | None]) -> tuple[T | None, bool, bool]:
+        """What is there by now; whether we have the lease to make it; whether it is too early to try again."""
+        value = look(tx)
+        if value is not None:
+            return value, False, False
+        if self._lease.acquire(tx, [key]):
+            # The former holder may have finished between our look and our claim.
+            value = look(tx)
+            if value is not None:
+                self._lease.remove(tx, key)
+            return value, value is None, False
+        return None, False, self._lease.waits_for_retry(tx, key)
+
+    async def _make_and_save(self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]) -> T | None:
+        try:
+            flight_result = await self._make_holding_lease(key, make)
+            value: T | None = await self._calls.write(lambda tx: self._save(tx, key, flight_result))
+        except asyncio.CancelledError:
+            await asyncio.shield(self._calls.write(lambda tx: self._lease.release(tx, [key])))
+            raise
+        except Exception as error:
+            reason = mask_credentials(f"{type(error).__name__}: {error}")
+            await self._calls.write(lambda tx: self._lease.release(tx, [key], reason))
+            raise
+        return value
+
+    async def _make_holding_lease(
+        self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]
+    ) -> FlightResult[T]:
+        """Run `make`, and renew the lease for as long as that takes."""
+        making = asyncio.ensure_future(make())
+        await self._lease.renew_until_done(making, self._calls, [key])
+        return making.result()
+
+    def _save(self, tx: Tx, key: FlightKey, flight_result: FlightResult[T]) -> T | None:
+        if not self._lease.holds(tx, key):
+            return None  # another process took over: its result counts
+        value = flight_result.save(tx)
+        if flight_result.outage:
+            self._lease.release(tx, [key], STAND_IN + flight_result.outage)
+        else:
+            self._lease.remove(tx, key)  # not needed once the result is stored
+        return value

@@ -78,16 +78,8 @@ def backoff(failures: int, first: timedelta = FIRST_RETRY, longest: timedelta = 
 def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retry: bool) -> None:
     """Record that a view failed on a message; `retry` says whether it is tried again automatically."""
     pause = backoff(max(row.failures - 1, 0), FIRST_AGAIN, LONGEST_AGAIN)
-    values: dict[str, Any] = {
-        "space": row.space,
-        "view": row.view,
-        "conversation": row.conversation,
-        "turn": row.turn,
-        "failures": row.failures,
-        "retry_at": now + pause if retry else None,
-        "error": row.error,
-    }
-    tx.put(TABLE, [values])
+    retry_at = now + pause if retry else None
+    tx.put(TABLE, [key_of(row) | {"failures": row.failures, "retry_at": retry_at, "error": row.error}])
 
 
 def request_reading(tx: Tx, view: str, messages: Iterable[Message], now: datetime, reason: str) -> None:

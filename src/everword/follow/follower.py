@@ -7,29 +7,33 @@ in one transaction. A worker may store only if it still holds the lease and the 
 never do the same work twice, and a crash at any point leaves work undone but never half done. Every space is served
 before any is served again, and a batch is as large as can be done in about half a second, or in three if somebody waits
 for everything.
+
+A loop runs a follower in the background. Messages that come in quick succession are brought in with one step, and what
+a program adds just before it ends is left to the next process. A caller that waits for a space to be up to date ends
+the pause early, and waits for that space only, not for the thousands of messages that others may have added.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
+from itertools import groupby
 from typing import Any
 
 from everword.errors import EmbedderMismatch, NotSettled, StoreClosed
 from everword.follow import claiming
 from everword.follow.ask import keep_completions
-from everword.follow.claiming import Claim, ClaimRequest
-from everword.follow.fairness import next_room
-from everword.follow.faults import reason_of
-from everword.follow.lease import Lease
-from everword.follow.view import Hooks, View
+from everword.follow.calls import StoreCalls, wait_for_event
+from everword.follow.claiming import Claim, ClaimRequest, Lease
+from everword.follow.faults import TABLE, reason_of
+from everword.follow.view import Hooks, View, next_room
 from everword.follow.worker import Worker
 from everword.masking import masked_logger
-from everword.model import SetAside, ViewState
-from everword.ports import Clock, Store, Telemetry, Tx
+from everword.model import Retried, SetAside, ViewState
+from everword.ports import Clock, Telemetry, Tx
 
 log = masked_logger("everword.followers")
 
@@ -44,6 +48,19 @@ WITHOUT_INDEX = "facts"  # what can be read while another process makes the inde
 RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as soon as the view before has all of it
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 ABANDONED = 2.0  # seconds without any progress, after which nobody is taken to be at work on the rest of a conversation
+POLL = 2.0  # seconds between checks for what other processes have written
+PAUSE = 0.1  # seconds without a new message, before a view that nobody waits for is brought up to date,
+LONGEST_PAUSE = 1.0  # and the longest such wait while new messages keep coming
+FULL_LOOK = 60.0  # seconds between checks of all conversations, not only of those changed lately
+OVERLAP = timedelta(minutes=2)  # how far the clocks of two machines may differ
+PAGE = 200  # rows read at a time
+# Views that can only be rebuilt together.
+TOGETHER = {
+    "window": ("window", "episodes"),
+    "episodes": ("window", "episodes"),
+    "topics": ("topics", "titles"),
+    "titles": ("topics", "titles"),
+}
 
 
 class Follower:
@@ -51,21 +68,19 @@ class Follower:
 
     def __init__(
         self,
-        store: Store,
+        calls: StoreCalls,
         view: View[Any],
         clock: Clock,
-        run: Callable[..., Any],
         lease_seconds: int,
         hooks: Hooks | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         self.view = view
-        self._store = store
+        self._calls = calls
         self._clock = clock
-        self._run = run
         self._hooks = hooks or Hooks()
         lease = Lease(view.name, clock, timedelta(seconds=lease_seconds))
-        self._worker = Worker(view, lease, clock, partial(run, store.write), self._hooks, telemetry)
+        self._worker = Worker(view, lease, clock, calls, self._hooks, telemetry)
         self._step_lock = asyncio.Lock()
         self._served = claiming.ServiceOrder()
         # An ordered view finds changes of subject within a batch: it always takes batches of the same size.
@@ -94,7 +109,7 @@ class Follower:
             self.trouble = None
             try:
                 request = self._claim_request(since, patient, whole)
-                if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
+                if not expects_work and not await self._calls.read(lambda tx: self._has_work(tx, request)):
                     return 0
                 claim, due_rows = await self._claim(request)
                 message_count = await self._catch_up(claim, is_backlog=expects_work)
@@ -117,8 +132,7 @@ class Follower:
         """Whether this view still lacks something of a space that changed since then."""
         name = self.view.name
         now = self._clock.now()
-        is_behind: bool = await self._run(self._store.read, lambda tx: tx.unseen(name, now, space=space, since=since))
-        return is_behind
+        return await self._calls.read(lambda tx: tx.unseen(name, now, space=space, since=since))
 
     async def retry(self, rows: Sequence[SetAside]) -> int:
         """Try messages again that were set aside, now. Returns how many of them the view has now."""
@@ -184,7 +198,7 @@ class Follower:
     async def _claim(self, request: ClaimRequest) -> tuple[Claim, list[SetAside]]:
         """Claim runs for this worker, and read what is to be tried again."""
         worker = self._worker
-        taking = asyncio.ensure_future(self._run(self._store.write, lambda tx: self._take(tx, request)))
+        taking = asyncio.ensure_future(self._calls.write(lambda tx: self._take(tx, request)))
         try:
             claim, due_rows = await asyncio.shield(taking)
         except asyncio.CancelledError:
@@ -203,21 +217,14 @@ class Follower:
         return claiming.claim_runs(tx, request, self._clock.now(), self._served), due_rows
 
 
-async def settle(followers: Sequence[Follower], timeout: float, read: Callable[..., Any]) -> int:
+async def settle(followers: Sequence[Follower], timeout: float, calls: StoreCalls) -> int:
     """Work and wait until these views have caught up, in order: a view that follows another comes after it.
 
     Offline stand-ins count as done. Messages that were set aside are not waited for: their number is returned.
     Raises NotSettled, with how far each view is behind, as soon as nothing more can be done, or after the timeout.
     """
     deadline = time.monotonic() + timeout
-
-    def states_of(tx: Tx) -> list[ViewState]:
-        return [follower.state(tx) for follower in followers]
-
-    def is_work_left(tx: Tx) -> bool:  # asked view by view, until one has some
-        return any(state.behind or state.set_aside for state in (follower.state(tx) for follower in followers))
-
-    if not await read(is_work_left):
+    if not await calls.read(lambda tx: has_work_left(tx, followers)):
         return 0
     by_name = {follower.view.name: follower for follower in followers}
     progress_at = time.monotonic()
@@ -227,25 +234,35 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
         whole = time.monotonic() - progress_at < ABANDONED
         for group in settling_groups(by_name):
             message_count += await catch_up_together(group, by_name, deadline, whole)
-        last_states, states = states, await read(states_of)
+        last_states = states
+        states = await calls.read(lambda tx: [follower.state(tx) for follower in followers])
         if message_count or states != last_states:
             progress_at = time.monotonic()
-        views_behind = [
-            (state, follower)
-            for state, follower in zip(states, followers, strict=True)
-            if is_unsettled(state, follower)
-        ]
+        pairs = zip(states, followers, strict=True)
+        views_behind = [(state, follower) for state, follower in pairs if is_unsettled(state, follower)]
         if not views_behind:
             return sum(state.set_aside for state in states)
-        is_stuck = not message_count and all(
-            follower.trouble or (state.waiting and not state.leased) for state, follower in views_behind
-        )
-        if is_stuck or time.monotonic() > deadline:
-            error = NotSettled("; ".join(describe_lag(state, follower.trouble) for state, follower in views_behind))
-            error.left = {state.view: state.behind for state, _ in views_behind}
-            raise error
+        if time.monotonic() > deadline or not (message_count or may_move_on(views_behind)):
+            raise not_settled(views_behind)
         if not message_count:
             await asyncio.sleep(SETTLING)
+
+
+def has_work_left(tx: Tx, followers: Iterable[Follower]) -> bool:
+    """Whether a view is behind or has set something aside; they are asked one by one, until one has."""
+    states = (follower.state(tx) for follower in followers)
+    return any(state.behind or state.set_aside for state in states)
+
+
+def may_move_on(views_behind: Iterable[tuple[ViewState, Follower]]) -> bool:
+    """Whether one of these views may get further, by another worker or after its pause."""
+    return any(not follower.trouble and (state.leased or not state.waiting) for state, follower in views_behind)
+
+
+def not_settled(views_behind: Sequence[tuple[ViewState, Follower]]) -> NotSettled:
+    error = NotSettled("; ".join(describe_lag(state, follower.trouble) for state, follower in views_behind))
+    error.left = {state.view: state.behind for state, _ in views_behind}
+    return error
 
 
 def settling_groups(by_name: Mapping[str, Follower]) -> list[list[Follower]]:
@@ -290,3 +307,147 @@ def describe_lag(state: ViewState, trouble: str | None) -> str:
     idle_reason = "another worker holds the lease" if state.leased else "there was no time for more"
     cause = f"the last error was: {error}" if error else idle_reason
     return f"the {state.view} view is {state.behind} messages behind the log ({cause}); it is tried again by itself"
+
+
+class Loop:
+    """Runs a follower in the background of a process until it is told to stop."""
+
+    def __init__(
+        self,
+        follower: Follower,
+        clock: Clock,
+        on_progress: Callable[[], None] = lambda: None,
+        calls: Callable[[], int] = int,
+    ) -> None:
+        """`on_progress` is called after each step that brought something in: other views may follow this one. `calls`
+        gives the number of calls by others so far: while they call, the loop leaves them half of the time."""
+        self._follower = follower
+        self._clock = clock
+        self._on_progress = on_progress
+        self._calls = calls
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._step_done = asyncio.Event()  # set, and replaced by a new one, at the end of each step
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run_forever(), name="everword followers")
+
+    def wake(self) -> None:
+        """Say that there is something new, so that the loop does not wait for its next check."""
+        self._idle.clear()
+        self._wake.set()
+
+    async def wait_for(self, space: str, timeout: float) -> bool:
+        """Wait until all that this process has written of a space so far was handled; False after the timeout."""
+        deadline = time.monotonic() + timeout
+        while not self._idle.is_set():
+            self._follower.prefer(space)
+            self._hurry.set()
+            step_done = self._step_done
+            if not await self._follower.lags_in(space, self._clock.now() - OVERLAP):
+                return True
+            if not await wait_for_event(step_done, deadline - time.monotonic()):
+                return False
+        return True
+
+    async def stop(self) -> None:
+        # If the store fails while leases are given back, that error hides the cancellation: hence the flag.
+        self._stopping = True
+        if self._task is not None:
+            self._wake.set()
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run_forever(self) -> None:
+        last_full_look = float("-inf")
+        has_more = False
+        work_seconds = 0.0
+        while not self._stopping:
+            await self._pause(has_more, work_seconds)
+            self._wake.clear()
+            started_at = time.monotonic()
+            is_full_look = started_at - last_full_look > FULL_LOOK
+            calls = self._calls()
+            message_count = await self._step(None if is_full_look else self._clock.now() - OVERLAP)
+            work_seconds = time.monotonic() - started_at if self._calls() != calls else 0.0
+            if message_count:
+                self._on_progress()
+            has_more = message_count > 0 and not self._follower.drained
+            last_full_look = time.monotonic() if is_full_look and not has_more else last_full_look
+            if not has_more and not self._wake.is_set():
+                self._idle.set()
+            self._hurry.clear()
+            self._signal_step()
+            if not has_more and not self._stopping:
+                await wait_for_event(self._wake, POLL)
+        self._idle.set()  # the loop has ended: nobody should wait for it
+        self._signal_step()
+
+    def _signal_step(self) -> None:
+        self._step_done.set()
+        self._step_done = asyncio.Event()
+
+    async def _pause(self, has_more: bool, work_seconds: float) -> None:
+        """Wait until no new message has come for a moment; and let others work for as long as the last step took."""
+        self._wake.clear()
+        deadline = time.monotonic() + LONGEST_PAUSE
+        pause = max(0.0 if has_more else PAUSE, min(work_seconds, LONGEST_PAUSE))
+        while (
+            not await wait_for_event(self._hurry, pause)
+            and self._wake.is_set()
+            and time.monotonic() < deadline
+            and not has_more
+        ):
+            self._wake.clear()
+            pause = PAUSE
+
+    async def _step(self, since: datetime | None) -> int:
+        try:
+            return await self._follower.step(since, patient=True)
+        except StoreClosed:
+            self._stopping = True  # somebody else closed it: there is nothing left to follow
+        except Exception as error:  # noqa: BLE001  a store that is unavailable for a while must not end the loop
+            if not self._stopping:
+                log.warning("followers: %s", reason_of(error))
+        return 0
+
+
+async def retry_set_aside(
+    followers: Mapping[str, Follower],
+    calls: StoreCalls,
+    where: Mapping[str, str],
+) -> Retried:
+    """Try all rows again that have these values."""
+    result = Retried(0, 0)
+    after: Mapping[str, Any] | None = None
+    while True:
+        page = await calls.read(lambda tx: tx.rows(TABLE, after, PAGE, where=where))  # noqa: B023
+        for view, rows in group_by_view(page):
+            follower = followers.get(view)
+            if follower is None:  # this version does not have the view
+                continue
+            if follower.view.ordered:
+                await calls.write(lambda tx: reset_conversations(tx, view, rows))  # noqa: B023  called at once
+                left_count = 0
+            else:
+                left_count = len(rows) - await follower.retry(rows)
+            result = replace(result, tried=result.tried + len(rows), left=result.left + left_count)
+        if len(page) < PAGE:
+            return result
+        after = page[-1]
+
+
+def group_by_view(page: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[SetAside]]]:
+    rows = sorted((SetAside(**row) for row in page), key=lambda row: row.view)
+    for view, group in groupby(rows, key=lambda row: row.view):
+        yield view, list(group)
+
+
+def reset_conversations(tx: Tx, view: str, rows: Sequence[SetAside]) -> None:
+    """Throw away what an ordered view, and the views that follow it, have of these conversations."""
+    for space, conversation in sorted({(row.space, row.conversation) for row in rows}):
+        for name in TOGETHER.get(view, (view,)):
+            tx.reset_view(name, space, conversation)

@@ -1,8 +1,13 @@
-"""The interface of a view to its follower: how much it takes at a time, how it prepares and how it stores."""
+"""What a view and its follower agree on: how a view takes messages, prepares and stores; and whose turn it is.
+
+Every space is served before any is served again: a space with a backlog of thousands of conversations must not keep a
+space with one waiting. So one conversation of each space is taken at a time, and the spaces in the order in which they
+were served last. Within a space, a conversation with few new messages does not wait for one that imports a history.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
@@ -12,6 +17,7 @@ from everword.model import Message
 from everword.ports import ConversationKey, Lag, Tx
 
 R = TypeVar("R")
+FEW = 16  # messages of a conversation that come before those of one with more
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class View(Protocol[R]):
         """The turn after which to read on in a conversation of `turns` turns, done up to `done`: that turn, or a later
         one."""
 
-    async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
+    def prepare(self, runs: Sequence[Run]) -> Awaitable[Sequence[R]]:
         """Do the work: return one result for each run. No transaction is open."""
 
     def save(self, tx: Tx, result: R) -> SaveResult | None:
@@ -90,19 +96,19 @@ class View(Protocol[R]):
         otherwise."""
 
 
-def never_defer(space: str, conversation: str) -> bool:
+def _never_defer(space: str, conversation: str) -> bool:
     return False
 
 
-def skip_nothing(tx: Tx, space: str, conversation: str, turn: int) -> None:
+def _skip_nothing(tx: Tx, space: str, conversation: str, turn: int) -> None:
     """Do nothing: for most views the cursor alone says how far they are."""
 
 
-def allow_all(tx: Tx) -> None:
+def _allow_all(tx: Tx) -> None:
     """Allow all work: most views work with any embedder."""
 
 
-def do_nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: most views have only to be written."""
 
 
@@ -132,9 +138,34 @@ class Hooks:
     batches of the same size, however long they take: a call of a model costs much the same for few messages. `on_saved`
     is called, in the event loop, when it has taken in new messages."""
 
-    later: Callable[[str, str], bool] = never_defer
-    skip: Callable[[Tx, str, str, int], None] = skip_nothing
-    guard: Callable[[Tx], None] = allow_all
+    later: Callable[[str, str], bool] = _never_defer
+    skip: Callable[[Tx, str, str, int], None] = _skip_nothing
+    guard: Callable[[Tx], None] = _allow_all
     patience: Patience | None = None
     steady: bool = False
-    on_saved: Callable[[], None] = do_nothing
+    on_saved: Callable[[], None] = _do_nothing
+
+
+def fair_order(lags: Iterable[Lag], service_order: Mapping[str, int]) -> list[Lag]:
+    """One conversation of each space, then the next of each; first the spaces that were served longest ago.
+
+    `service_order` numbers the spaces by when they were last served; a missing one was never served. Conversations of
+    one space stay in the given order, those with few messages before those with many.
+    """
+    rounds: dict[str, int] = {}
+    entries: list[tuple[int, int, int, Lag]] = []
+    for number, lag in enumerate(sorted(lags, key=lambda lag: lag.turns - lag.done > FEW)):
+        turn = rounds[lag.space] = rounds.get(lag.space, -1) + 1
+        entries.append((turn, service_order.get(lag.space, 0), number, lag))
+    return [lag for _, _, _, lag in sorted(entries, key=lambda entry: entry[:3])]
+
+
+def next_room(room: int, count: int, seconds: float, *, target: float, limit: int) -> int:
+    """How many messages to take next so that a batch lasts about `target` seconds, after `count` took `seconds`.
+
+    It grows at most fourfold, since a few quick messages say little about many.
+    """
+    if count <= 0:
+        return room
+    fitting = int(count * target / max(seconds, 1e-6))
+    return max(1, min(fitting, max(room, count) * 4, limit))

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from everword.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
+from everword.follow.calls import StoreCalls
+from everword.follow.claiming import Lease
 from everword.follow.faults import (
     Fault,
     affects_all_messages,
@@ -27,7 +29,6 @@ from everword.follow.faults import (
     remove_set_aside,
     set_aside_rows,
 )
-from everword.follow.lease import Lease
 from everword.follow.view import Hooks, Run, SaveResult, View
 from everword.log.cursors import cursor_of, cursors_of, set_cursor, set_cursors
 from everword.masking import masked_logger
@@ -90,13 +91,13 @@ class Worker:
         view: View[Any],
         lease: Lease,
         clock: Clock,
-        write: Callable[..., Any],
+        calls: StoreCalls,
         hooks: Hooks,
         telemetry: Telemetry | None,
     ) -> None:
         self._view = view
         self._clock = clock
-        self._write = write
+        self._calls = calls
         self._hooks = hooks
         self._telemetry = telemetry
         self.lease = lease
@@ -110,7 +111,7 @@ class Worker:
     async def give_back(self, error: str | None) -> None:
         """Give back all leases; with an error, the runs are tried again after a pause."""
         places = [*self.places]
-        await self._write(lambda tx: self.lease.release(tx, places, error))
+        await self._calls.write(lambda tx: self.lease.release(tx, places, error))
         if error is not None:
             self._note_failing(places)
         self.places.clear()
@@ -160,7 +161,7 @@ class Worker:
 
     async def _store_results(self, runs: Sequence[Run], results: Sequence[Any], progress: Progress) -> None:
         try:
-            result: BatchResult = await self._write(lambda tx: self._save(tx, runs, results))
+            result: BatchResult = await self._calls.write(lambda tx: self._save(tx, runs, results))
         except Exception as error:  # noqa: BLE001  as above
             half = len(runs) // 2
             if not half or self._fault(runs, error) == "outside":
@@ -182,7 +183,7 @@ class Worker:
         """The view's result for each run. The leases are renewed for as long as that takes."""
         readable_runs = [run for run in runs if run.messages or not run.damages]
         preparation = asyncio.ensure_future(self._view.prepare(readable_runs))
-        await self.lease.renew_until_done(preparation, self._write, [*self.places])
+        await self.lease.renew_until_done(preparation, self._calls, [*self.places])
         if preparation.cancelled():  # not by us: it must not look like our own cancellation
             raise RuntimeError("the work was cancelled from within")
         results = dict(zip((run.place for run in readable_runs), preparation.result(), strict=True))
@@ -258,7 +259,7 @@ class Worker:
             await self._postpone(run, error, progress)
             return
         started_at = time.monotonic()
-        await self._write(lambda tx: self._skip_run(tx, run, kind_of(error)))
+        await self._calls.write(lambda tx: self._skip_run(tx, run, kind_of(error)))
         log.warning("%s: a message is set aside: %s; `everword doctor` names it", self._view.name, kind_of(error))
         progress.set_aside += 1
         progress.spaces.add(run.lag.space)
@@ -273,7 +274,7 @@ class Worker:
         progress.refusals += 1
         if progress.refusals >= REFUSALS:
             raise error
-        await self._write(lambda tx: self.lease.release(tx, [run.place], reason_of(error)))
+        await self._calls.write(lambda tx: self.lease.release(tx, [run.place], reason_of(error)))
         log.warning("%s: %s", self._view.name, reason_of(error))
         self._note_failing([run.place])
         self._failing[run.place].lone_failures += 1
@@ -310,12 +311,12 @@ class Worker:
         """Try a message again that was set aside; return whether the view has it now."""
         started_at = time.monotonic()
         try:
-            run: Run | None = await self._write(lambda tx: self._claim_retry(tx, row))
+            run: Run | None = await self._calls.write(lambda tx: self._claim_retry(tx, row))
             if run is None:
                 return False
             self.hold([run])
             results = await self._prepare([run])
-            success: bool = await self._write(lambda tx: self._save_retry(tx, row, run, results[0]))
+            success: bool = await self._calls.write(lambda tx: self._save_retry(tx, row, run, results[0]))
         except asyncio.CancelledError:
             await asyncio.shield(self.give_back(None))
             raise
@@ -327,7 +328,7 @@ class Worker:
             raise
         except Exception as error:  # noqa: BLE001  as above
             failure = error
-            await self._write(lambda tx: self._note_failure(tx, row, failure))
+            await self._calls.write(lambda tx: self._note_failure(tx, row, failure))
             self.places.clear()
             self.count(type(error).__name__, 1, started_at)
             return False

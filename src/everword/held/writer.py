@@ -27,7 +27,7 @@ from everword.errors import (
     StoreError,
     StoreUnwritable,
 )
-from everword.follow.events import wait_for_event
+from everword.follow.calls import wait_for_event
 from everword.held.overlay import CannotHold, HeldTx, KnownTx, TrialTx
 from everword.held.queue import HeldConversation, HeldQueue, HeldWrite, RecentMessages, fits
 from everword.masking import masked_logger

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from everword.errors import DamagedMessage, InvalidInput
-from everword.follow.metrics import activity_of
+from everword.follow.ask import activity_of
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access
@@ -206,7 +206,7 @@ class MemoryEngine(MemoryFace):
         from everword.follow.follower import settle
 
         await self.runtime.held.write_all()
-        return await settle([*self.runtime.followers.values()], timeout, self.runtime.read)
+        return await settle([*self.runtime.followers.values()], timeout, self.runtime.calls)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         self._check_view(view)
@@ -214,7 +214,7 @@ class MemoryEngine(MemoryFace):
         if view == self.runtime.index.name:
             await self.runtime.parts.embedder.ready()
 
-        from everword.follow.retry_set_aside import TOGETHER
+        from everword.follow.follower import TOGETHER
         from everword.summaries.digests import bump_versions
 
         def reset(tx: Tx) -> None:
@@ -243,9 +243,9 @@ class MemoryEngine(MemoryFace):
         if conversation is not None:
             where["conversation"] = rules.check_id("conversation", conversation)
         self.runtime.parts  # noqa: B018  a memory that is closed tries nothing
-        from everword.follow.retry_set_aside import retry_set_aside
+        from everword.follow.follower import retry_set_aside
 
-        result = await retry_set_aside(self.runtime.followers, self.runtime.read, self.runtime.write, where)
+        result = await retry_set_aside(self.runtime.followers, self.runtime.calls, where)
         self.runtime.wake()
         return result
 

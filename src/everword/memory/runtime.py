@@ -20,10 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from everword.changes.retention_rules import Retention
 from everword.errors import EverwordError, InvalidInput, MessagesLost, StoreClosed, StoreError
-from everword.follow.metrics import ActivityCounter
-from everword.follow.priority import Callers
-from everword.follow.threads import CallThreads, ThreadsClosed
-from everword.follow.usage import Meter
+from everword.follow.ask import ActivityCounter, Meter
+from everword.follow.calls import Callers, CallThreads, StoreCalls, ThreadsClosed
 from everword.held.writer import HeldMessages
 from everword.log import rules
 from everword.log import tables as log
@@ -42,8 +40,7 @@ if TYPE_CHECKING:
     from everword.changes.retention import RetentionJob, RetentionSchedule
     from everword.context import turn
     from everword.follow.ask import TaskRunner
-    from everword.follow.follower import Follower
-    from everword.follow.loop import Loop
+    from everword.follow.follower import Follower, Loop
     from everword.follow.view import View
     from everword.summaries.digest_texts import Digests
     from everword.summaries.window import WindowView
@@ -151,13 +148,12 @@ class Runtime:
         self._parts = parts
         self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
-        read = partial(self.run, parts.store.read)
-        write = partial(self.run, parts.store.write)
+        self.calls = StoreCalls(parts.store, self.run)
         max_held = parts.hold_messages if parts.store.writable else 0
         self.held = HeldMessages(
             parts.store, self.run, self._append_batch, parts.clock, max_held, parts.on_degraded, self.wake
         )
-        self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
+        self.meter = Meter(self.calls, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
@@ -195,23 +191,21 @@ class Runtime:
     def _build_following(self) -> None:
         """Build the views, and what needs them."""
         from everword.changes.retention import RetentionJob, RetentionSchedule
-        from everword.follow.follower import Follower
-        from everword.follow.loop import Loop
+        from everword.follow.follower import Follower, Loop
         from everword.memory.follower_conditions import build_hooks
 
         parts = self.parts
-        read = partial(self.run, parts.store.read)
-        write = partial(self.run, parts.store.write)
-        views = self._build_views(parts, partial(self._run_later, parts.store.read))
-        self.digests = self._build_digests(parts, read, write)
+        later_calls = StoreCalls(parts.store, self._run_later)
+        aside_calls = StoreCalls(parts.store, self.run_aside)  # a search waits for what was just added
+        views = self._build_views(parts, later_calls.read)
+        self.digests = self._build_digests(parts)
         conditions = (self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
         hooks = build_hooks(views, self.index.guard, *conditions, self.read_ahead.start)
         self.followers = {
             view.name: Follower(
-                parts.store,
+                aside_calls if view is self.index else later_calls,
                 view,
                 parts.clock,
-                self.run_aside if view is self.index else self._run_later,  # a search waits for what was just added
                 parts.lease_seconds,
                 hooks.get(view.name),
                 parts.telemetry,
@@ -228,7 +222,7 @@ class Runtime:
             )
             for name, follower in self.followers.items()
         }
-        self.retention = RetentionJob(parts.retention, read, write, parts.telemetry)
+        self.retention = RetentionJob(parts.retention, self.calls.read, self.calls.write, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
 
     def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
@@ -265,15 +259,15 @@ class Runtime:
             self.titles,
         ]
 
-    def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
-        from everword.follow.single_flight import SingleFlight
+    def _build_digests(self, parts: Parts) -> Digests:
+        from everword.follow.claiming import SingleFlight
         from everword.summaries.digest_texts import DayWriter, Digests
 
         return Digests(
             self.tasks,
             DayWriter(self.tasks, parts.tokenizer.count, self.run, parts.digest_tokens),
-            SingleFlight(read, write, parts.clock, parts.lease_seconds, parts.store.writable),
-            read,
+            SingleFlight(self.calls, parts.clock, parts.lease_seconds, parts.store.writable),
+            self.calls.read,
             parts.clock,
             parts.telemetry,
             parts.time_zone,
@@ -282,7 +276,7 @@ class Runtime:
 
     async def _wait_for_days(self, space: str) -> None:
         """Wait a moment until the days view has read what was said so far in a space, in any process."""
-        from everword.follow.loop import OVERLAP
+        from everword.follow.follower import OVERLAP
 
         parts = self.parts
         follower = self.followers[DAYS]

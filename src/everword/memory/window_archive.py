@@ -11,8 +11,8 @@ import asyncio
 from datetime import timedelta
 
 from everword.errors import StoreBusy
+from everword.follow.claiming import Lease
 from everword.follow.follower import settle
-from everword.follow.lease import Lease
 from everword.log.cursors import cursors_of, set_cursors
 from everword.log.scope import ConversationScope
 from everword.memory.runtime import Runtime
@@ -50,7 +50,7 @@ async def follow_log(runtime: Runtime, scope: ConversationScope) -> None:
     lag = await runtime.read(lambda tx: read_lag(tx, scope))
     if lag.done < lag.turns:
         followers = [runtime.followers[name] for name in (IndexView.name, WindowView.name)]
-        await settle(followers, SECONDS, runtime.read)
+        await settle(followers, SECONDS, runtime.calls)
 
 
 async def acquire_lease(runtime: Runtime, lease: Lease, place: tuple[str, str]) -> None:

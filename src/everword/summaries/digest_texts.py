@@ -23,7 +23,7 @@ from cachetools import TTLCache
 from everword.facts.rules.statements import matching_statements
 from everword.facts.tables.people import FORGET, statements_of
 from everword.follow.ask import TaskResult, TaskRunner
-from everword.follow.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit
+from everword.follow.claiming import FlightKey, FlightResult, SingleFlight, WaitLimit
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import erasures_of
 from everword.model import Digest, Message, Span
