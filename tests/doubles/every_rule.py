@@ -432,8 +432,6 @@ OTHERS = frozenset(
         "secrets.marks.marks_from_json",
         "secrets.marks.mask_parts",
         "secrets.marks.with_texts",
-        "facts.english.words.load_patterns",
-        "facts.english.words.read_words",
         "summaries.rules.days.is_current",
         "recall.rules.selection.join_sentences",
         "context.prompt.growing_pattern",

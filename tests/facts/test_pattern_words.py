@@ -13,14 +13,15 @@ from fact_corpus import notation
 
 from everword.facts.english import words
 from everword.facts.english.finder import find_facts, is_about_answering
-from everword.facts.english.words import WORDS, any_of, load_patterns, longest_first, read_words
+from everword.facts.english.words import DATA, WORDS, longest_first
 from everword.text.dates import MONTHS, WEEKDAYS
+from everword.word_lists import Patterns, any_of, read_entries, read_list
 
 TODAY = date(2024, 9, 10)
 PACKAGE = Path(words.__file__).parent
-LISTS: dict[str, tuple[str, ...]] = vars(WORDS)
-PATTERN_FILES = [path for path in (PACKAGE / "data").glob("*.txt") if "words" not in path.stem]
-ALL_PATTERN_FILES = [path for path in PACKAGE.parent.glob("*/data/*.txt") if "words" not in path.stem]
+LISTS = {name: WORDS.in_order(name) for name in [*read_entries(f"{DATA}/words.txt"), "MONTH_NAMES", "WEEKDAY_NAMES"]}
+PATTERN_FILES = [*(PACKAGE / "data").glob("*.re")]
+ALL_PATTERN_FILES = [*PACKAGE.parent.glob("*/data/*.re")]
 NAME = ["identity/name=ada"]
 HOME = ["identity/location=oslo"]
 TEA = ["preference/likes=tea"]
@@ -205,12 +206,12 @@ class TestReading:
         assert sentence.control not in LISTS[name]
         assert facts_in(sentence.text.format(sentence.control)) != expected_facts(sentence, sentence.control)
 
-    @pytest.mark.parametrize("word", WORDS.ASSISTANT_WORDS)
+    @pytest.mark.parametrize("word", LISTS["ASSISTANT_WORDS"])
     def test_words_about_answering(self, word: str) -> None:
         assert is_about_answering(f"some {word} here")
         assert not is_about_answering(f"some un{word} here")
 
-    @pytest.mark.parametrize("word", WORDS.ASSISTANT_NAMES)
+    @pytest.mark.parametrize("word", LISTS["ASSISTANT_NAMES"])
     def test_names_of_the_assistant(self, word: str) -> None:
         assert is_about_answering(f"tell the {word}")
         assert not is_about_answering(f"tell some {word}")
@@ -242,8 +243,8 @@ class TestLists:
         assert any(uses.search(path.read_text(encoding="utf-8")) for path in [*PACKAGE.glob("*.py"), *PATTERN_FILES])
 
     def test_months_and_weekdays_are_those_of_the_calendar(self) -> None:
-        assert tuple(map(str.lower, WORDS.MONTH_NAMES)) == MONTHS
-        assert tuple(map(str.lower, WORDS.WEEKDAY_NAMES)) == WEEKDAYS
+        assert tuple(map(str.lower, LISTS["MONTH_NAMES"])) == MONTHS
+        assert tuple(map(str.lower, LISTS["WEEKDAY_NAMES"])) == WEEKDAYS
 
     def test_no_other_module_has_a_long_alternation_of_words(self) -> None:
         long = re.compile(r"\b[a-z]+(?:\|[a-z]+){7,}", re.IGNORECASE)
@@ -265,35 +266,36 @@ class TestJoining:
         assert re.fullmatch(any_of(("by the way",)), "by\tthe\nway")
 
     def test_the_order_is_kept_over_all_lists(self) -> None:
-        assert any_of(("b", "a b"), ("a",)) == r"(?:b|a\sb|a)"
+        assert WORDS.any_of("SCENES", "WORKS").startswith("(?:game|dream|")
+        assert any_of(("b", "a b", "a")) == r"(?:b|a\sb|a)"
 
     def test_the_alternation_stands_by_itself(self) -> None:
         assert re.fullmatch(rf"x{any_of(('a', 'b'))}y", "xby")
 
     def test_an_underscore_joins_a_phrase(self) -> None:
-        assert read_words("everword.facts.english", "words").GREETINGS[-3:-1] == ("good morning", "good evening")
+        assert read_list("GREETINGS", "words", DATA)[-3:-1] == ("good morning", "good evening")
 
     def test_longest_first(self) -> None:
-        assert longest_first({"ex", "ex wife", "exam"}) == ("ex wife", "exam", "ex")
+        assert longest_first({"ex", "ex wife", "exam"}) == ["ex wife", "exam", "ex"]
 
 
 class TestPatterns:
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
     def test_every_pattern_can_be_compiled_and_is_used(self, path: Path) -> None:
-        patterns = load_patterns(f"everword.facts.{path.parts[-3]}", path.stem)
+        patterns = Patterns(path.stem, f"facts/{path.parts[-3]}/data", WORDS)
         modules = [module.read_text(encoding="utf-8") for module in path.parents[2].rglob("*.py")]
         text = "\n".join([*modules, path.read_text(encoding="utf-8")])
-        for name, pattern in vars(patterns).items():
-            assert re.compile(pattern.pattern)
+        for name, pattern in patterns.items():
+            assert pattern.groups >= 0
             assert re.search(rf"\b_{path.stem.upper()}\.{name}\b|\{{{name}\}}", text), name
 
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
     def test_every_pattern_that_a_module_names_is_there(self, path: Path) -> None:
-        patterns = load_patterns(f"everword.facts.{path.parts[-3]}", path.stem)
+        patterns = Patterns(path.stem, f"facts/{path.parts[-3]}/data", WORDS)
         for module in path.parents[2].rglob("*.py"):
             names = re.findall(rf"\b_{path.stem.upper()}\.(\w+)", module.read_text(encoding="utf-8"))
-            assert not {*names} - {*vars(patterns)}, module.name
+            assert not {*names} - {*patterns}, module.name
 
     def test_one_that_is_missing_is_an_error(self) -> None:
         with pytest.raises(AttributeError, match="nowhere"):
-            assert load_patterns("everword.facts.english", "clauses").nowhere
+            assert Patterns("clauses", DATA, WORDS).nowhere

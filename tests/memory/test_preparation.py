@@ -20,7 +20,7 @@ from everword.ports import Vectors
 from everword.recall.scope_index import ScopeIndexes
 from everword.stores.sqlite import SqliteStore
 from everword.testing import FrozenClock, ScriptedLLM
-from everword.text.packs import compile_patterns
+from everword.word_lists import compile_patterns
 
 SECONDS = 30.0  # for what takes one
 

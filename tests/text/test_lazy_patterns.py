@@ -7,7 +7,7 @@ import re
 import pytest
 from pure_modules import pure_modules
 
-from everword.text.packs import compile_patterns, lazy_pattern
+from everword.word_lists import compile_patterns, lazy_pattern
 
 
 def test_it_does_what_a_compiled_pattern_does() -> None:

@@ -43,7 +43,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everword.summaries.rules.tiers import clean, pairs_in
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 TIERS = (2, 3)  # tiers that can be asked for; tier 1 is what everything is sent at anyway
 MAX_REQUESTS = 50  # distinct ids and searches honoured of one reply

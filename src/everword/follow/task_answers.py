@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everword.parsing import UnreadableJson, read_json_at
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 MAX_CHARACTERS = 64_000
 """Characters of an answer that are read, from its end: thinking aloud comes first."""

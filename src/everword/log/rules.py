@@ -18,7 +18,7 @@ from typing import Any
 from everword.errors import InvalidInput
 from everword.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
 from everword.parsing import UnreadableJson, check_nesting, read_json
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database

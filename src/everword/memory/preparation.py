@@ -12,7 +12,7 @@ from functools import partial
 from importlib import import_module
 
 from everword.ports import Embedder, Tokenizer
-from everword.text.packs import compile_patterns
+from everword.word_lists import compile_patterns
 
 TURN_MODULE = "everword.memory.conversation"
 PATTERN_MODULES = (

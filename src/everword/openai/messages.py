@@ -24,7 +24,7 @@ from everword.model import Draft, Message, Role
 from everword.model.notes import NOTES, own_notes
 from everword.openai.reconcile import Utterance
 from everword.parsing import UnreadableJson, read_json
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 WIRE = "openai"  # in a message's metadata: what was not words
 INSTRUCTIONS = ("system", "developer")

@@ -19,10 +19,10 @@ from everword.text.detect import detect
 from everword.text.fences import Fenced, escape_line, section
 from everword.text.filler import is_filler
 from everword.text.mentions import names, topic_pairs
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import sentences
 from everword.text.terms import analyse
 from everword.text.words import is_content, stems, weigh, words
+from everword.word_lists import lazy_pattern
 
 name = "standalone"
 

@@ -17,8 +17,8 @@ from everword.model import Message
 from everword.text.detect import detect
 from everword.text.doc import doc_of
 from everword.text.mentions import WHEN
-from everword.text.packs import Patterns, WordLists, lazy_pattern
 from everword.text.words import is_content, is_ordinary, stem, words
+from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("corrections")
 CUE_WORDS = WordLists("corrections").cue_words

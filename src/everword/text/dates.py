@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from everword.text.packs import Patterns, lazy_pattern, read_list
+from everword.word_lists import Patterns, lazy_pattern, read_list
 
 MONTHS = read_list("months", "calendar")
 WEEKDAYS = read_list("weekdays", "calendar")

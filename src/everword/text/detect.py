@@ -13,14 +13,15 @@ from functools import cache
 from struct import unpack
 
 from everword.text.doc import doc_of
-from everword.text.packs import FILES, WordLists, lazy_pattern, read_entries, read_list
 from everword.text.tokens import lower_letter_runs
+from everword.word_lists import EVERY_LANGUAGE, PACKAGE, WordLists, lazy_pattern, read_entries, read_list
 
-LANGUAGES: tuple[str, ...] = tuple(sorted(file.partition("/")[0] for file in FILES if file.endswith("/words.txt")))
+PACKS = "text/packs"
+LANGUAGES: tuple[str, ...] = tuple(sorted(file.parent.name for file in (PACKAGE / PACKS).glob("*/words.txt")))
 """The languages that have a pack."""
 
 
-_WORDS = {language: WordLists("words", language) for language in LANGUAGES}
+_WORDS = {language: WordLists("words", folder=f"{PACKS}/{language}") for language in LANGUAGES}
 
 
 def function_words(language: str) -> frozenset[str]:
@@ -34,7 +35,7 @@ DEFAULT = "en"
 SAMPLE = 1_000
 """Characters of a text that are looked at."""
 
-_RANGES = [line.split() for line in read_entries("any/scripts.txt")["ranges"].split("\n")]
+_RANGES = [line.split() for line in read_entries(f"{EVERY_LANGUAGE}/scripts.txt")["ranges"].split("\n")]
 _STARTS = [int(start, 16) for start, _ in _RANGES]
 _SCRIPTS = [name.strip("-") for _, name in _RANGES]
 
@@ -121,9 +122,9 @@ def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
     words: dict[str, list[str]] = {}
     letters: dict[str, list[str]] = {}
     for language in BY_SCRIPT[script]:
-        for word in function_words(language) | set(read_list("common", "words", language)):
+        for word in function_words(language) | set(read_list("common", "words", f"{PACKS}/{language}")):
             words.setdefault(word, []).append(language)
-        for letter in read_list("letters", "words", language):
+        for letter in read_list("letters", "words", f"{PACKS}/{language}"):
             letters.setdefault(letter, []).append(language)
     places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 
 from everword.text.detect import function_words
-from everword.text.packs import Patterns, WordLists, lazy_pattern, read_entries, read_list
 from everword.text.tokens import words_before
+from everword.word_lists import ENGLISH, Patterns, WordLists, lazy_pattern, read_entries, read_list
 
 
 def wordlist(text: str) -> frozenset[str]:
@@ -26,7 +26,7 @@ def wordlist(text: str) -> frozenset[str]:
 
 def _relations() -> dict[str, str]:
     relations: dict[str, str] = {}
-    for line in read_entries("en/facts.txt")["same_relation"].split("\n"):
+    for line in read_entries(f"{ENGLISH}/facts.txt")["same_relation"].split("\n"):
         key = ""
         for word in line.split():
             key = word[:-1].replace("-", " ") if word.endswith(":") else key

@@ -56,7 +56,7 @@ from typing import NewType
 from everword.errors import InvalidInput
 from everword.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Role, Unknown
 from everword.text.doc import doc_of
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 Fenced = NewType("Fenced", str)
 

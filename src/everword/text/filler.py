@@ -10,11 +10,11 @@ from __future__ import annotations
 import unicodedata
 
 from everword.text.doc import doc_of
-from everword.text.packs import EVERY_LANGUAGE, Patterns, WordLists, lazy_pattern
 from everword.text.sentences import Sentence
 from everword.text.words import is_unspaced
+from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, lazy_pattern
 
-_SMALL_TALK = WordLists("small_talk", EVERY_LANGUAGE)
+_SMALL_TALK = WordLists("small_talk", folder=EVERY_LANGUAGE)
 _FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _SMALL_TALK.phrases | _SMALL_TALK.beside)
 MAX_WORDS = 8
 MAX_CHARACTERS = 120

@@ -17,10 +17,10 @@ from itertools import pairwise
 
 from everword.text.dates import MONTH_ABBREVIATIONS, MONTHS, WEEKDAYS
 from everword.text.filler import is_filler, is_small_talk, strip_addressee, trim
-from everword.text.packs import Patterns, WordLists, lazy_pattern
 from everword.text.sentences import Sentence, clauses, limit_text
 from everword.text.tokens import words_before
 from everword.text.words import SPELT_NUMBERS, WORD, is_content, is_ordinary, matters, shorten_phrase, stem, words
+from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("mentions")
 _LISTS = WordLists("mentions")

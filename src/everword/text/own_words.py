@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from everword.text.fences import AT_START, plain_breaks
-from everword.text.packs import Patterns, WordLists, lazy_pattern
 from everword.text.words import is_ordinary
+from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("own_words")
 _LISTS = WordLists("own_words")

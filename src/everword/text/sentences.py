@@ -14,7 +14,7 @@ from typing import Literal
 
 from everword.text.dates import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
 from everword.text.doc import doc_of
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""

@@ -31,10 +31,10 @@ from everword.text.doc import doc_of
 from everword.text.english import RELATIONS, SPOKEN_PAST_FORMS, has_predicate, has_verb
 from everword.text.filler import is_filler, trim_address
 from everword.text.mentions import WHEN
-from everword.text.packs import Patterns, WordLists, lazy_pattern
 from everword.text.sentences import Sentence, has_question_mark, split_sentences
 from everword.text.tokens import MARKS, begins_with, folded_tokens, lower_tokens, spelt_tokens
 from everword.text.words import is_content, is_ordinary, is_unspaced, words
+from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 lists = WordLists("references")
 PERSONS = lists.persons.union(RELATIONS)

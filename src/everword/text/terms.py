@@ -21,7 +21,7 @@ from itertools import pairwise
 import Stemmer
 
 from everword.text.detect import BY_SCRIPT, UNKNOWN, detect, function_words, script_of
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 MAX_TERMS = 4_096
 """Terms of one text; what comes after is not indexed. Messages are indexed in passages, which have far fewer."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from everword.text.doc import doc_of
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 BEFORE_PLACE = 120  # characters of the words before a place: more than the longest phrase of a pattern
 

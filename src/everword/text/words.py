@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from everword.text.detect import function_words, script_of
 from everword.text.doc import doc_of
-from everword.text.packs import WordLists, lazy_pattern
 from everword.text.sentences import Sentence
 from everword.text.terms import word_terms
+from everword.word_lists import WordLists, lazy_pattern
 
 
 def contains_phrase(text: str, phrase: str) -> bool:

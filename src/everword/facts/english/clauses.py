@@ -16,15 +16,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from everword.facts.english.words import STATEMENT_WORDS, load_patterns
+from everword.facts.english.words import DATA, WORDS
 from everword.model import Holds
 from everword.text.dates import WEEKDAYS, TimedPhrase, parse_times
 from everword.text.doc import doc_of
 from everword.text.english import RELATIONS, is_past
 from everword.text.own_words import is_claimed_as_own, own_words
 from everword.text.sentences import MAX_SENTENCE, Sentence, limit_text, sentences
+from everword.word_lists import Patterns
 
-_CLAUSES = load_patterns(__package__, "clauses")
+_CLAUSES = Patterns("clauses", DATA, WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +332,7 @@ def _parse_verb(predicate: str) -> tuple[str, Holds, bool, bool] | None:
     return (f"be {predicate}" if is_be else predicate), holds, past, perfect
 
 
-_STATEMENT_CLAUSES = load_patterns(__package__, "statement_clauses")
+_STATEMENT_CLAUSES = Patterns("statement_clauses", DATA, WORDS)
 
 
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
@@ -364,7 +365,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         unit = text[start : cut.start()] if cut else text[start:]
         is_broken = cut is not None and cut["broken"] is not None
         is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
-        if unit.strip() and not is_broken and (not joint or joint in STATEMENT_WORDS.FACTIVE_JOINTS):
+        if unit.strip() and not is_broken and (not joint or joint in WORDS.FACTIVE_JOINTS):
             unit = _drop_open_end(unit.rstrip(" ,"), bool(cut and cut["sub"]))
             unit = _strip_talk(unit.strip(" ,"))
             yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
@@ -396,7 +397,7 @@ def _belongs_together(text: str, at: int) -> bool:
         return True
     subject_words = text[:at].casefold().split()
     is_list = subject_words[:1] in (["my"], ["our"]) and _STATEMENT_CLAUSES.and_my.match(text, at) is not None
-    return is_list and not any(word in STATEMENT_WORDS.FINITE_VERBS or is_past(word) for word in subject_words)
+    return is_list and not any(word in WORDS.FINITE_VERBS or is_past(word) for word in subject_words)
 
 
 def _lower_first(text: str) -> str:

@@ -19,17 +19,17 @@ from everword.facts.english.clauses import Clause, assertions_in, parse_clauses,
 from everword.facts.english.patterns import FactReading, readings
 from everword.facts.english.statements import read_statements
 from everword.facts.english.values import name
-from everword.facts.english.words import STATEMENT_WORDS, WORDS, any_of, load_patterns, longest_first
+from everword.facts.english.words import DATA, WORDS, longest_first
 from everword.facts.rules.deciding import acceptable_facts
 from everword.facts.rules.third_person import retell_pronouns
 from everword.facts.rules.values import fold
 from everword.model import FoundFact, Holds
 from everword.text.english import LANGUAGE, PETS, RELATIONS
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import Sentence, limit_text, sentences
 from everword.text.terms import analyse
+from everword.word_lists import Patterns, any_of, lazy_pattern
 
-_ECHOES = load_patterns(__package__, "echoes")
+_ECHOES = Patterns("echoes", DATA, WORDS)
 
 COPIED = 7
 """Words in a row that are the same: fewer happen by chance."""
@@ -64,7 +64,7 @@ def _shares(text: str, shown_texts: Sequence[str]) -> bool:
     return not terms or len(terms & shown_terms) >= SHARED * len(terms)
 
 
-_ANSWERS = load_patterns(__package__, "answers")
+_ANSWERS = Patterns("answers", DATA, WORDS)
 
 MAX_ANSWER = 10
 """Words of an answer that is completed; a longer one is a sentence."""
@@ -96,7 +96,7 @@ _QUESTIONS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
         (r"\b(?:what|which)\slanguages?\sdo\syou\sspeak", "I speak {}.", "", ""),
         (r"\bwhat(?:['’]s|\sis)\syour\s(?P<what>(?:favou?rite|preferred)\s[\w\s]{2,30}?|time\s?zone|birthday|e-?mail"
          r"|nickname|surname|last\sname)\s*$", "My {what} is {}.", "", ""),
-        (rf"\bare\syou\s(?:an?\s)?(?P<what>{any_of(STATEMENT_WORDS.ASKED_STATES)})\b",
+        (rf"\bare\syou\s(?:an?\s)?(?P<what>{WORDS.any_of('ASKED_STATES')})\b",
          "I am {}.", "I am {what}.", "I am not {what}."),
         (r"\bdo\syou\s(?:like|enjoy)\s(?P<what>[\w\s-]{3,40}?)\s*$", "I like {}.", "I like {what}.",
          "I do not like {what}."),
@@ -147,15 +147,15 @@ def _complete(answer: str, value_form: str, yes_form: str, no_form: str) -> str:
     return value_form.replace("{}", value)
 
 
-_INSTRUCTIONS = load_patterns(__package__, "instructions")
+_INSTRUCTIONS = Patterns("instructions", DATA, WORDS)
 
 _TOPICS = {
     "emojis": r"\bemojis?\b|\bsmileys?\b|\bemoticons?\b",
-    "answer length": rf"\b{any_of(WORDS.ANSWERS)}\b.*\b(?:{any_of(WORDS.LENGTHS)}|under\s\d+\s\w+)\b"
+    "answer length": rf"\b{WORDS.any_of('ANSWERS')}\b.*\b(?:{WORDS.any_of('LENGTHS')}|under\s\d+\s\w+)\b"
     r"|^be\s(?:brief|concise|terse)\b",
     "units": r"\b(?:metric|imperial|celsius|fahrenheit)\b(?=.*\bunits?\b|\W*$|\ssystem)|\bunits\b",
-    "tone": rf"\b{any_of(WORDS.TONES)}\b(?=.*\b{any_of(WORDS.AFTER_TONE)}\b|\W*$)|\btone\b",
-    "format": rf"\b{any_of(WORDS.FORMATS)}\b",
+    "tone": rf"\b{WORDS.any_of('TONES')}\b(?=.*\b{WORDS.any_of('AFTER_TONE')}\b|\W*$)|\btone\b",
+    "format": rf"\b{WORDS.any_of('FORMATS')}\b",
 }
 _ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
@@ -249,7 +249,7 @@ def _call_me(text: str) -> Iterator[FoundFact]:
         yield FoundFact("identity", "name", given_name, 0.6, 1.0)
 
 
-_MENTIONS = load_patterns(__package__, "mentions")
+_MENTIONS = Patterns("mentions", DATA, WORDS)
 
 HEDGED = 0.6
 """The part of a confidence that "I think" leaves."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from everword.facts.english.clauses import Clause
 from everword.facts.english.values import animals, company, condition, languages, name, place, thing, things, trade
-from everword.facts.english.words import WORDS, any_of, load_patterns
+from everword.facts.english.words import DATA, WORDS
 from everword.facts.rules.keys import normalise_key
 from everword.model import FactCategory
 from everword.text.dates import strip_final_time
@@ -27,9 +27,9 @@ from everword.text.english import (
     RELATIONS,
     species,
 )
-from everword.text.packs import lazy_pattern
+from everword.word_lists import Patterns, lazy_pattern
 
-_ATTRIBUTES = load_patterns(__package__, "attributes")
+_ATTRIBUTES = Patterns("attributes", DATA, WORDS)
 
 EVERY = ""
 """The value that means all of a key: "I have no pets"."""
@@ -155,7 +155,7 @@ def _last_word(text: str) -> str:
     return "".join(text.split()[-1:])
 
 
-_READINGS = load_patterns(__package__, "readings")
+_READINGS = Patterns("readings", DATA, WORDS)
 
 Finder = Callable[[str, Clause], Iterator[FactReading]]
 
@@ -506,10 +506,10 @@ def _suffer_from(rest: str, clause: Clause) -> Iterator[FactReading]:
 _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
     (lazy_pattern(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
     for pattern, finder in (
-        (rf"(?:live|reside)\s(?:{any_of(WORDS.LIVE_WHERE)}\s)?in"
+        (rf"(?:live|reside)\s(?:{WORDS.any_of('LIVE_WHERE')}\s)?in"
          r"|be\s(?:living|residing|based|located)\sin", _place_finder("location")),
         (r"lived\sin", _past_place),
-        (rf"(?:moved|relocated)(?:\s{any_of(WORDS.MOVED_WHERE)})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
+        (rf"(?:moved|relocated)(?:\s{WORDS.any_of('MOVED_WHERE')})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
          _place_finder("location", changes=True)),
         (r"be\sfrom|come\sfrom|hail\sfrom", _be_from),
         (r"grew\sup\sin|be\sraised\sin", _place_finder("origin", timeless=True, importance=0.6)),
@@ -534,12 +534,12 @@ _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
         (r"quit|left", _leave),
         (r"eat|drink|smoke", _eat_or_drink),
         (r"(?:like|love|enjoy|adore)", _like),
-        (rf"be\s(?:an?\s)?(?:{any_of(WORDS.FAN_DEGREES)}\s)?{any_of(WORDS.FOND_OF)}", _like),
-        (any_of(WORDS.DISLIKING), _things_finder("preference", "dislikes", 0.5)),
+        (rf"be\s(?:an?\s)?(?:{WORDS.any_of('FAN_DEGREES')}\s)?{WORDS.any_of('FOND_OF')}", _like),
+        (WORDS.any_of("DISLIKING"), _things_finder("preference", "dislikes", 0.5)),
         (r"prefer", _prefer),
         (r"speak|be\s(?:fluent|proficient|bilingual)\sin", _speak),
         (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _use_pronouns),
-        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{any_of(WORDS.NAMED_ZONES)}))", _be_in_zone),
+        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{WORDS.any_of('NAMED_ZONES')}))", _be_in_zone),
         (r"be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin", _study),
         (r"be\smarried\sto", _be_married_to),
         (r"turned|be\sturning", _turn_age),

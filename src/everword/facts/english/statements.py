@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, statement_clauses
 from everword.facts.english.values import place
-from everword.facts.english.words import STATEMENT_WORDS, load_patterns
+from everword.facts.english.words import DATA, WORDS
 from everword.facts.rules.third_person import Predicate, Tense, retell_predicate, retell_pronouns
 from everword.model import FactCategory, FoundFact
 from everword.text.dates import MONTHS, TimeSpan, parse_date, parse_times, spans
@@ -26,8 +26,9 @@ from everword.text.detect import function_words
 from everword.text.english import PLAIN_VERBS, gerund, is_past
 from everword.text.tokens import words_before
 from everword.text.words import is_ordinary
+from everword.word_lists import Patterns
 
-_CLARITY = load_patterns(__package__, "clarity")
+_CLARITY = Patterns("clarity", DATA, WORDS)
 
 
 _UNCLEAR = (
@@ -78,9 +79,9 @@ def _points_away(unit: str) -> bool:
     return False
 
 
-_TELLING = load_patterns(__package__, "telling")
+_TELLING = Patterns("telling", DATA, WORDS)
 
-THOUGHTS = frozenset(STATEMENT_WORDS.THOUGHT_VERBS)
+THOUGHTS = frozenset(WORDS.THOUGHT_VERBS)
 _TALKED_VERBS = ("talked", "chatted", "spoke")
 _LIKES = frozenset(
     ["love", "like", "enjoy", "adore", "loved", "liked", "enjoyed", "prefer", "hate", "hated", "dislike"]
@@ -126,9 +127,9 @@ def _tells_of_state(predicate: Predicate) -> bool:
 
 def _is_passing(predicate: Predicate) -> bool:
     """Whether it is of this moment, or of every day."""
-    if predicate.tense == "progressive" and predicate.verb in STATEMENT_WORDS.DOING_JUST_NOW:
+    if predicate.tense == "progressive" and predicate.verb in WORDS.DOING_JUST_NOW:
         return True
-    if predicate.tense == "perfect" and predicate.verb in STATEMENT_WORDS.DOING_LATELY:
+    if predicate.tense == "perfect" and predicate.verb in WORDS.DOING_LATELY:
         return True
     if predicate.tense == "progressive" and _TELLING.of_now_only.match(f"{predicate.verb} {predicate.rest}"):
         return True
@@ -161,7 +162,7 @@ def _names_nothing(predicate: Predicate) -> bool:
     )
 
 
-_DAYS = load_patterns(__package__, "days")
+_DAYS = Patterns("days", DATA, WORDS)
 
 
 def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
@@ -274,7 +275,7 @@ def tells_stale_time(text: str) -> bool:
     return _DAYS.stale.search(text) is not None
 
 
-_STATEMENTS = load_patterns(__package__, "statements")
+_STATEMENTS = Patterns("statements", DATA, WORDS)
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
@@ -392,11 +393,11 @@ def _before_and(unit: str) -> str:
     """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
     head, joint, tail = unit.rpartition(" and ")
     verb = tail.partition(" ")[0].casefold()
-    is_clause = is_past(verb) or verb in PLAIN_VERBS or verb in STATEMENT_WORDS.SUBJECT_WORDS or head.endswith(",")
+    is_clause = is_past(verb) or verb in PLAIN_VERBS or verb in WORDS.SUBJECT_WORDS or head.endswith(",")
     return head.strip(" ,") if joint and is_clause else unit
 
 
-_PARTICLES = frozenset(STATEMENT_WORDS.PARTICLES)
+_PARTICLES = frozenset(WORDS.PARTICLES)
 
 
 def _name_thing(unit: str) -> str:
@@ -407,9 +408,9 @@ def _name_thing(unit: str) -> str:
         words_before.pop()
     if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
         return unit
-    if thing[0].strip() == "that" and words_before[-1].casefold() in STATEMENT_WORDS.FINDING_VERBS:
+    if thing[0].strip() == "that" and words_before[-1].casefold() in WORDS.FINDING_VERBS:
         return _STATEMENTS.found_that.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
-    if any(word.casefold() in STATEMENT_WORDS.HELPERS for word in words_before[:-1]):
+    if any(word.casefold() in WORDS.HELPERS for word in words_before[:-1]):
         return unit  # "have been interested in this"
     article = "some" if thing["which"].endswith("se") else "an" if thing[2] in "aeiou" else "a"
     return f"{unit[: thing.start()]} {article} {unit[thing.end() :]}"
@@ -456,7 +457,7 @@ def _is_about_all(predicate: Predicate) -> bool:
     if predicate.tense == "past":
         return False
     if predicate.tense == "progressive":
-        return predicate.verb not in STATEMENT_WORDS.WE_ARE_DOING
+        return predicate.verb not in WORDS.WE_ARE_DOING
     if _STATEMENTS.habit.match(predicate.text) or (predicate.tense == "perfect" and predicate.verb.endswith("ing")):
         return False
     return not (predicate.verb in ("have", "own", "got", "live") and _STATEMENTS.counted.match(predicate.rest))
@@ -482,7 +483,7 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
         return None
     if (
         (_STATEMENTS.made_me.match(rest) and (is_past(verb) or unit[:4].casefold() == "the "))
-        or verb.casefold() in STATEMENT_WORDS.PASSING_ACTS
+        or verb.casefold() in WORDS.PASSING_ACTS
         or _STATEMENTS.came_and.match(f"{verb} {rest}")
     ):
         return None
@@ -535,13 +536,13 @@ def _liked_thing(text: str) -> str:
 
 _NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")
 _TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "is part of ", "their dream is to ")
-_THIN = frozenset(STATEMENT_WORDS.THIN_WORDS) | function_words("en")
+_THIN = frozenset(WORDS.THIN_WORDS) | function_words("en")
 
 
 def _says_something(text: str, predicate: Predicate) -> bool:
     """Whether a text names something: beside the verb, if it tells of the past."""
     rest = text.partition(predicate.verb)[2]
-    if predicate.tense == "past" and predicate.verb in STATEMENT_WORDS.TURNING_POINTS:
+    if predicate.tense == "past" and predicate.verb in WORDS.TURNING_POINTS:
         return True
     if text.startswith(_TOLD_BY_ONE_NAME):
         return _names(text, 1)
@@ -561,7 +562,7 @@ def _names(text: str, count: int) -> bool:
 def _category(statement: LifeStatement, text: str) -> FactCategory:
     predicate = statement.predicate
     verb = predicate.verb
-    if predicate.tense == "future" or verb in STATEMENT_WORDS.PLANNING_VERBS:
+    if predicate.tense == "future" or verb in WORDS.PLANNING_VERBS:
         return "plan"
     if statement.about_other and _STATEMENTS.kin.match(text):
         return "relationship"
@@ -575,7 +576,7 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         and (_STATEMENTS.work.search(text) or _STATEMENTS.got_from.search(text))
     ):
         return "work" if _STATEMENTS.work.search(text) else "event"
-    if verb in STATEMENT_WORDS.POSSESSION_VERBS or (
+    if verb in WORDS.POSSESSION_VERBS or (
         not statement.about_other
         and verb in ("have", "has", "got")
         and re.match(r"(?:an?|my|two|three|some|new)\b(?!\slot)", predicate.rest)
@@ -587,4 +588,4 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         return "event"
     if _STATEMENTS.liking.match(text):
         return "preference"
-    return "place" if verb in STATEMENT_WORDS.PLACE_VERBS else "other"
+    return "place" if verb in WORDS.PLACE_VERBS else "other"

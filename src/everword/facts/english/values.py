@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 
-from everword.facts.english.words import (
-    load_patterns,
-)
+from everword.facts.english.words import DATA, WORDS
 from everword.text.detect import function_words
 from everword.text.english import (
     CONDITIONS,
@@ -25,8 +23,9 @@ from everword.text.english import (
     species,
     wordlist,
 )
+from everword.word_lists import Patterns
 
-_VALUES = load_patterns(__package__, "values")
+_VALUES = Patterns("values", DATA, WORDS)
 
 _PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
 _PLACE_JOINTS = wordlist("de del la le of upon am on sur the do da dos das los las el di")

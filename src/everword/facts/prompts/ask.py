@@ -18,9 +18,9 @@ from everword.follow.task import DATA, build_request, fence_text, object_schema,
 from everword.ports import Request
 from everword.text.fences import Fenced, escape_line, plain_name, section
 from everword.text.mentions import names
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import sentences
 from everword.text.terms import analyse
+from everword.word_lists import lazy_pattern
 
 name = "ask"
 

@@ -15,7 +15,7 @@ from everword.follow import task_answers as answers
 from everword.follow.task import DATA, build_request, object_schema, repair_request
 from everword.ports import Request
 from everword.text.fences import Fenced, escape_line, plain_name, section
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 name = "forget"
 

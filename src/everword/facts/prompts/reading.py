@@ -29,8 +29,8 @@ from everword.text.english import RELATIONS
 from everword.text.fences import Fenced, escape_line, section
 from everword.text.filler import is_small_talk
 from everword.text.own_words import own_words
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import limit_text
+from everword.word_lists import lazy_pattern
 
 name = "reading"
 

@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from everword.facts.english.finder import find_facts
-from everword.facts.english.words import load_patterns
+from everword.facts.english.words import WORDS
 from everword.text.detect import function_words
 from everword.text.english import LANGUAGES, PLACES, PROGRAMMING
 from everword.text.fences import strip_invisible
 from everword.text.sentences import split_sentences
+from everword.word_lists import Patterns
 
-_COMMANDS = load_patterns(__package__, "commands")
+_COMMANDS = Patterns("commands", "facts/rules/data", WORDS)
 
 CommandKind = Literal["remember", "forget", "ask", "none"]
 MAX_COMMAND = 2_000

@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from everword.facts.english.finder import stated_text, states_something
-from everword.facts.english.words import load_patterns
+from everword.facts.english.words import WORDS
 from everword.facts.rules.keys import holds_several_values
 from everword.model import FactRefusal, FoundFact, Role
 from everword.text.dates import TimeSpan, parse_times, spans
 from everword.text.english import RELATIONS, species
 from everword.text.filler import is_small_talk
 from everword.text.mentions import CALENDAR, CAPITAL_NOUNS
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import limit_text, split_sentences
 from everword.text.terms import analyse
 from everword.text.words import WORD, is_content, is_ordinary, words
+from everword.word_lists import Patterns, lazy_pattern
 
 _NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
 _SEPARATORS = lazy_pattern(r"[.,]")
@@ -89,7 +89,7 @@ def _names(text: str, language: str) -> list[str]:
     return list(names)
 
 
-_EVIDENCE = load_patterns(__package__, "evidence")
+_EVIDENCE = Patterns("evidence", "facts/rules/data", WORDS)
 
 NEAR = 3
 """Lines before a source that may be what it answers or continues."""

@@ -17,8 +17,8 @@ from functools import cache
 
 from everword.model import FACT_CATEGORIES, FactCategory
 from everword.text.english import PROGRAMMING, RELATIONS
-from everword.text.packs import lazy_pattern
 from everword.text.terms import word_terms
+from everword.word_lists import lazy_pattern
 
 IDENTITY: FactCategory = "identity"
 MAX_KEY = 40

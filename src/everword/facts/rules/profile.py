@@ -21,8 +21,8 @@ from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.fences import person_byline
-from everword.text.packs import lazy_pattern
 from everword.text.terms import analyse, query_groups
+from everword.word_lists import lazy_pattern
 
 SHOWN_WORDS = 40
 """Words of a query that are compared with keys; more are a text, and not a question."""

@@ -23,14 +23,14 @@ from functools import lru_cache
 
 from everword.errors import InvalidInput
 from everword.facts.english.finder import find_facts
-from everword.facts.english.words import load_patterns
+from everword.facts.english.words import WORDS
 from everword.facts.rules.deciding import MAX_SOURCES
 from everword.facts.rules.keys import holds_several_values, normalise_key
 from everword.facts.rules.third_person import first_person, possessive, statements_about
 from everword.facts.rules.values import fold, has_same_value, sense
 from everword.model import Fact, FoundFact, Statement
-from everword.text.packs import lazy_pattern
 from everword.text.terms import analyse
+from everword.word_lists import Patterns, lazy_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +401,7 @@ def _is_about(name: str, text: str) -> bool:
     )
 
 
-_FORGETTING = load_patterns(__package__, "forgetting")
+_FORGETTING = Patterns("forgetting", "facts/rules/data", WORDS)
 
 LIKE = 0.75
 """The cosine from which two texts that share no word may mean the same."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from everword.facts.english.values import trade
-from everword.facts.english.words import STATEMENT_WORDS, load_patterns
+from everword.facts.english.words import WORDS
 from everword.text.detect import detect, function_words
 from everword.text.english import (
     COMMON_VERBS,
@@ -30,10 +30,10 @@ from everword.text.english import (
     is_past,
 )
 from everword.text.fences import strip_invisible
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import split_sentences
+from everword.word_lists import Patterns, lazy_pattern
 
-_RETELLING = load_patterns(__package__, "retelling")
+_RETELLING = Patterns("retelling", "facts/rules/data", WORDS)
 
 Tense = Literal["past", "perfect", "present", "progressive", "future"]
 
@@ -68,7 +68,7 @@ def retell_predicate(predicate: str) -> Predicate | None:
         return _build(f"{begins} {adverb}{action}", "future", action)
     predicate = _RETELLING.emphasis.sub("", predicate)
     verb = _RETELLING.word.match(predicate)
-    if verb is None or verb[0].casefold() in STATEMENT_WORDS.POSSIBLE:
+    if verb is None or verb[0].casefold() in WORDS.POSSIBLE:
         return None
     first = verb[0].casefold()
     rest = _strip_adverbs(predicate[verb.end() :].lstrip())
@@ -100,14 +100,10 @@ def retell_predicate(predicate: str) -> Predicate | None:
 def is_participle(word: str) -> bool:
     """Whether a word can stand after "have": "gone", "started"."""
     plain = word.casefold()
-    return (
-        plain in STATEMENT_WORDS.PARTICIPLES
-        or plain in SAME_IN_THE_PAST
-        or (is_past(plain) and plain not in _NO_PARTICIPLES)
-    )
+    return plain in WORDS.PARTICIPLES or plain in SAME_IN_THE_PAST or (is_past(plain) and plain not in _NO_PARTICIPLES)
 
 
-_NO_PARTICIPLES = PAST_FORMS.difference(STATEMENT_WORDS.PAST_PARTICIPLES)
+_NO_PARTICIPLES = PAST_FORMS.difference(WORDS.PAST_PARTICIPLES)
 
 
 def _retell_negation(negation: re.Match[str], action: str) -> Predicate | None:
@@ -157,7 +153,7 @@ def retell_pronouns(text: str) -> str:
     return _RETELLING.space.sub(lambda space: space[1] or " ", text)
 
 
-_THIRD_PERSON = load_patterns(__package__, "third_person")
+_THIRD_PERSON = Patterns("third_person", "facts/rules/data", WORDS)
 
 MAX_STATEMENT = 300
 """Characters of one statement; a longer one is cut between two words."""

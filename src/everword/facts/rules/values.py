@@ -20,9 +20,9 @@ from everword.facts.rules.keys import holds_several_values, is_known
 from everword.log.access import is_claim
 from everword.model import Fact, FoundFact
 from everword.text.english import species
-from everword.text.packs import lazy_pattern
 from everword.text.terms import analyse
 from everword.text.words import is_content, stem
+from everword.word_lists import lazy_pattern
 
 NEAR = 0.6
 """The least share of common words of two values that nearly say the same."""

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from everword.text.dates import TimeSpan, spans
 from everword.text.detect import detect, function_words
-from everword.text.packs import lazy_pattern
 from everword.text.terms import MAX_GROUPS, query_groups
+from everword.word_lists import lazy_pattern
 
 REQUEST = 0.2
 """What the words of a request count as words."""

@@ -28,8 +28,8 @@ from everword.errors import ConfigError
 from everword.model.passages import Posting, Tally
 from everword.recall.rules.neighbours import USER, Passages, Surroundings, surroundings
 from everword.recall.rules.query import ParsedQuery, closeness
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import has_question_mark
+from everword.word_lists import lazy_pattern
 
 MOST = 3
 """Numbers, and names, that are counted: a table of them is no better an answer."""

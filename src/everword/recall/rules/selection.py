@@ -27,9 +27,9 @@ from everword.model import Hit, Message
 from everword.ports import Vectors
 from everword.recall.rules.neighbours import Passages, Surroundings, surroundings
 from everword.recall.rules.query import searchable_part
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import has_question_mark
 from everword.text.terms import analyse, query_groups
+from everword.word_lists import lazy_pattern
 
 FLOOR = 0.5
 """Below this, the best hit is no better than the best hit of an unrelated query is by chance."""

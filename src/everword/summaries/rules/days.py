@@ -40,7 +40,7 @@ from everword.text.fences import (
     fold_character,
     with_sign,
 )
-from everword.text.packs import lazy_pattern
+from everword.word_lists import lazy_pattern
 
 HISTORY = 6
 """Days before today that become one history: with today a week."""

@@ -32,10 +32,10 @@ from everword.text.doc import doc_of
 from everword.text.fences import Labels
 from everword.text.filler import is_filler, trim
 from everword.text.mentions import WHEN
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
 from everword.text.standalone import ALONE, SourcedSentence, drop_addition, find_supports, stands_alone
 from everword.text.words import is_unspaced, stems, weigh
+from everword.word_lists import lazy_pattern
 
 Count = Callable[[str], int]
 

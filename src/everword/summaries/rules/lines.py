@@ -18,9 +18,9 @@ from typing import Any
 from everword.model import ExtractLine, Role
 from everword.text.dates import MONTHS
 from everword.text.fences import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import split_sentences
 from everword.text.words import is_unspaced
+from everword.word_lists import lazy_pattern
 
 Lines = Sequence[ExtractLine]
 

@@ -39,9 +39,9 @@ from everword.text.mentions import (
     technical_pairs,
     topic_pairs,
 )
-from everword.text.packs import lazy_pattern
 from everword.text.sentences import MAX_CHARACTERS, Sentence, clauses, limit_text, sentences
 from everword.text.words import is_unspaced, matters, shorten_phrase, stems, weigh
+from everword.word_lists import lazy_pattern
 
 Count = Callable[[str], int]
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.model import Role
-from everword.text.packs import lazy_pattern
 from everword.text.tokens import lower_words
 from everword.topics.rules.topic_set import is_zero
 from everword.topics.rules.words import MessageWords, read_words
+from everword.word_lists import lazy_pattern
 
 Row = NDArray[np.float32]
 

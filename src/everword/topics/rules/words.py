@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 from math import log, log1p
 from sys import intern
 from typing import Any, NamedTuple, TypeAlias
@@ -25,8 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 from everword.model import Role
 from everword.text.detect import detect
 from everword.text.doc import doc_of
-from everword.text.packs import lazy_pattern
 from everword.text.words import is_unspaced, matters, stem, words
+from everword.word_lists import WordLists, lazy_pattern
 
 READ = 600
 """Characters of a user's message that are read."""
@@ -48,17 +47,7 @@ _MARKS = ".'’`_-~#+&"
 _POSSESSIVE = ("'s", "’s")
 
 
-def word_lists(text: str) -> dict[str, frozenset[str]]:
-    """The lists of a file of words: each begins with its name in brackets; a line that begins with # is a remark."""
-    lists: dict[str, frozenset[str]] = {}
-    for section in text.split("[")[1:]:
-        name, *lines = section.split("\n")
-        words_of_list = [word for line in lines if not line.startswith("#") for word in line.split()]
-        lists[name.removesuffix("]")] = frozenset(words_of_list)
-    return lists
-
-
-_LISTS = word_lists(resources.files("everword.topics").joinpath("data/words.txt").read_text("utf-8"))
+_LISTS = WordLists("words", folder="topics/data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +175,7 @@ def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
         return False
     if len(clause) == 1:
         return is_first or is_last
-    return all(token.casefold() in _LISTS["calls"] for token in clause[:-1])
+    return all(token.casefold() in _LISTS.calls for token in clause[:-1])
 
 
 def _read_clause(
@@ -212,7 +201,7 @@ def _read_clause(
 
 def _takes_object(tokens: Sequence[str], place: int) -> bool:
     """Whether a word in -ing is a verb, since its object comes next."""
-    return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS["after_verbs"]
+    return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS.after_verbs
 
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:
@@ -247,7 +236,7 @@ def _read_token(token: str, language: str) -> _TokenReading:
     return _TokenReading(
         content_stem(token, language),
         _bare(token),
-        leads_verb=token.lower() in _LISTS["before_verbs"],
+        leads_verb=token.lower() in _LISTS.before_verbs,
         is_lower=token.islower(),
         is_activity=token.endswith("ing"),
     )
@@ -256,7 +245,7 @@ def _read_token(token: str, language: str) -> _TokenReading:
 def content_stem(token: str, language: str) -> str:
     """The stem of a word that carries content; empty for any other word and for numbers."""
     word = _bare(token)
-    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in _LISTS["phatic"]:
+    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in _LISTS.phatic:
         return ""
     if not any(map(str.isalpha, word)) or not matters(word, language):
         return ""
@@ -265,7 +254,7 @@ def content_stem(token: str, language: str) -> str:
 
 def is_faint(word: str) -> bool:
     """Whether a word says too little to name a subject."""
-    return word.lower() in _LISTS["faint"]
+    return word.lower() in _LISTS.faint
 
 
 def _bare(token: str) -> str:
@@ -449,7 +438,7 @@ def _read_phrase_word(token: str, language: str) -> _PhraseWord:
         _read_token(token, language).stem,
         is_faint(token),
         may_be_verb=is_lower and token.endswith(_VERB_ENDS),
-        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in _LISTS["describing"]),
+        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in _LISTS.describing),
     )
 
 

@@ -1,23 +1,23 @@
 # Which clause is which fact: a table of verbs, each with a reader of what follows it.
-the_no_country
+[the_no_country]
     the\s(?!{COUNTRIES_WITH_THE})
-trait_end
+[trait_end]
     \s*[,.!;(]|\s{TRAIT_ENDS}\b
-name_end
+[name_end]
     \s*$|\s*[,.!;(–—-]|\s{NAME_ENDS}\b
-but_not
+[but_not]
     ,?\s(?:but|and)\snot\s(?!{AFTER_BUT_NOT}\b)(.+)$
-preference_end
+[preference_end]
     [.!?;:(,]|\s{PREFERENCE_ENDS}\b
-no_language
+[no_language]
     {NO_LANGUAGE}\b
-allergy
+[allergy]
     (?:an?\s)(?:{ALLERGY_DEGREES}\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)
-children i
-    ({NUMBERS_TO_SIX}|\d{1,2}|one)\s(?:\w+\s)?(?:kids|children)\b
-rarely
+[children]
+    (?i)({NUMBERS_TO_SIX}|\d{1,2}|one)\s(?:\w+\s)?(?:kids|children)\b
+[rarely]
     \b{RARELY}\b
-no_studies
+[no_studies]
     {NO_STUDIES}\b
-ago i
-    ^(?:\w+\s){1,4}(?:ago|back)$|^(?:last|this)\s\w+$
+[ago]
+    (?i)^(?:\w+\s){1,4}(?:ago|back)$|^(?:last|this)\s\w+$

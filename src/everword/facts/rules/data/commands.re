@@ -1,93 +1,93 @@
 # Commands to a memory, in free form: remember this, forget that, what do you know about me.
-hint i
-    rem[em]{1,3}ber|memor|forget|4get|\bknow|recall|profile|delete|erase|wipe|unlearn|\bnote\b|in\smind
+[hint]
+    (?i)rem[em]{1,3}ber|memor|forget|4get|\bknow|recall|profile|delete|erase|wipe|unlearn|\bnote\b|in\smind
     |write\sdown|jot
     |\bstore|\bsave|\bgot\b|[^\x00-\x7f]
-talk i
-    \b(?:i|we|he|she|they|people|nobody|everyone|you)(?:['’]ll|['’]d)?\s(?:\w+\s){0,2}?(?:remember(?:ed|s)?
+[talk]
+    (?i)\b(?:i|we|he|she|they|people|nobody|everyone|you)(?:['’]ll|['’]d)?\s(?:\w+\s){0,2}?(?:remember(?:ed|s)?
     |forgot(?:ten)?|forgets?|recall(?:ed)?)\b
     |\bremember\s(?:to|when|how|who|why|where|what|me|us|him|them|those|these|the\stime|that\stime|\w+ing
     |not\sto)\b
     |\b(?:don['’]?t|do\snot|never|didn['’]t)\sforget\s(?:to|about)\b|\bforget\s(?:to|it|about\s(?:it|that)|the)\b
     |\bremember\s[^.!?]{0,400}\?\s*$|\b(?:previous|prior|above)\sinstructions?\b
-greeting
+[greeting]
     (?:(?:hey|hi|hello|hiya|yo|ok|okay|dear|so|um|oh|and|please|pls|plz|well|now|thanks|thx)\b[\s,!.]*)*
-polite i
-    (?:(?:please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|and|also|now|well|btw|by\sthe\sway|oh|thanks|thx|great
+[polite]
+    (?i)(?:(?:please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|and|also|now|well|btw|by\sthe\sway|oh|thanks|thx|great
     |cool|yes|yeah|actually
     |just|then|fyi|but|one\smore\sthing|alright|sorry)\b[\s,!.:;–—-]*)+
-asked i
-    (?:(?:can|could|would|will)\s(?:you|u|ya)\s(?:(?:please|pls|plz|kindly|also|just|now|maybe|perhaps)\s)*
+[asked]
+    (?i)(?:(?:can|could|would|will)\s(?:you|u|ya)\s(?:(?:please|pls|plz|kindly|also|just|now|maybe|perhaps)\s)*
     |i(?:['’]d|\swould)\slike\s(?:you|u)\sto\s|i\s(?:want|need)\s(?:you|u)\sto\s|would\syou\smind\s
     |(?:you|u)\s(?:can|may|should|must|need\sto|have\sto)\s(?:(?:now|also|just|please)\s)*
     |(?:make\ssure|be\ssure)\s(?:to|(?:that\s)?you)\s|go\sahead\sand\s|try\sto\s)
-remember i
-    (?:remember|rember|remeber|rememeber|memori[sz]e)\b\s*
-keep i
-    (?:(?:take\s|make\s)?(?:a\s)?note\b(?:\sof\sthis|\sdown)?|(?:keep|bear)\sin\smind\b|(?:do\snot
+[remember]
+    (?i)(?:remember|rember|remeber|rememeber|memori[sz]e)\b\s*
+[keep]
+    (?i)(?:(?:take\s|make\s)?(?:a\s)?note\b(?:\sof\sthis|\sdown)?|(?:keep|bear)\sin\smind\b|(?:do\snot
     |don['’]?t)\sforget\b|never\sforget\b
     |(?:write|jot|note)\s(?:this\s|it\s)?down\b|(?:save|store)\b(?:\sin\syour\smemory)?|for\sthe\srecord\b
     |know\b)\s*
-forget i
-    (?:(?:forget|4get|unlearn)\b|(?:stop|no\slonger)\sremember(?:ing)?\b(?=\s(?:that|my)\b))\s*
-ending i
-    (?:[\s,]{1,8}(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou
+[forget]
+    (?i)(?:(?:forget|4get|unlearn)\b|(?:stop|no\slonger)\sremember(?:ing)?\b(?=\s(?:that|my)\b))\s*
+[ending]
+    (?i)(?:[\s,]{1,8}(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou
     |for\sme|for\slater|from\snow\son
     |too|as\swell|so\sfar|at\sall|right\snow|already|anyway|next\stime|for\sthe\sfuture|alright))*[\s.!?…]*$
-said_before i
-    (?:what|who|when|how|it)\b
-whom
+[said_before]
+    (?i)(?:what|who|when|how|it)\b
+[whom]
     (?P<whom>me|myself|us|<@!?\w{1,40}>|@?[^\s,:;.!?]+(?:\s[^\s,:;.!?a-z][^\s,:;.!?]*){0,3})
-back i
-    (?:this|that|it|these|all\s(?:this|that)|what\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote)|what\s(?:he
+[back]
+    (?i)(?:this|that|it|these|all\s(?:this|that)|what\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote)|what\s(?:he
     |she|they)\sjust\ssaid
     |my\slast\smessage|the\slast\s(?:message|thing))
-about i
-    (?:(?:this|that|it|the\sfollowing|something)\s)?(?:about|for|regarding)\s{whom}
+[about]
+    (?i)(?:(?:this|that|it|the\sfollowing|something)\s)?(?:about|for|regarding)\s{whom}
     (?:\s*[:,–—-]+\s*(?:that\s)?(?P<said>\S.*)|\sthat\s(?P<clause>\S.*))?
-given i
-    (?:(?:this|that|the\sfollowing|it)\s*)?[:–—]\s*(?P<said>\S.*)
-not_told i
-    (?:i\s(?:told|said|asked|mentioned|promised)|to|not|when|whenever|who|whom|what|where|why|how|if|whether
+[given]
+    (?i)(?:(?:this|that|the\sfollowing|it)\s*)?[:–—]\s*(?P<said>\S.*)
+[not_told]
+    (?i)(?:i\s(?:told|said|asked|mentioned|promised)|to|not|when|whenever|who|whom|what|where|why|how|if|whether
     |those|these|all|you|your|u|ur|me|us|him|them|everything|nothing
     |\w+ing|(?:the|that)\s(?:time|day|night|one|ones|guy|girl|movie|film|song|show|thing|place|person|man|woman
     |kid|game|book|video|story
     |joke|trip|party|week|year|moment|dude|episode|scene|part|line|summer|winter|evening|weekend))\b
-back_forget i
-    (?:this|(?:about\s)?(?:what|the\s(?:last\s)?(?:thing|part|bit)(?:\sthat)?)\si(?:['’]ve)?\s(?:just\s)?(?:said
+[back_forget]
+    (?i)(?:this|(?:about\s)?(?:what|the\s(?:last\s)?(?:thing|part|bit)(?:\sthat)?)\si(?:['’]ve)?\s(?:just\s)?(?:said
     |told\syou|wrote|mentioned)
     (?:\sjust\snow)?|(?:about\s)?(?:my|the|that)\slast\s(?:message|thing|part|bit|fact)|that\slast\sone)
-topic i
-    (?:about\s)?(?:everything|anything|all(?:\sof\sit)?|all\sthat|whatever|what|the\s(?:thing|stuff|things)|stuff
+[topic]
+    (?i)(?:about\s)?(?:everything|anything|all(?:\sof\sit)?|all\sthat|whatever|what|the\s(?:thing|stuff|things)|stuff
     |things|that)\s?
     (?:that\s)?(?:(?:i|we|you|u)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou|mentioned|wrote|know|knew
     |remember(?:ed)?|heard|learned|learnt
     |saved|stored|have|noted|got)\s)?(?:about|on|of|regarding|concerning)\s(?P<topic>\S.*)
-everything i
-    (?:absolutely\s)?(?:everything|it\sall|all\sof\sit|all)(?:\s(?:that\s)?(?:i|you|u)(?:['’]ve
+[everything]
+    (?i)(?:absolutely\s)?(?:everything|it\sall|all\sof\sit|all)(?:\s(?:that\s)?(?:i|you|u)(?:['’]ve
     |\shave)?\s(?:ever\s)?(?:said|told\syou|know|remember(?:ed)?
     |saved|stored|learned))?(?:\sso\sfar)?
-own i
-    (?:about\s)?(?P<what>(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S.*)
-of_the_chat i
-    \b(?:questions?|requests?|instructions?|prompts?|answer|reply|idea|plan|problem|worries|troubles|manners
+[own]
+    (?i)(?:about\s)?(?P<what>(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S.*)
+[of_the_chat]
+    (?i)\b(?:questions?|requests?|instructions?|prompts?|answer|reply|idea|plan|problem|worries|troubles|manners
     |point|sake
     |comment|suggestion|advice|above|previous|before)\b
-idiom i
-    (?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b
-asking i
-    (?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+
-delete i
-    (?:delete|erase|remove|wipe|clear|drop|scrub)\s(?:(?P<what>.+?)\s(?:from|out\sof)\s(?:your|my|the)\s(?:memory
+[idiom]
+    (?i)(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b
+[asking]
+    (?i)(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+
+[delete]
+    (?i)(?:delete|erase|remove|wipe|clear|drop|scrub)\s(?:(?P<what>.+?)\s(?:from|out\sof)\s(?:your|my|the)\s(?:memory
     |memories|profile|notes)
     |(?:everything|all(?:\sof)?|anything|whatever|what)(?:\sthat)?\s(?:you|u)(?:['’]ve|\shave)?\s(?:know|knew
     |remember(?:ed)?|have|stored|saved|got)
     \s(?:about|on|of)\s(?P<topic>\S.*)|(?:my\s(?:profile|memory|memories|data)|your\smemor(?:y|ies)\s(?:of
     |about)\s(?P<whose>\S.*)))
-know
+[know]
     (?:know|remember|recall|got|have|gather(?:ed)?|learn(?:ed|t)?|store[d]?|save[d]?|remembered|note[d]?|keep)
-ask i
-    (?:(?:so\s)?what(?:\sall|\selse|\sexactly|\sother\s(?:things|stuff)|\sstuff|\sthings)?\s(?:do|did|have|dya
+[ask]
+    (?i)(?:(?:so\s)?what(?:\sall|\selse|\sexactly|\sother\s(?:things|stuff)|\sstuff|\sthings)?\s(?:do|did|have|dya
     |d['’]you)\s(?:you|u|ya)?\s?
     (?:(?:actually|even|really|already|still|currently)\s)?{know}(?:\sdown|\sin\s(?:your\s)?memory)?\s(?:about|on
     |of|regarding)\s(?P<one>\S.*)
@@ -100,17 +100,17 @@ ask i
     |regarding)\s(?P<three>\S.*)
     |(?:what['’]?s|what\sis|show(?:\sme)?|open|print|list|read(?:\sme)?)\s(?:in\s|on\s)?(?P<whose>my
     |\S+['’]s)\s(?:profile|memory|memories))
-filling i
-    [\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$
-mention
+[filling]
+    (?i)[\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$
+[mention]
     <@!?\w{1,40}>|@[\w.-]{1,40}
-third_person i
-    [a-z]+(?:[^s\W]s|ed)
-first i
-    (?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b
-pronoun i
-    (?:he|she|they|his|her|their|it|its|(?:he|she|they|it)['’](?:s|re|ve))\b
-be
+[third_person]
+    (?i)[a-z]+(?:[^s\W]s|ed)
+[first]
+    (?i)(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b
+[pronoun]
+    (?i)(?:he|she|they|his|her|their|it|its|(?:he|she|they|it)['’](?:s|re|ve))\b
+[be]
     (?:is|are|was|were|am|has|have|had|does|do|did|can|cannot|will|would|should|must|isn['’]t|aren['’]t|wasn['’]t
     |doesn['’]t|don['’]t|can['’]t
     |won['’]t|hasn['’]t|never|always|used\sto|moved|got|went|=|:
@@ -119,5 +119,5 @@ be
     |travel|cook|bake|run|swim|ride|wear|keep|train|start|leave|begin|end|mean|come|owe|call|go|arrive|close|open
     |happen)(?:e?s)
     |studies|teaches|watches|married|bought|died|born|turned|became|started|said|told)
-subject i
-    (?P<who>\S+(?:\s\S+){0,5}?)\s+(?P<verb>{be})(?=\s|$)\s*(?P<rest>.*)
+[subject]
+    (?i)(?P<who>\S+(?:\s\S+){0,5}?)\s+(?P<verb>{be})(?=\s|$)\s*(?P<rest>.*)

@@ -1,18 +1,18 @@
 # Facts in a message, found by its wording, without a model: in plain English, few and sure rather than many.
-hint i
-    (?:\b(?:{FACT_HINTS}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)
-long_ago i
-    \b{LONG_AGO}\b
-before_today i
-    \b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)
-modifier
+[hint]
+    (?i)(?:\b(?:{FACT_HINTS}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)
+[long_ago]
+    (?i)\b{LONG_AGO}\b
+[before_today]
+    (?i)\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)
+[modifier]
     (?:{RELATIVE_ADJECTIVES}\s)*
-no_mention i
-    \b{NO_MENTION}\b
-as_name
+[no_mention]
+    (?i)\b{NO_MENTION}\b
+[as_name]
     [^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}
-new_animal i
-    \b(?:i|we)\s(?:\w+\s){0,2}?(?:got|adopted|have|bought|rescued)\s(?:an?|another|this)\s(?:[\w-]+\s){0,3}?
+[new_animal]
+    (?i)\b(?:i|we)\s(?:\w+\s){0,2}?(?:got|adopted|have|bought|rescued)\s(?:an?|another|this)\s(?:[\w-]+\s){0,3}?
     ({PETS})\b[^?]{0,120}?[.!,–—-]+\s+
     (?:(?:her|his|its)\sname(?:['’]s|\sis)|(?:she|he|it)(?:['’]s|\sis)\s(?:called|named)
     |(?:i|we)\s(?:named|called)\s(?:her|him|it))\s(?-i:([A-Z]\w+))

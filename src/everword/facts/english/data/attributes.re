@@ -1,29 +1,29 @@
 # Facts of the form "my X is Y": a name, a birthday, a favourite colour, what a sister or a dog is called.
-when
+[when]
     (?:(?:on|in)\s)?(?:the\s)?(\d{1,2}(?:st|nd|rd|th)?(?:\sof)?\s[A-Za-z]{3,9}\b(?:,?\s\d{4})?
     |[A-Za-z]{3,9}\s\d{1,2}(?:st|nd|rd|th)?\b(?:,?\s\d{4})?
     |\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?
     |{MONTH_NAMES}\b(?:\s\d{4})?)
-year
+[year]
     in\s((?:19|20)\d\d)\b
-age
+[age]
     (\d{1,3})(?:\syears(?:\s|-)old|\syo)?(?=$|\s*[.,!]|\sand\b|\syears\b)
-pronouns i
-    ({PRONOUN_FORMS}(?:\s?/\s?\w+)+)
-zone
+[pronouns]
+    (?i)({PRONOUN_FORMS}(?:\s?/\s?\w+)+)
+[zone]
     ((?:UTC|GMT)\s?[+-]\s?\d{1,2}(?::?\d\d)?|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+
     |(?:{ZONE_NAMES}|[CEMP][SDE]?T)\b|{NAMED_ZONES}(?=\s(?:time\b|standard)|$))
-mail
+[mail]
     [\w.+-]+@[\w-]+(?:\.[\w-]+)+
-phone
+[phone]
     \+?\d[\d\s()/-]{5,18}\d
-choice i
-    (?:all-time\s)?(?:favou?rite|preferred|fave?|go-to)\s(.+)
-no_choice
+[choice]
+    (?i)(?:all-time\s)?(?:favou?rite|preferred|fave?|go-to)\s(.+)
+[no_choice]
     {NO_FAVOURITES}\b
-name_of i
-    (?:[\w-]+\s){0,2}?([\w-]+)(?:'s)?\sname$
-contrast i
-    ,?\s(?:(?:but|and)\s)?not\s(?:{AFTER_CONTRAST}\s)?(.+)$
-called i
-    (?:called|named)\s
+[name_of]
+    (?i)(?:[\w-]+\s){0,2}?([\w-]+)(?:'s)?\sname$
+[contrast]
+    (?i),?\s(?:(?:but|and)\s)?not\s(?:{AFTER_CONTRAST}\s)?(.+)$
+[called]
+    (?i)(?:called|named)\s

@@ -1,15 +1,15 @@
 # Which statements and facts are meant by "forget that …".
-lead i
-    ^(?:(?:please|about|that|the\sfact\sthat|anything|everything|all(?:\sof)?|whatever|what|the\s(?:thing|stuff
+[lead]
+    (?i)^(?:(?:please|about|that|the\sfact\sthat|anything|everything|all(?:\sof)?|whatever|what|the\s(?:thing|stuff
     |part|bit)
     |stuff|things|(?:ever\s)?(?:that\s)?(?:i|we|you)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou
     |mentioned|wrote|know|knew
     |remember(?:ed)?|heard|learned|saved|stored|have|noted)|related\sto|regarding|concerning|of|on
     |to\sdo\swith)\b[,:]?\s*)+
-topical i
-    \b(?:about|regarding|concerning|related\sto|to\sdo\swith|on)\s|^(?:everything|anything|all|whatever)\b
-all i
-    ^(?:(?:absolutely\s)?(?:everything|all(?:\sof)?|anything|it\sall|every\s(?:thing|single\sthing)|what(?:ever)?
+[topical]
+    (?i)\b(?:about|regarding|concerning|related\sto|to\sdo\swith|on)\s|^(?:everything|anything|all|whatever)\b
+[all]
+    (?i)^(?:(?:absolutely\s)?(?:everything|all(?:\sof)?|anything|it\sall|every\s(?:thing|single\sthing)|what(?:ever)?
     |the\slot)
     (?:\s(?:of\s)?(?:it|that|this|them))?(?:\s(?:that\s)?(?:you|i)(?:['’]ve|\shave)?\s(?:ever\s|just\s
     |already\s)?(?:know|knew|remember(?:ed)?
@@ -17,7 +17,7 @@ all i
     |(?:all\s)?(?:my|the)\s(?:entire\s|whole\s|complete\s)?(?:profile|memory|memories|data|facts|information|info
     |history|records?))
     (?:\s(?:about|on|of|regarding|concerning)\s(?P<whom>.+?))?$
-mine i
-    (?:my|our)\s
-states i
-    \b(?:is|are|am|was|were|has|have|does|do|can|will|would|\w{2,}n['’]t|\w{3,}s)\s\S
+[mine]
+    (?i)(?:my|our)\s
+[states]
+    (?i)\b(?:is|are|am|was|were|has|have|does|do|can|will|would|\w{2,}n['’]t|\w{3,}s)\s\S

@@ -1,0 +1,36 @@
+# The day that a statement names: taken out of its text, as the first day of the time that is meant.
+[day_word]
+    (?i)(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$
+[before_day]
+    (?i)(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{BEFORE_DAY})+\s*$
+[before_time]
+    (?i)(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{BEFORE_TIMES})+\s*$
+[weekday]
+    (?i){WEEKDAYS}
+[few]
+    (?i)\b(?:few|several|couple)\b
+[this_period]
+    (?i)\b(?:later\s|earlier\s)?this\s(month|year)\b
+[stale]
+    (?i)\b(?:yesterday|today|tomorrow|tonight|(?:\w+\s){1,2}ago
+    |(?:last|this|next|past)\s(?:{STRONG_TIME_WORDS MONTHS WEEKDAYS}|weekend|fall))\b
+[inner_deed]
+    \b(?:they|I)\s(?:{PAST_FORMS}|\w+ed)\b[^,]*$
+[governs_time]
+    (?i)\b(?:for|from|until|by|of|in|on)\s+$
+[ahead]
+    (?i)(?:next|tomorrow|following)\b
+[several]
+    (?i)\band\b
+[no_time]
+    (?i)\b{BEFORE_NO_TIME}\s+(?:the\s)?$
+[habit]
+    (?i)\s(?:mornings|afternoons|evenings|nights)\b|s\b
+[name_before]
+    \b(?!I\b)[A-Z][\w'’-]*\s+$
+[name_after]
+    \s+(?!I\b)[A-Z]\w
+[article]
+    (?i)\b(?:an?(?:\s+\w+)?|their|the)\s+$
+[part_of_day]
+    (?i)\s(?:morning|afternoon|evening|night)\b

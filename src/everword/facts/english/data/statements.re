@@ -1,0 +1,108 @@
+# Statements: sentences in which somebody tells of their life, each as one fact in the third person, with its day.
+[in_request]
+    (?:is|has\sbeen)\s(?:debating|wondering)\b|is\s(?:thinking|hoping)\b|hopes\b|wants\b|the\s.*\s(?:is
+    |are)\simportant\sto\sthem
+[hint]
+    (?i)\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been
+    |{BARE_PAST BARE_PROGRESSIVE})\b
+[bare]
+    (?i)(?:{BEFORE_BARE}\s+)*(?:(?P<past>{BARE_PAST})|(?P<been>been\s\w+ing)
+    |(?P<gonna>gonna|going\sto)|(?P<doing>{BARE_PROGRESSIVE}))\s+(?=\w)
+[mine]
+    (?i)(?:my|(?P<our>our))\s(?P<who>(?:(?!to\s)[\w'’&-]+,?\s){1,6}?)
+    (?P<verb>{FINITE_VERBS PAST_FORMS}|(?-i:[a-z]{2,}ed))\s+(?=\w)
+[thing]
+    (?i)(?:the\s(?=\w+\s\w+\s)|(?!{SUBJECTS_THAT_POINT}\b))(?P<what>(?:[\w'’-]+\s){1,8}?)
+    (?P<verb>{FINITE_VERBS}|{EFFECT_VERBS})\s+(?=.*\b(?:me|my)\b)
+[dream]
+    (?i)it\s(?:is|has)\s(?:always\s)?(?:been\s)?(?:an?|my)\s(?:\w+\s)?dream\s(?:of\smine\s)?to\s
+[here]
+    (?i)(?<=\w)\shere(?=\s(?:from|in|about|when|\w+\s\w+\sago)\b)
+[wish]
+    (?i)^i\swould\s(?:\w+\s)?(?:love|like)\sto\s(?!(?:learn|explore|visit)\s(?:more|other)\b)(?={WISHES}\s(?!some
+    |one\sday|too\b)\w)
+[important]
+    (?i)it\sis\s(?:\w+\s)?(important|essential|crucial)\s(?:to|for)\sme\sto\s(\w+)\s(.+)$
+[aside]
+    (?i),\s{ASIDES_IN_TALES},\s?
+[long_pause]
+    (?i),\s|\sand\s
+[pause]
+    (?i),\s|\s{PHRASE_STARTS}\s
+[pointer_at_end]
+    (?i)\s(?:{PARTICLES}\s(?!his|its|their|one){POINTERS}
+    (?:\s\w+){0,2}|here)$
+[open_verb]
+    (?i)\w+(?:ing|ed)$|\bto\s\w+$
+[minutes]
+    (?i)\b(?:minutes?|hours?)\b
+[passing]
+    (?i)\b{PASSING_WORDS}\b
+[found_that]
+    (?i)\b(found)\sthat\s(?=\w+ing\b)
+[this_thing]
+    (?<=\w)\s(?P<which>this|that|these|those)\s(?=(?!{NO_NOUNS}\b)([a-z])[a-z]+)
+# "took some time", "gave me hope": something else is the subject
+[no_actor]
+    (?i)(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b
+[finite]
+    (?i)\b(?:{FINITE_VERBS}|{UNREAL_WORDS})\b
+[habit]
+    {ADVERBS_OF_HABIT}\s
+[counted]
+    (?i)(?:{NUMBERS_TO_SIX}|an?|one|\d+|in)\s
+[with_others]
+    (?i)\btogether$|\b(?:our|their)\s(?:shared|mutual|common)\b
+[mates]
+    (?i)(?:\w+\s)?{MATES}\b
+[together]
+    (?i)\beach\sother\b|\bone\sanother\b
+[made_me]
+    (?i)(?:me|us)\s(?:feel\s)?(?:so\s)?{FEELING_WORDS}\b
+[how_it_has_been]
+    (?i)ha(?:s|ve)\sbeen\s(?:so\s|super\s|very\s|really\s)*(?:feeling|running|going|doing|{FEELING_WORDS})\b
+[of_kin]
+    (?i)(?:my|our)\s(?:\w+\s)?(?:{RELATIONS}|kids|family|friends|parents|grandparents)\b
+[kin_doing]
+    (?i){KIN_DOINGS}\b
+[came_and]
+    (?i)came\s(?:and|up|in|running|over\sand)\b
+[goal_was]
+    (?i)(?:my|our)\s(?:\w+\s)?{GOALS}\s(?:was|were)\b
+[is_word]
+    (?i)(?:is|are)\b
+[empty]
+    (?<!\bnot\s)\b(?:just|really|also|actually)\s(?=\w)
+[what_it_is]
+    (?i){AFTER_LASTING_IS}\b
+[symbols]
+    [^\w\s.,;:!?&%$€£+#'’\"“”/()-]+
+[vague_time]
+    (?i),?(?:\s+just)?\s+{VAGUE_TIMES}\b
+[tail]
+    (?i)(?:[\s,]+{END_PHRASES}|,\sso\s\w+)+$
+[to_whom]
+    (?i)\sto\s(?:remind|tell|show|help|let|make|teach)\s(?:themself|themselves|them)$
+# "went rowing and had a ton of fun": only the rowing is told
+[empty_end]
+    (?i),?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing
+    |awesome)\stime)$
+[no_favourite]
+    (?i)their\sfavou?rites?\s(?:is|are|was|were)\b
+[word]
+    [^\W\d_][\w'’-]*|\d+
+[move]
+    (?:will\s|is\s(?:going\sto\s)?)(?:move|moving|relocate|relocating)\sto\s(?=[A-Z])
+[work]
+    (?i)\b(?:{WORK_WORDS}|work(?:ed|ing|s)?\s(?:at|for|as|with|on(?!\s(?:their|\w+ing)\b)))\b
+[health]
+    (?i)\b{HEALTH_WORDS}\b
+[relation]
+    (?i)\b{RELATION_WORDS}\b
+[kin]
+    (?i)^their\s(?:\w+\s)?(?:{RELATIONS}|kids|family|friends|parents|grandparents)\b
+[liking]
+    (?:always\s|still\s|also\s)*(?:{LIKING_VERBS}
+    |(?:is|has\s(?:always\s)?been)\s(?:\w+ly\s)?{FOND_OF_DOING})\s+
+[got_from]
+    \b{AFTER_GOT}\b

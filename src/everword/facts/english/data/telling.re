@@ -1,0 +1,69 @@
+# Whether what is said of a person tells of their life: what they did, do, have, like or plan.
+[feeling]
+    (?i)(?:so\s|very\s|really\s|quite\s|pretty\s|a\sbit\s|a\slittle\s)*{FEELING_WORDS}\b
+[a_bit]
+    (?i)an?\s(?:bit|little|tad)\b(?!\sof)
+[be]
+    (?:is|was|(?:has|had)\s(?:\w+\s)?been)\b
+[lasting]
+    (?i)(?!a\s(?:bit|little|tad)\b){LASTING_STATES}\b
+[plans]
+    (?i)(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?
+    |always\slooks\sforward\sto\s(?:their\s)?)
+    (?!{WANT_TO_TALK_DOING}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)
+    |(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s
+    (?!{WANT_TO_TALK}\b)\w+\s(?!in\sthe\sfuture|one\sday|some\s?day|soon\b)\w
+[looks_into]
+    (?i)(?:has\sbeen|is|is\sstill|started)\slooking\sinto\s(?!{POINTING_OBJECTS}\b)(?:\w+\s)*?\w{4,}
+[conviction]
+    (?i)(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w
+    |fe(?:el|lt)\s(?:\w+\s){0,3}(?:urge|drawn|called|connection|passionate)\s(?:to|about|with)\s\w
+    |doing\s(?:an?\s|some\s|my\s)?(?:\w+\s)?{EXERCISES}\b
+[to_think]
+    (?i)(?:to\s)?{THOUGHT_VERBS}\b
+[background]
+    (?i)(?:was|were)\s(?:out\s)?\w+ing\b|had\sto\s
+[hard_step]
+    (?i)had\sto\s{HARD_STEPS}\b
+[mood]
+    (?i)(?:an?|the|some|this|that)\s(?:\w+\s)?{MOODS}\b
+[of_now_only]
+    (?i){OF_NOW_ONLY}\b
+[empty_deed]
+    (?i)(?:tried\sto\s|try\sto\s)?{EMPTY_DEEDS}\b
+[moment]
+    (?i)^(?:\w+\s){0,3}?{THINGS_OF_THE_MOMENT}\b
+[some]
+    (?i){QUANTITIES NUMBERS_TO_SIX}(?:\s(?:{AFTER_QUANTITY})\b|$)
+[of_the_moment]
+    (?i)(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{LIFE_VERBS}\b)
+    |am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure|going\sthrough)\b
+    |trying\sto\s(?!{LIFE_EFFORTS}\b)
+[everyday]
+    (?i)(?:got|came|went)\s(?:back\s|home\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{WALKS}$
+    |(?:sat|lay)\sdown\b|woke\sup\b|added\s(?!.*\bto\b)|saw\s(?:someone|somebody)\b
+[about_what]
+    (?i)\b(?:about|at|on)\b
+[trouble]
+    (?i)^(?:\w+\s){0,4}?{TROUBLES}(?:\W*$|\s(?:last|this|yesterday|at|in|\w+ing)\b)
+[does_to_one]
+    \w+ing\sthe\s(?!{KNOWN_TO_ALL}\b)[a-z]+(?:$|\sand\b)
+[pointed_at]
+    (?i)(?:all\s)?{POINTING_OBJECTS}\b
+[unnamed]
+    (?i)(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project
+    |a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$
+[empty_tale]
+    (?i)(?:.*\bto\s|had\s(?:\w+\s){0,4}(?:fun|blast|time)\s)?(?:\w+ing\sand\s)?
+    (?:making|creating|made|created|having)\s(?:\w+\s){0,2}(?:memories|experiences?)$
+    |had\s(?:\w+\s){0,3}(?:family|quality)\stime(?:\stogether)?$|had\san?\s(?:tough|rough|hard|busy)\s(?:day|week
+    |month|year)\b|had\san?\s(?:\w+\s){0,2}moment\b|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$
+# "running longer": than what?
+[more_than_what]
+    (?i)^\w+ing\s{MORE_WORDS}(?:$|\sto\b)|\bother\s(?:stuff|things|tasks|options)\b
+    |\bdifferent\soptions\b|\bin\sthe\s(?:industry|field)$
+[which_thing]
+    \b(?:the|these|those)\s(?!{KNOWN_TO_ALL FAMILIAR_THINGS}\b)(?:two\s|other\s)?[a-z][\w-]+
+    (?=$|,|\s(?:and|or|but)\b)
+[talked]
+    (?i)to\s{WANT_TO_TALK}\b

@@ -1,0 +1,32 @@
+# Whether the lines that a model was shown say what it found in them, and if not, why.
+[self]
+    (?i)\b(?:i|i['’]\w+|im|my|me|mine|myself|we|we['’]\w+|our|ours|us)\b
+[parting]
+    (?i)\b(?:gotta|got\sto|have\sto|need\sto|must|should|better)\s(?:run|go|dash|head\sout|leave)\b|\bbye\b
+    |\bsee\sy(?:a|ou)\b
+    |\bttyl\b|\btalk\s(?:to\syou\s)?(?:soon|later)\b|\bgood\s?night\b
+[affirms]
+    (?i)\W*(?:yes|yeah|yep|yup|ye[sa]h?|sure|right|correct|exactly|indeed|absolutely|definitely|of\scourse|true
+    |that['’]s\sright
+    |i\s(?:do|am|did|have|was|will)|we\s(?:do|are|did|have|will))\b
+[denies]
+    (?i)\W*(?:no|nope|nah|not\s(?:any\s?more|really|at\sall|yet)|never|i\s(?:don['’]?t|do\snot|am\snot|haven['’]?t))\b
+[number]
+    \d+(?:[.,]\d+)*
+[separators]
+    [.,]
+[token]
+    [^\W_]+(?:['’-][^\W_]+)*
+[open_day]
+    (?i)day\b|\d
+[future]
+    (?i)\b(?:will|['’]ll|going\sto|gonna|plan(?:s|ning|ned)?\s(?:to|on)|hop(?:e|es|ing)\sto|want(?:s|ing)?\sto
+    |would\slike\sto
+    |intend(?:s|ing)?\sto|about\sto|(?:am|are|is|['’]m|['’]re)\s(?:moving|starting|joining|getting|leaving|flying
+    |marrying))\b
+[change]
+    (?i)\b(?:now|nowadays|these\sdays|no\slonger|any\s?more|from\snow\son|instead|meanwhile|switched|became|turned
+    |changed
+    |moved|started|promoted)\b
+[parts]
+    (?i)[,;:]\s|\s(?:and|but|so|because|since)\s

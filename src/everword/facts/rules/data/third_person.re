@@ -1,0 +1,57 @@
+# What somebody said, as statements about them in the third person, and back.
+[own_subject]
+    (?=(?:i|i['’]m|im|i['’]ve|i['’]d|i['’]ll|my|we|we['’]re|we['’]ve|our)\s+\w)
+[joint]
+    (?i)\s*;\s+|,?\s+(?:and|but|also|plus)\s+(?:also\s+)?{own_subject}|,\s+{own_subject}
+[stated]
+    (?i)^(?:(?:i|we)\s+\S+\s+\S|(?:i['’]?m|i['’]ve|we['’]re|we['’]ve)\s+\S
+    |(?:my|our|his|her|their|[\w'’.@-]+['’]s)\s.*\b(?:is|are|was|were|has|have|does|\w{3,}s)\b\s+\S
+    |\S+(?:\s\S+)?\s(?:is|are|was|has|does|\w{3,}s)\b\s+\S)
+[leans]
+    (?i)\b(?:if|when|whenever|while|because|unless|since|before|after|until|think|thinks|that)\b
+[lead]
+    (?i)^(?:(?:that|and|also|but|so|well|btw|by\sthe\sway|fyi|please|actually|just)[,:]?\s+)+(?=\S+\s)
+    (?!(?:that\s)?(?:is|was)\b)
+[next]
+    (?i),?\s+(?:and|but)\s+(?P<again>(?:(?:also|now|currently|really)\s+)?
+    (?:(?:live|speak|own|prefer|enjoy|dislike|hate|believe|have|eat|drive|teach|adore|avoid|write|read|watch
+    |collect)s?
+    |am|is|has|teaches|watches|(?:work|play|travel|train|volunteer|love|like|study|studie)s?(?=\s(?:at|for|as|in
+    |from|with
+    |the|on|my|a|to)\b))\s+\S)
+[infinitive]
+    \bto\s+[a-z]|\b(?:can|could|will|would|should|must|may|might|do|does|don['’]?t|doesn['’]t|not)\b
+[adverbs]
+    also|always|never|really|still|just|now|currently|often|usually|sometimes|only|mostly|already|both|hardly|once
+    |ever|actually|kinda|kind\sof|sort\sof|so|recently|rarely|mainly|absolutely|\w+ly
+[adverbs_first]
+    (?i)(?:(?:{adverbs})\s+)+
+[with_me]
+    (?i)^(?P<other>(?:my\s)?[\w'’-]+(?:\s[\w'’-]+)?)\s+(?P<and>and|or)\s+i\b
+[i]
+    (?i)\b(?:i|we)\s+(?P<adverbs>(?:(?:{adverbs})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)\b(?!['’])
+[not_past_i]
+    \b(?:i|I)\b(?![.'’]\w)|\b[Ww]e\b
+[somebody]
+    (?i)^(?:(?P<they>they)|he|she|the\suser|this\s(?:person|user))\s+(?P<adverbs>(?:(?:{adverbs})\s+)*)
+    (?P<verb>[a-z]+(?:['’]t)?)\b
+[theirs]
+    (?i)^(?:his|her|their|the\suser['’]s)\s+(?=\w)
+[mention]
+    ^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)
+[call_me]
+    (?i)^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$
+[third_begins]
+    (?i)^(?:is|was|has|does|doesn['’]t|isn['’]t|goes|can|cannot|can['’]t|used\sto|moved|\w{2,}s)\s
+[bare_begins]
+    (?i)^(?:(?P<adverbs>(?:(?:also|really|still|now|never|always)\s)*)(?P<verb>am|don['’]?t|have\s(?:a|an|two|three
+    |no)
+    |live\s(?:in|with|near|on)|work\s(?:at|for|as|in|from)|love|like|hate|prefer|speak)\s)
+[adjective]
+    (?i)^(?:allergic\sto|born\s(?:in|on)|married|divorced|single|retired|from|afraid\sof|intolerant)\s
+[attribute]
+    (?i)^(?P<what>(?:(?:favou?rite|preferred|first|last|full|real|middle|home|work|e-?mail|phone|date\sof)\s)?
+    (?:name|nickname|birthday|birth(?:\sdate)?|age|job|email|e-mail|phone(?:\snumber)?|address|pronouns
+    |time\s?zone|height|diet
+    |hometown|employer|wife|husband|partner|dog|cat|sister|brother|mother|father|mum|mom|dad|boss|number)
+    |favou?rite\s[\w ]{2,30}?)(?:\s*[:=]\s*|\s+(?P<is>is|are|was)\s+)(?P<value>\S.*)$
