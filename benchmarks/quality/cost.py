@@ -20,7 +20,7 @@ from typing import Any
 from everword.bench.tokens import follow
 from everword.config import Settings
 from everword.facts.english.finder import states_something
-from everword.facts.prompts import reading
+from everword.facts.prompts import FactInLine, reading
 from everword.memory.memory import MemoryEngine
 from everword.model import Draft, FoundFact
 from everword.testing.clock import FrozenClock
@@ -117,9 +117,9 @@ class TalkativeModel(OfflineModel):
         return super().render(task, replace(reply, facts=(*reply.facts, *added)), inputs)
 
 
-def stand_in_fact(place: int, text: str) -> reading.FactInLine:
+def stand_in_fact(place: int, text: str) -> FactInLine:
     value = " ".join(text.split()[:VALUE_WORDS])
-    return reading.FactInLine(place, FoundFact("event", "news", value, 1.0, 0.4))
+    return FactInLine(place, FoundFact("event", "news", value, 1.0, 0.4))
 
 
 async def _run(

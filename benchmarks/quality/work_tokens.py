@@ -21,7 +21,7 @@ from typing import Any
 
 from everword.bench.tokens import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
 from everword.config import Settings
-from everword.facts.prompts.reading import numbered_lines
+from everword.facts.prompts import numbered_lines
 from everword.follow.ask import ASKED
 from everword.memory.memory import MemoryEngine
 from everword.model import Budget

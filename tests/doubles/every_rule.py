@@ -26,7 +26,7 @@ from everword.context import prompt
 from everword.context import prompt as markers
 from everword.documents import anthropic_memory_tool as memory_files
 from everword.errors import ModelNonsense
-from everword.facts.prompts import fact_repair, reading
+from everword.facts import prompts
 from everword.facts.rules import grounding
 from everword.facts.rules.grounding import Grounds
 from everword.follow import task_answers as answers
@@ -269,10 +269,10 @@ def read_by_evidence(given: Given) -> object:
     )
 
 
-def repair_inputs(given: Given) -> fact_repair.Inputs:
+def repair_inputs(given: Given) -> prompts.RepairInputs:
     fact = FoundFact("identity", given.text, given.text, subject=given.text, since=given.moment.date())
-    refused = (reading.RefusedInLine(1, fact, FactRefusal("not_said", given.text)),)
-    return fact_repair.Inputs(reading.Inputs(tuple(lines_of(given)), (given.text,)), refused)
+    refused = (prompts.RefusedInLine(1, fact, FactRefusal("not_said", given.text)),)
+    return prompts.RepairInputs(tuple(lines_of(given)), refused)
 
 
 def chunk_of(given: Given) -> dict[str, Any]:
@@ -351,16 +351,13 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     ),
     "facts.rules.grounding.Evidence": read_by_evidence,
     "facts.rules.grounding.settle_time": read_by_evidence,
-    "facts.prompts.reading.LineReader": lambda given: reading.parse(
-        json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), made(reading.Inputs, given)
+    "facts.prompts.LineReader": lambda given: prompts.parse_reading(
+        json.dumps({"facts": [dict.fromkeys(prompts.ENTRY, given.text)]}), made(prompts.ReadingInputs, given)
     ),
-    "facts.prompts.fact_repair.choose_lines": lambda given: fact_repair.choose_lines(repair_inputs(given)),
-    "facts.prompts.fact_repair.build": lambda given: fact_repair.build(repair_inputs(given)),
-    "facts.prompts.fact_repair.parse": lambda given: fact_repair.parse(
-        json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), repair_inputs(given)
-    ),
-    "facts.prompts.fact_repair.repair": lambda given: fact_repair.repair(
-        repair_inputs(given), given.text, ModelNonsense(given.text)
+    "facts.prompts.choose_lines": lambda given: prompts.choose_lines(repair_inputs(given)),
+    "facts.prompts.build_repair": lambda given: prompts.build_repair(repair_inputs(given)),
+    "facts.prompts.parse_repair": lambda given: prompts.parse_repair(
+        json.dumps({"facts": [dict.fromkeys(prompts.ENTRY, given.text)]}), repair_inputs(given)
     ),
     "text.corrections.place_just_before": lambda given: RULES["text.corrections.place_just_before"](
         [made(Message, given), made(Message, given)], 1
@@ -432,6 +429,7 @@ OTHERS = frozenset(
         "secrets.marks.marks_from_json",
         "secrets.marks.mask_parts",
         "secrets.marks.with_texts",
+        "follow.task.read_instructions",
         "summaries.rules.days.is_current",
         "recall.rules.selection.join_sentences",
         "context.prompt.growing_pattern",

@@ -9,10 +9,11 @@ from types import ModuleType
 import everword
 
 SOURCE = Path(everword.__file__).parent
-ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules", "*/prompts")
+ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules")
 MODULES = (
     "changes/retention_rules.py",
     "context/prompt.py",
+    "facts/prompts.py",
     "follow/task.py",
     "follow/task_answers.py",
     "follow/view.py",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.facts.english.finder import find_facts
-from everword.facts.prompts import reading
+from everword.facts.prompts import ReadingInputs, reading
 from everword.facts.rules.grounding import Evidence, ReadLine
 from everword.text.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
 
@@ -121,7 +121,7 @@ def test_there_are_enough_of_both() -> None:
 @pytest.mark.parametrize("row", rows("pasted"), ids=lambda row: row.name)
 @pytest.mark.checklist("F15")
 def test_a_model_is_not_shown_what_others_wrote(row: Row) -> None:
-    asked = reading.build(reading.Inputs((ReadLine("alex", row.said),))).messages[-1]["content"]
+    asked = reading.build(ReadingInputs((ReadLine("alex", row.said),))).messages[-1]["content"]
     assert facts_in(asked.partition("1. alex: ")[2].rpartition("\n=== END")[0]) == row.facts
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from everword.errors import ModelNonsense
 from everword.facts.english.finder import read_facts
-from everword.facts.prompts import fact_repair, reading
-from everword.facts.prompts.reading import Inputs, Reply
+from everword.facts.prompts import ENTRY, MAX_FACTS, REQUIRED, RepairInputs, fact_repair, reading
+from everword.facts.prompts import ReadingInputs as Inputs
+from everword.facts.prompts import ReadingReply as Reply
 from everword.facts.rules.grounding import ReadLine
 from everword.follow.task import Task
 from everword.model import FACT_CATEGORIES, FoundFact
@@ -65,7 +66,7 @@ def by_value(reply: Reply) -> dict[str, FoundFact]:
 
 def test_it_is_a_task() -> None:
     task: Task[Inputs, Reply] = reading
-    repair: Task[fact_repair.Inputs, Reply] = fact_repair
+    repair: Task[RepairInputs, Reply] = fact_repair
     assert (task.name, repair.name) == ("reading", "fact_repair")
     assert [found.fact for found in task.offline(INPUTS).facts] == read_facts(TEXT, TIME.date())
 
@@ -77,8 +78,8 @@ class TestBuild:
         assert request.schema is not None
         fact = request.schema["properties"]["facts"]["items"]
         assert request.schema["additionalProperties"] is fact["additionalProperties"] is False
-        assert fact["required"] == list(reading.REQUIRED)
-        assert set(reading.REQUIRED) < set(fact["properties"]) == set(reading.ENTRY)
+        assert fact["required"] == list(REQUIRED)
+        assert set(REQUIRED) < set(fact["properties"]) == set(ENTRY)
         assert fact["properties"]["category"]["enum"] == list(FACT_CATEGORIES)
 
     def test_the_example_in_the_prompt_is_an_answer_that_can_be_read(self) -> None:
@@ -180,7 +181,7 @@ class TestParse:
         assert sum(found.fact.key == "likes" for found in parse(INPUTS, *[stamps()] * 5).facts) == 1
         inputs = told("I like " + ", ".join(f"thing{n}" for n in range(100)) + ".")
         reply = parse(inputs, *[entry("preference", f"thing{n}", f"thing{n}") for n in range(100)])
-        assert len(reply.facts) <= reading.MAX_FACTS
+        assert len(reply.facts) <= MAX_FACTS
 
     def test_an_echo_is_marked(self) -> None:
         shown = ("likes: collecting vintage stamps",)
@@ -249,7 +250,7 @@ class TestLines:
 class TestRepair:
     def test_what_was_refused_is_asked_about_with_its_line_and_the_reason(self) -> None:
         (refused,) = parse(SEVERAL, stamps(line=3, value="antique coins")).refused
-        inputs = fact_repair.Inputs(SEVERAL, (refused,))
+        inputs = RepairInputs(SEVERAL.lines, (refused,))
         shown = fact_repair.build(inputs).messages[1]["content"]
         assert "1. Dana: I collect vintage stamps." in shown
         assert "- Dana: Is it cold in Oslo?" in shown

@@ -87,7 +87,7 @@ NOT_FOR_SEARCH = (
     "everword.server",
     "everword.stores.jsonfile",
     "everword.stores.postgres",
-    "everword.facts.prompts.reading",
+    "everword.facts.prompts",
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.orm",
 )

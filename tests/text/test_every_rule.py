@@ -133,7 +133,7 @@ def test_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
             "facts.english.finder.read_facts",
             "text.dates.spans",
             "text.dates.parse_times",
-            "facts.prompts.reading.offline",
+            "facts.prompts.offline_reading",
         ):
             call(name, Given(text, moment))
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from everword.errors import NotFound
 from everword.facts import view as facts
-from everword.facts.prompts import remember
+from everword.facts.prompts import RememberInputs, remember
 from everword.facts.rules.statements import (
     ProfileMerge,
     contradicts,
@@ -71,7 +71,7 @@ def keep_statements(
     merge: ProfileMerge,
     message: Message,
     is_last: bool,
-    inputs: remember.Inputs,
+    inputs: RememberInputs,
     expires_at: datetime | None,
     tx: Tx,
 ) -> list[Statement] | None:

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.facts.english.finder import find_facts
-from everword.facts.prompts import fact_repair, reading
+from everword.facts.prompts import ReadingInputs, ReadingReply, RefusedInLine, RepairInputs, fact_repair, reading
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
 from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
@@ -273,7 +273,7 @@ class FactsView:
         outage: str | None = None
         unread_turn = 0
         for batch in batch_lines(lines):
-            inputs = reading.Inputs(
+            inputs = ReadingInputs(
                 tuple(line for _, line in (*context, *batch)), known_lines(scene, (line for _, line in batch))
             )
             asks = outage is None and self._asks_about(run, batch, inputs)
@@ -291,33 +291,33 @@ class FactsView:
         progress = SaveResult(upto, max(len(facts_by_message), 1), outage)
         return Extraction(run, facts_by_message, refusals, progress)
 
-    def _count_refused(self, message: Message, refused: reading.RefusedInLine) -> RefusedFinding:
+    def _count_refused(self, message: Message, refused: RefusedInLine) -> RefusedFinding:
         self._telemetry.count("refused", kind=self.name, outcome=refused.refusal.kind)
         return RefusedFinding(message, refused.fact, refused.refusal)
 
-    def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: reading.Inputs) -> bool:
+    def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: ReadingInputs) -> bool:
         is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
         return self._asking.has_model and is_recent and is_worth_reading(inputs.lines)
 
-    async def _read_batch(self, inputs: reading.Inputs, asks: bool) -> tuple[reading.Reply, str | None]:
+    async def _read_batch(self, inputs: ReadingInputs, asks: bool) -> tuple[ReadingReply, str | None]:
         """What is found in a batch of lines, and if the model is unavailable, why."""
         if not asks:
-            reply: reading.Reply = await self._run(reading.offline, inputs)
+            reply: ReadingReply = await self._run(reading.offline, inputs)
             return reply, None
         answer = await self._asking.ask(reading, inputs)
         if answer.outage is not None or not answer.reply.refused:
             return answer.reply, answer.outage
         return await self._ask_about_refused(inputs, answer.reply), None
 
-    async def _ask_about_refused(self, inputs: reading.Inputs, reply: reading.Reply) -> reading.Reply:
+    async def _ask_about_refused(self, inputs: ReadingInputs, reply: ReadingReply) -> ReadingReply:
         """Ask once about what was refused: what the model corrects is added, all else stays refused."""
         doubtful = tuple(fact for fact in reply.refused if fact.refusal.kind not in LASTING_REFUSALS)
         if not doubtful:
             return reply
-        repaired = (await self._asking.ask(fact_repair, fact_repair.Inputs(inputs, doubtful))).reply
+        repaired = (await self._asking.ask(fact_repair, RepairInputs(inputs.lines, doubtful))).reply
         mended_keys = {(fact.fact.subject, fact.fact.key) for fact in repaired.facts}
         refused = [fact for fact in reply.refused if (fact.fact.subject, fact.fact.key) not in mended_keys]
-        return reading.Reply((*reply.facts, *repaired.facts), tuple(refused))
+        return ReadingReply((*reply.facts, *repaired.facts), tuple(refused))
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space = result.run.lag.space
@@ -337,7 +337,7 @@ class FactsView:
 
 
 def facts_of_reply(
-    reply: reading.Reply, messages: Sequence[Message], scene: ReadingScene
+    reply: ReadingReply, messages: Sequence[Message], scene: ReadingScene
 ) -> list[tuple[Message, tuple[FoundFact, ...]]]:
     """The facts of each message, under the keys by which the same things are known."""
     facts_by_place: dict[int, list[FoundFact]] = {}

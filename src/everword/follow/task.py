@@ -16,6 +16,7 @@ from everword.errors import ModelNonsense
 from everword.model import ChatMessage, Role
 from everword.ports import Request
 from everword.text.fences import Fenced, escape, escape_line, section, strip_invisible
+from everword.word_lists import read_entries
 
 I_contra = TypeVar("I_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -75,6 +76,15 @@ def build_request(system: str, user: str, *, max_tokens: int, schema: Mapping[st
     """A request of a task: the instructions, what they are about, and temperature 0."""
     messages: list[ChatMessage] = [{"role": "system", "content": system}, {"role": "user", "content": user}]
     return Request(messages, temperature=0.0, max_tokens=max_tokens, schema=schema)
+
+
+def read_instructions(file: str, task: str, **parts: str) -> str:
+    """The instructions of a task: its entry in a file of the package. `{DATA}` in it is the sentence that every task
+    has, and the name of a part stands for that part."""
+    text = read_entries(file)[task]
+    for part, value in {"DATA": DATA, **parts}.items():
+        text = text.replace(f"{{{part}}}", value)
+    return text
 
 
 def object_schema(properties: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from typing import cast
 
 from everword.context.people import hide_private_names, knowledge_for_viewer, profile_text, statements_beside
 from everword.errors import InvalidInput, StoreError
-from everword.facts.prompts import command
+from everword.facts.prompts import CommandInputs, command
 from everword.facts.rules.commands import Command, is_addressed, may_be_command
 from everword.facts.rules.statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
 from everword.facts.tables.facts import facts_of
@@ -113,7 +113,7 @@ async def run_command(
     scene = await runtime.read(partial(read_command_scene, scope, author_id, share_channels, now))
     exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
     masked_text = runtime.parts.secrets.guard_text("text", text)
-    inputs = command.Inputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
+    inputs = CommandInputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
     parsed_command = (await runtime.tasks.ask(command, inputs)).reply
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):

@@ -24,7 +24,7 @@ from everword.facts.profile_changes import (
     restore_knowledge,
     retire_knowledge,
 )
-from everword.facts.prompts import forget, remember
+from everword.facts.prompts import ForgetInputs, RememberInputs, forget, remember
 from everword.facts.rules.deciding import facts_as_of, facts_now
 from everword.facts.rules.deciding import history as fact_history
 from everword.facts.rules.keys import is_in_category
@@ -172,7 +172,7 @@ class Knowledge:
             name, speaker_name, statements = await self.runtime.read(
                 lambda tx: read_merge_inputs(tx, user, message, end)
             )
-            inputs = remember.Inputs(
+            inputs = RememberInputs(
                 name, tuple(statement.text for statement in statements), text, speaker_name, conversation
             )
             merge = remember.offline(inputs) if is_last else (await self.runtime.tasks.ask(remember, inputs)).reply
@@ -211,7 +211,7 @@ class Knowledge:
 
         name, statements, known_facts = await self.runtime.read(read)
         cosines = await self._cosines(statements, target_statement(name, what))
-        inputs = forget.Inputs(name, tuple(statement.text for statement in statements), what, cosines)
+        inputs = ForgetInputs(name, tuple(statement.text for statement in statements), what, cosines)
         reply = (await self.runtime.tasks.ask(forget, inputs)).reply
         if reply.everything:
             return Forgotten(None, everything=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from everword.context.people import facts_for_viewer
 from everword.errors import EmbedderError, InvalidInput, NotFound, ScopeError
+from everword.facts.prompts import AskInputs, AskReply, Line
 from everword.facts.prompts import ask as ask_task
 from everword.facts.rules.profile import value_with_dates
 from everword.facts.tables.fact_changes import COMMANDS
@@ -119,23 +120,23 @@ class Questions:
 
     def _inputs(
         self, tx: Tx, question: str, scope: Scope, facts: Sequence[tuple[Fact, float]], hits: Sequence[Hit]
-    ) -> ask_task.Inputs:
+    ) -> AskInputs:
         """What is asked, with as many of the facts and messages as the budget allows."""
         space = scope.where.space
         authors = {hit.message.author for hit in hits if hit.message.role == "user"}
         names = names_in_context(tx, space, {*authors, *(fact.speaker for fact, _ in facts)}, scope.viewer)
-        fact_lines = [ask_task.Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
+        fact_lines = [Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
         shown_facts = lines_within(fact_lines, CHARACTERS // 2)
         stems = selection.stems(question)
         speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
         labels = author_labels([*speakers, ("user", scope.person)], names)
-        message_lines = [ask_task.Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
+        message_lines = [Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
         room = CHARACTERS - sum(len(line.text) for line in shown_facts)
         name = name_for(tx, space, scope.person, scope.viewer)
         today = self.runtime.parts.clock.now().date()
-        return ask_task.Inputs(question, name, today, shown_facts, lines_within(message_lines, room))
+        return AskInputs(question, name, today, shown_facts, lines_within(message_lines, room))
 
-    async def _answer(self, inputs: ask_task.Inputs) -> tuple[ask_task.Reply, str]:
+    async def _answer(self, inputs: AskInputs) -> tuple[AskReply, str]:
         """The model's answer, or the offline one if there is no model, or if it hangs longer than a model may."""
         if not inputs.facts and not inputs.messages:
             return ask_task.offline(inputs), "offline"
@@ -147,7 +148,7 @@ class Questions:
         return result.reply, result.made_by
 
 
-def lines_within(lines: Sequence[ask_task.Line], characters: int) -> tuple[ask_task.Line, ...]:
+def lines_within(lines: Sequence[Line], characters: int) -> tuple[Line, ...]:
     """As many of the lines, from the first on, as have at most so many characters together."""
     total = 0
     for number, line in enumerate(lines):

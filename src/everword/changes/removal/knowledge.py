@@ -18,7 +18,7 @@ from typing import Any
 from everword.changes.removal.old_changes import rewrite_old_change
 from everword.facts import view
 from everword.facts.profile_changes import keep_statements, read_merge_inputs, restore_statements
-from everword.facts.prompts import remember
+from everword.facts.prompts import RememberInputs, remember
 from everword.facts.rules.commands import parse_command
 from everword.facts.rules.grounding import NEAR
 from everword.facts.tables import people as profiles
@@ -245,7 +245,7 @@ def messages_told_again(
 def tell_again(tx: Tx, person: str, message: Message) -> None:
     """Merge what a message asked to remember into a profile once more, by rules."""
     name, speaker_name, statements = read_merge_inputs(tx, person, message, message.expires_at)
-    inputs = remember.Inputs(name, tuple(statement.text for statement in statements), told_text(message), speaker_name)
+    inputs = RememberInputs(name, tuple(statement.text for statement in statements), told_text(message), speaker_name)
     merge = remember.offline(inputs)
     if merge:
         keep_statements(person, name, statements, merge, message, True, inputs, message.expires_at, tx)

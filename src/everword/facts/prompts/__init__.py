@@ -1,1 +1,0 @@
-"""What is asked of a model about facts, with the answer without one."""
