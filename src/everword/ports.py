@@ -245,11 +245,9 @@ class Tx(Protocol):
         limit: int,
         *,
         where: Mapping[str, Any],
-        known: Sequence[Mapping[str, Any]] = (),
     ) -> list[tuple[Mapping[str, Any], float]]:
-        """The rows of a table with vectors that have the values of `where`, by highest cosine, best first. For small
-        views: all their vectors are compared. `known` are rows that were read in this transaction; they are not read
-        again."""
+        """The keys of the rows with vectors that have the values of `where` (a space, and one of those whose rows they
+        are), by highest cosine, best first. For small views: all their vectors are compared."""
 
     def version(self, scope: Scope) -> str | None:
         """The version of the rows of a scope: as long as it is the same, nobody has changed them. None in a transaction

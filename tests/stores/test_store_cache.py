@@ -97,10 +97,10 @@ def test_the_version_of_a_whole_space_follows_everybody_in_it(tmp_path: Path) ->
 def test_a_table_without_versions_is_never_cached(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
     try:
-        assert store.read(lambda tx: tx.version(("episodes", "s", "c"))) is None
+        assert store.read(lambda tx: tx.version(("tiers", "s", "c"))) is None
         values = iter((1, 2))
-        assert [store.read(lambda tx: tx.cache.get(tx, ("episodes", "s", "c"), "n", lambda: next(values)))] == [1]
-        assert [store.read(lambda tx: tx.cache.get(tx, ("episodes", "s", "c"), "n", lambda: next(values)))] == [2]
+        assert [store.read(lambda tx: tx.cache.get(tx, ("tiers", "s", "c"), "n", lambda: next(values)))] == [1]
+        assert [store.read(lambda tx: tx.cache.get(tx, ("tiers", "s", "c"), "n", lambda: next(values)))] == [2]
     finally:
         store.close()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
@@ -49,7 +49,7 @@ from everword.recall.rules.ranking import Weights
 from everword.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share
 from everword.summaries.digest_texts import MergedDigest
 from everword.summaries.digests import zone_of
-from everword.summaries.episodes import active_rows, nearest_episodes, to_record
+from everword.summaries.episodes import active_episodes, nearest_episodes
 from everword.summaries.rules.days import parse_time_zone
 from everword.summaries.rules.tiers import is_terse
 from everword.summaries.tiers import load_tiers
@@ -198,8 +198,7 @@ class ContextBuilder:
         person = conversation.user if conversation is not None else self._scope.user
         spoken = self._read_messages(tx, conversation, request)
         request = request.after_exchange(self._exchange_before(tx, request, spoken) if request.embed else ())
-        episode_rows = active_rows(tx, *place) if conversation is not None else []
-        recalled = self._recall_outside(tx, request, person, spoken, episode_rows)
+        recalled = self._recall_outside(tx, request, person, spoken)
         # What has just left the window stays in it for a message to which it is relevant.
         window = [m for m in spoken.nearest if m.turn > spoken.start or m.turn in recalled.relevance]
         window_ids = {message.id for message in window}
@@ -223,7 +222,7 @@ class ContextBuilder:
             earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
             is_whole=spoken.is_whole,
             tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
-            episodes=[to_record(row).episode for row in episode_rows],
+            episodes=[record.episode for record in active_episodes(tx, *place)] if conversation is not None else [],
             past=recalled.episodes,
             profile=notes,
             relevance={m.turn: recalled.relevance[m.turn] for m in window if m.turn in recalled.relevance},
@@ -321,14 +320,13 @@ class ContextBuilder:
         request: ContextRequest,
         person: str | None,
         spoken: SpokenMessages,
-        episode_rows: Sequence[Mapping[str, Any]],
     ) -> RecalledMessages:
         """What is relevant to the question: messages from outside the window, and turns among the last messages."""
         excluded_ids = request.shown_ids | {message.id for message in spoken.window}
         known = {message.id: message for message in spoken.messages if not message.erased}
         reading_rule = recall.ReadingRule(worthwhile_share(request.text), excluded_ids, known)
         source = None if request.vector is None else self._open_source(tx, person, request.now)
-        hits, past_episodes, nothing_relevant = self._recall(tx, source, request, person, reading_rule, episode_rows)
+        hits, past_episodes, nothing_relevant = self._recall(tx, source, request, person, reading_rule)
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not held_hits
@@ -359,7 +357,6 @@ class ContextBuilder:
         request: ContextRequest,
         person: str | None,
         reading_rule: recall.ReadingRule,
-        episode_rows: Sequence[Mapping[str, Any]],
     ) -> tuple[list[Hit], list[Episode], bool]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
         search found nothing relevant: then no message is recalled, and only an episode that is very close."""
@@ -386,7 +383,7 @@ class ContextBuilder:
         least = 1 - parts.episode_distance
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
-        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least, episode_rows)
+        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
         return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
     def _match_held(

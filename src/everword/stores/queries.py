@@ -6,11 +6,11 @@ are compared, the order, whether a value is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
 from itertools import dropwhile
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -169,13 +169,6 @@ def key_names(table: Table) -> tuple[str, ...]:
     return tuple([key.name for key in table.primary_key])
 
 
-@lru_cache(maxsize=64)
-def key_reader(table: Table) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """What takes the key out of a row of a table."""
-    names = key_names(table)
-    return itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
-
-
 def equality_conditions(table: Table, comparison: Comparison, without_index: Sequence[str] = ()) -> list[Any]:
     """Conditions that each column has its value, or one of its values; for some of them no index is used."""
 
@@ -255,12 +248,6 @@ def is_found_by_key(table: Table, comparison: Comparison) -> bool:
 def keys_within_scope(table: Table) -> set[str]:
     """The columns of a table's key that are numbers, such as turns and levels: places within a conversation."""
     return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
-
-
-@lru_cache(maxsize=16)
-def rows_by_key_query(table: Table) -> Any:
-    """The rows of any table that have one of some keys."""
-    return select(table).where(tuple_(*table.primary_key).in_(bindparam("some_keys", expanding=True)))
 
 
 @lru_cache(maxsize=256)

@@ -502,7 +502,7 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
 # Views of a conversation that are rebuilt after something in it was erased.
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
-# Tables of which something is cached, each with the column that says whose a row is: its scope has another version
-# after each transaction that has changed it.
-VERSIONED = {facts.name: "user_id"}
+# Tables of which something is cached, each with the columns that say whose a row is: each of these scopes has another
+# version after a transaction that has changed it. To change the value of such a column, remove the row first.
+VERSIONED = {facts.name: ("user_id",), episodes.name: ("conversation", "user_id")}
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -350,23 +350,20 @@ class SqlTx(RowReader, ABC):
         limit: int,
         *,
         where: Mapping[str, Any],
-        known: Sequence[Mapping[str, Any]] = (),
     ) -> list[tuple[Mapping[str, Any], float]]:
         source = schema.TABLES[table]
-        query = queries.vectors_query(source, queries.comparison_shape(where))
-        vector_rows = self.fetch(query, queries.comparison_values(where))
-        if not vector_rows:
-            return []
-        keys = [tuple(row[1:]) for row in vector_rows]
-        unit_rows = unit_vectors(stack_vectors([row[0] for row in vector_rows]))
-        best = nearest_keys(keys, unit_rows, vector, limit)
-        read_key = queries.key_reader(source)
-        rows = {read_key(row): row for row in known}
-        unread = [key for key, _ in best if key not in rows]
-        if unread:
-            result = self.connection.execute(queries.rows_by_key_query(source), {"some_keys": unread})
-            rows |= {read_key(row): row for row in map(dict, result.mappings())}
-        return [(rows[key], score) for key, score in best]
+
+        def read_vectors() -> tuple[list[tuple[Any, ...]], Vectors]:
+            query = queries.vectors_query(source, queries.comparison_shape(where))
+            vector_rows = self.fetch(query, queries.comparison_values(where))
+            vectors = [row[0] for row in vector_rows]
+            return [tuple(row[1:]) for row in vector_rows], unit_vectors(stack_vectors(vectors) if vectors else [])
+
+        owner = next(where[column] for column in schema.VERSIONED[table] if column in where)
+        name = "vectors", *where.items()
+        keys, unit_rows = self.cache.get(self, (table, where["space"], owner), name, read_vectors)
+        best = nearest_keys(keys, unit_rows, vector, limit) if keys else []
+        return [(dict(zip(queries.key_names(source), key, strict=True)), score) for key, score in best]
 
     @abstractmethod
     def version(self, scope: Scope) -> str | None: ...

@@ -210,9 +210,9 @@ class SqliteTx(MoveTx):
         notes = self._changed_notes.copy()
         super().put(table, rows, add)
         if table in VERSIONED:  # it is known whose rows were changed
-            places = {(row["space"], row[VERSIONED[table]]) for row in rows}
-            scopes = {(table, space, home) for space, owner in places for home in (owner, WHOLE_SPACE)}
-            self._changed_notes = notes | {version_note(scope) for scope in scopes}
+            owners = {(row["space"], row[column]) for row in rows for column in VERSIONED[table]}
+            spaces = {(row["space"], WHOLE_SPACE) for row in rows}
+            self._changed_notes = notes | {version_note((table, *place)) for place in owners | spaces}
 
     def _note_changed_table(self, table: Table) -> None:
         if table.name in VERSIONED:

@@ -434,10 +434,19 @@ def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
     )
 
 
-def active_episodes(tx: Tx, space: str, conversation: str) -> list[EpisodeRecord]:
+def active_episodes(tx: Tx, space: str, conversation: str) -> tuple[EpisodeRecord, ...]:
     """The episodes that are part of no other, in order of level and turn."""
-    rows = tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
-    return [to_record(row) for row in rows]
+    return cached_episodes(tx, space, conversation, parent=None)
+
+
+def cached_episodes(tx: Tx, space: str, conversation: str, **values: int | None) -> tuple[EpisodeRecord, ...]:
+    """The episodes of a conversation whose columns have these values. Every context needs some: they are cached."""
+
+    def read_episodes() -> tuple[EpisodeRecord, ...]:
+        rows = tx.rows(TABLE, where={"space": space, "conversation": conversation, **values})
+        return tuple(map(to_record, rows))
+
+    return tx.cache.get(tx, (TABLE, space, conversation), tuple(values.items()), read_episodes)
 
 
 def pending_episodes(tx: Tx, lag: Lag) -> list[EpisodeRecord]:
@@ -446,9 +455,8 @@ def pending_episodes(tx: Tx, lag: Lag) -> list[EpisodeRecord]:
     return sorted(map(to_record, rows), key=lambda record: (record.episode.last, record.episode.level))
 
 
-def parts_of(tx: Tx, episode: Episode) -> list[EpisodeRecord]:
-    rows = part_rows(tx, [episode]).get((episode.conversation, episode.first), [])
-    return [to_record(row) for row in rows]
+def parts_of(tx: Tx, episode: Episode) -> tuple[EpisodeRecord, ...]:
+    return cached_episodes(tx, episode.space, episode.conversation, level=episode.level - 1, parent=episode.first)
 
 
 def find_episode(tx: Tx, episode: Episode) -> EpisodeRecord | None:
@@ -470,19 +478,6 @@ def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
         episodes_by_key[episode_key(record.episode)] = replace(record.episode, parts=tuple(parts))
     active = [episodes_by_key[episode_key(record.episode)] for record in records if record.parent is None]
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
-
-
-def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
-    """The rows of the parts of episodes of one level, by the conversation and the first turn of the episode."""
-    if not episodes:
-        return {}
-    chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
-    firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
-    where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
-    parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for row in tx.rows(TABLE, where=where):
-        parts.setdefault((row["conversation"], row["parent"]), []).append(row)
-    return parts
 
 
 def put_episodes(tx: Tx, records: Sequence[EpisodeRecord]) -> None:
@@ -519,55 +514,40 @@ def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
 # -- search
 
 
-def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
-    """The rows of the episodes that are part of no other, in order of level and turn."""
-    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
-
-
-def nearest_episodes(
-    tx: Tx, where: Filter, vector: Vectors, limit: int, least: float, known_rows: Sequence[Mapping[str, Any]] = ()
-) -> list[Episode]:
-    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first. `known_rows`
-    are read already.
+def nearest_episodes(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
+    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first.
 
     The search starts with the active episodes and descends from each into the part that is closer still: so it costs
     the same however long the history is.
     """
     scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope, known=known_rows)]
-    close_hits = sorted(
-        (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
-    )
-    return [record.episode for record, _ in close_hits]
+    hits = list[tuple[Episode, float]]()
+    for key, cosine in tx.near(TABLE, vector, limit, where=scope):
+        active = active_episodes(tx, where.space, key["conversation"])
+        (record,) = (record for record in active if episode_key(record.episode) == (key["level"], key["first"]))
+        hits.append(closest_part(tx, record.episode, cosine, vector))
+    close_hits = sorted((hit for hit in hits if hit[1] >= least), key=lambda hit: -hit[1])
+    return [episode for episode, _ in close_hits]
 
 
-def descend_to_closest(
-    tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors
-) -> list[tuple[EpisodeRecord, float]]:
-    """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
-    best = list(hits)
-    open_positions = set(range(len(hits)))
-    for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
-        positions = [position for position in open_positions if best[position][0].episode.level == level]
-        parts = part_rows(tx, [best[position][0].episode for position in positions])
-        for position in positions:
-            rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
-            cosines = cosines_to(rows, vector)
-            cosine = max(cosines, default=0.0)
-            if not cosines or cosine <= best[position][1]:
-                open_positions.discard(position)
-            else:
-                best[position] = (to_record(rows[cosines.index(cosine)]), cosine)
-    return best
+def closest_part(tx: Tx, episode: Episode, cosine: float, vector: Vectors) -> tuple[Episode, float]:
+    """An episode that has this cosine, or its closest part at any level that is closer still."""
+    while episode.level > 1:
+        parts = parts_of(tx, episode)
+        cosines = cosines_to(parts, vector)
+        part_cosine = max(cosines, default=0.0)
+        if part_cosine <= cosine or not parts:
+            break
+        episode = parts[cosines.index(part_cosine)].episode
+        cosine = part_cosine
+    return episode, cosine
 
 
-def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float]:
-    """The cosine of each row; 0 for one without a vector."""
-    if not rows:
-        return []
+def cosines_to(records: Sequence[EpisodeRecord], vector: Vectors) -> list[float]:
+    """The cosine of each episode; 0 for one without a vector."""
     zeros = bytes(2 * len(vector))
-    data = b"".join([row["vec"] or zeros for row in rows])
-    matrix = np.frombuffer(data, np.float16).reshape(len(rows), len(vector)).astype(np.float32)
+    data = b"".join([record.vector or zeros for record in records])
+    matrix = np.frombuffer(data, np.float16).reshape(len(records), len(vector)).astype(np.float32)
     cosines: list[float] = np.vecdot(matrix, vector).tolist()
     return cosines

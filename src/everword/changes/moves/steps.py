@@ -79,7 +79,9 @@ def apply_step(tx: Tx, plan: MovePlan, step: Step, now: datetime) -> list[tuple[
     tx.save_conversation(replace(conversation, id=step.id, user=step.owner))
     tx.put(DAYS, [row | {"user_id": plan.into} if row["user_id"] == plan.user else row for row in days])
     if keep and step.owner != conversation.user and step.owner is not None:
-        rows = tx.rows("episodes", where={"space": space, "conversation": step.id})
+        place = {"space": space, "conversation": step.id}
+        rows = tx.rows("episodes", where=place)
+        tx.remove("episodes", place)  # so that they are known to be no longer those of the owner before
         tx.put("episodes", [{**row, "user_id": step.owner} for row in rows])
     return pairs
 

@@ -1,0 +1,104 @@
+"""The summaries in a context are what the store holds now, though episodes are cached between contexts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from everword import Draft, Memory
+from everword.memory.sync import BlockingConversation
+
+START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+QUESTION = "Should the orders live in PostgreSQL or in SQLite?"
+DELETE_CHAT = """
+import sys
+from everword import Memory
+with Memory(sys.argv[1], followers=False) as memory:
+    memory.delete_conversation("databases")
+"""
+
+
+def talk(chat: BlockingConversation, exchanges: int = 70) -> None:
+    """Exchanges about one subject; so many that a context cannot have them all, and has summaries."""
+    drafts = list[Draft]()
+    for number in range(exchanges):
+        when = START + timedelta(minutes=number)
+        answer = f"Answer {number}: PostgreSQL takes many writers at once; SQLite is one file without a server."
+        drafts += [Draft("user", f"Question {number}: {QUESTION}", time=when), Draft("assistant", answer, time=when)]
+    chat.extend(drafts)
+
+
+def talk_about_databases(memory: Memory) -> BlockingConversation:
+    chat = memory.conversation("databases", user="alex")
+    talk(chat)
+    memory.settle()
+    return chat
+
+
+def summaries_in(chat: BlockingConversation) -> list[str]:
+    """The ids of the summaries that a context has, or leaves out for want of room."""
+    sections = [section for section in chat.context(QUESTION).receipt.sections if section.name == "summaries"]
+    return [item.id for section in sections for item in (*section.items, *section.left_out)]
+
+
+def test_a_context_shows_episodes_as_they_are_after_every_change(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        chat = talk_about_databases(memory)
+        other = memory.conversation("other", user="alex")
+        assert summaries_in(chat)
+        assert summaries_in(other)
+        earlier = chat.context(QUESTION).messages[0]["content"]
+        talk(chat, exchanges=20)
+        memory.settle()
+        assert chat.context(QUESTION).messages[0]["content"] != earlier
+        memory.rebuild("window")
+        assert summaries_in(chat) == summaries_in(other) == []
+        memory.settle()
+        assert summaries_in(chat)
+        assert summaries_in(other)
+
+
+def test_nothing_of_an_erased_person_is_in_a_summary_after_a_context_that_showed_it(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        chat = talk_about_databases(memory)
+        other = memory.conversation("other", user="alex")
+        assert summaries_in(chat)
+        assert summaries_in(other)
+        memory.erase(user="alex")
+        assert summaries_in(chat) == summaries_in(other) == []
+
+
+def test_a_moved_conversation_is_summarised_for_its_new_owner_alone(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        talk_about_databases(memory)
+        other = memory.conversation("other", user="alex")
+        of_bea = memory.conversation("other-bea", user="bea")
+        assert summaries_in(other)
+        assert not summaries_in(of_bea)
+        memory.move_conversation("databases", user="bea")
+        memory.settle()
+        assert not summaries_in(other)
+        assert summaries_in(of_bea)
+
+
+def test_the_summaries_of_a_channel_follow_what_is_said_there(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        channel = memory.conversation("channel")
+        elsewhere = memory.conversation("another")
+        assert summaries_in(channel) == summaries_in(elsewhere) == []
+        talk(channel)
+        memory.settle()
+        assert summaries_in(channel)
+        assert not summaries_in(elsewhere)
+
+
+def test_what_another_process_deletes_is_in_no_summary(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    with Memory(path, followers=False) as memory:
+        talk_about_databases(memory)
+        other = memory.conversation("other", user="alex")
+        assert summaries_in(other)
+        subprocess.run([sys.executable, "-c", DELETE_CHAT, path], check=True, timeout=120)
+        assert not summaries_in(other)
