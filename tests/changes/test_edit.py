@@ -16,9 +16,8 @@ from everword import Draft, InvalidInput, Memory, NotFound, ScopeError
 from everword.cli.opening import without_embedder
 from everword.config import Settings
 from everword.errors import ModelBusy
-from everword.log.access import Access
-from everword.log.cursors import set_cursor
-from everword.log.scope import scope_for
+from everword.log.access import Access, scope_for
+from everword.log.tables import set_cursor
 from everword.memory.memory import MemoryEngine
 from everword.memory.sync import BlockingMemory
 from everword.memory.transfer import copy_store

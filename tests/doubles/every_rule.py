@@ -316,17 +316,17 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "secrets.announced.announced_secrets": lambda given: list(
         RULES["secrets.announced.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
-    "log.sealed_changes.contains_turn": lambda given: RULES["log.sealed_changes.contains_turn"]([[1, 2]], 1),
-    "log.sealed_changes.with_audience": lambda given: RULES["log.sealed_changes.with_audience"](
+    "log.rules.contains_turn": lambda given: RULES["log.rules.contains_turn"]([[1, 2]], 1),
+    "log.rules.with_audience": lambda given: RULES["log.rules.with_audience"](
         changed_message_of(given).metadata, given.text
     ),
-    "log.sealed_changes.give_names": lambda given: RULES["log.sealed_changes.give_names"](
+    "log.rules.give_names": lambda given: RULES["log.rules.give_names"](
         changed_message_of(given), log_changes_of(given)[1], log_changes_of(given)[1].after
     ),
-    "log.sealed_changes.undo_change": call_with_changes("log.sealed_changes.undo_change"),
-    "log.sealed_changes.is_result": call_with_changes("log.sealed_changes.is_result"),
+    "log.rules.undo_change": call_with_changes("log.rules.undo_change"),
+    "log.rules.is_result": call_with_changes("log.rules.is_result"),
     **{
-        f"log.sealed_changes.{name}": lambda given, name=name: RULES[f"log.sealed_changes.{name}"](  # type: ignore[misc]
+        f"log.rules.{name}": lambda given, name=name: RULES[f"log.rules.{name}"](  # type: ignore[misc]
             changed_message_of(given), log_changes_of(given)
         )
         for name in ("original_message", "is_as_changed")

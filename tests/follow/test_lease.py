@@ -22,7 +22,7 @@ from everword.config import Settings
 from everword.errors import StoreError
 from everword.follow.calls import StoreCalls
 from everword.follow.claiming import Lease
-from everword.log.cursors import cursor_of, set_cursors
+from everword.log.tables import cursor_of, set_cursors
 from everword.ports import ConversationKey, Store, Tx
 from everword.testing import FrozenClock
 from everword.wiring import open_store

@@ -25,10 +25,9 @@ from everword.changes.removal.messages import erase_person
 from everword.config import Settings
 from everword.errors import InvalidInput, NotFound, ScopeError
 from everword.log import tables as log
-from everword.log.cursors import cursor_of, set_cursor
 from everword.log.rules import hash_platform_id, tombstone
 from everword.log.secret_policy import SecretPolicy
-from everword.log.tables import erasures_of
+from everword.log.tables import cursor_of, erasures_of, set_cursor
 from everword.model import Batch, Draft, Entry, Filter, Message
 from everword.ports import Store, Tx
 from everword.testing.postgres import PostgresServer

@@ -28,8 +28,7 @@ from everword.errors import EverwordError
 from everword.facts.view import LOCK
 from everword.log.access import LOCAL
 from everword.log.audit import Order, note_removal
-from everword.log.cursors import cursor_of
-from everword.log.tables import every_conversation, new_id
+from everword.log.tables import cursor_of, every_conversation, new_id
 from everword.masking import masked_logger
 from everword.model import Expired, Filter, Message, Retained
 from everword.ports import Clock, Telemetry, Tx

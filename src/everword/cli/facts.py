@@ -324,7 +324,7 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None) -> 
     everword remember "Alex is allergic to latex" --user alex
     everword remember "Bob plays the cello" --user bob --speaker alex
     """
-    from everword.log.expiry import parse_expiry
+    from everword.log.rules import parse_expiry
 
     until = parse_expiry("expires", expires)
     with open_for_writing(new=True) as handle:

@@ -16,9 +16,8 @@ from everword.client.connection import EditConflict, ResultPage, ServerConnectio
 from everword.client.requests import send
 from everword.documents import validation_and_filters as rules
 from everword.errors import NotFound, StoreBusy
-from everword.log.expiry import format_expiry
 from everword.log.operations import Operation
-from everword.log.rules import check_id, check_items, check_number
+from everword.log.rules import check_id, check_items, check_number, format_expiry
 from everword.memory.documents import MAX_OFFSET, check_offset
 from everword.memory.faces import DocumentsFace
 from everword.model.documents import Change, Document

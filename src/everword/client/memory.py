@@ -11,9 +11,8 @@ from everword.client.connection import ResultPage, ServerConnection, build_path,
 from everword.client.documents import AsyncClientDocuments
 from everword.client.requests import LONGEST, PAGE, send
 from everword.errors import InvalidInput, NotSettled, ServerError
-from everword.log.expiry import format_expiry
 from everword.log.operations import Operation
-from everword.log.rules import MAX_TURN, check_id, check_items, check_metadata, check_number, check_time
+from everword.log.rules import MAX_TURN, check_id, check_items, check_metadata, check_number, check_time, format_expiry
 from everword.memory.faces import ConversationFace, MemoryFace
 from everword.memory.sync import BlockingMemory
 from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit

@@ -12,9 +12,17 @@ from typing import Any, get_args, get_origin
 
 from everword.client.connection import ResultPage, ServerConnection, build_path, without_none
 from everword.errors import InvalidInput
-from everword.log.expiry import format_expiry
 from everword.log.operations import PLACE, Operation
-from everword.log.rules import MAX_TURN, check_day, check_id, check_items, check_metadata, check_number, check_time
+from everword.log.rules import (
+    MAX_TURN,
+    check_day,
+    check_id,
+    check_items,
+    check_metadata,
+    check_number,
+    check_time,
+    format_expiry,
+)
 
 PAGE = 1_000  # values in one answer
 CURRENT = "current"  # in the place of a topic's id: the one that is being talked about

@@ -68,8 +68,7 @@ from everword.follow.ask import TaskRunner
 from everword.follow.faults import set_aside_rows
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
-from everword.log.cursors import cursor_of, set_cursor
-from everword.log.tables import warn_of_damage
+from everword.log.tables import cursor_of, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.notes import own_notes
 from everword.ports import Telemetry, Tx

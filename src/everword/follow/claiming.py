@@ -32,8 +32,7 @@ from everword.errors import DamagedMessage, EverwordError
 from everword.follow.calls import StoreCalls
 from everword.follow.faults import backoff, messages_around_damage
 from everword.follow.view import Patience, Run, View, fair_order
-from everword.log.cursors import cursors_of
-from everword.log.tables import DIGESTING
+from everword.log.tables import DIGESTING, cursors_of
 from everword.masking import mask_credentials, masked_logger
 from everword.model import Filter, Message
 from everword.ports import STAND_IN, Clock, ConversationKey, Lag, Tx

@@ -30,7 +30,7 @@ from everword.follow.faults import (
     set_aside_rows,
 )
 from everword.follow.view import Hooks, Run, SaveResult, View
-from everword.log.cursors import cursor_of, cursors_of, set_cursor, set_cursors
+from everword.log.tables import cursor_of, cursors_of, set_cursor, set_cursors
 from everword.masking import masked_logger
 from everword.model import Filter, SetAside
 from everword.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx

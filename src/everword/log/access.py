@@ -7,16 +7,19 @@ channel sees what was said in it. Names in the register of a space are visible t
 
 What somebody says of another is kept beside what that person says, with the speaker's name. It corrects nothing, and
 only the speaker, or the person it is about, can take it back. To those who may not see something, it does not exist.
+Every read and write of a conversation goes through its scope, which says for whom it is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from everword.errors import Forbidden
+from everword.errors import Forbidden, ScopeError
 from everword.log.operations import OPERATIONS, READ, RIGHTS
 from everword.log.rules import check_id
-from everword.model import Fact, RefusedFact, Statement
+from everword.log.tables import find_own_conversation
+from everword.model import Conversation, Fact, RefusedFact, Statement
+from everword.ports import ConversationKey, Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +144,34 @@ class Access:
 
 PROGRAM = Access()
 """Whoever holds the memory itself: a program that uses the library, a worker, the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationScope:
+    """A conversation of a space: with one `user`, or of many if it has none. `access` says who acts: for one that is
+    bound to a user, what belongs to others does not exist."""
+
+    space: str
+    id: str
+    user: str | None
+    access: Access = PROGRAM
+
+    @property
+    def place(self) -> ConversationKey:
+        return self.space, self.id
+
+    def find(self, tx: Tx) -> Conversation | None:
+        """The conversation, if there is one and it is this user's."""
+        try:
+            return find_own_conversation(tx, self.space, self.id, self.user)
+        except ScopeError:
+            if self.access.is_bound:
+                return None
+            raise
+
+
+def scope_for(access: Access, space: str, id: str, user: str | None) -> ConversationScope:
+    """The scope of this access: of the named user, or of the user that the access is bound to."""
+    owner = access.resolve_user(user)
+    owner = None if owner is None else check_id("user", owner)
+    return ConversationScope(space, check_id("conversation", id), owner, access)

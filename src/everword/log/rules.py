@@ -1,22 +1,32 @@
-"""What may enter the log, and how it is sealed.
+"""What may enter the log, how it is sealed, and how changes of it are proved.
 
 Every value is checked once, here, before any store sees it: so all stores accept and refuse the same things,
 with an error that names the field and the reason. A message's digest covers all its fields and a random salt;
 its link covers the digest and the link of the message before. Erasing a message removes the salt with
 the words: the chain still holds, and the digest that stays behind says nothing about them.
+
+Every conversation has a second chain, of the changes made to it. A message is stored as it is now; its own seal proves
+what it was when it was said, and each change proves what it made of that. So nothing can be altered without a trace,
+although people may edit what they said.
+
+What expires is shown until that moment and not at it. Over HTTP and on the command line a moment is an ISO 8601 time
+with its offset, and a span a number with its unit, as in `10m`, `2h` or `7d`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from everword.errors import InvalidInput
-from everword.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
+from everword.log.secret_policy import holds_placeholder, masked
+from everword.model import ROLES, Conversation, Draft, Fault, Kept, LogChange, Message, Role, Seal, Version
+from everword.model.notes import notes_key, own_notes
 from everword.parsing import UnreadableJson, check_nesting, read_json
 from everword.word_lists import lazy_pattern
 
@@ -40,6 +50,12 @@ CONTROL = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SURROGATE = lazy_pattern("[\ud800-\udfff]")
 SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool": "tool", "user": "user"}
 MAX_TURN = 2**31 - 1  # messages in one conversation
+# Made once: `json.dumps` would make one for each message.
+_write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_write_fields = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+SPAN = re.compile(r"(?P<count>\d{1,12}(?:\.\d{1,6})?)(?P<unit>[smhdw])", re.ASCII)
+Ranges = Sequence[Sequence[int]]  # turns, as pairs of the first and the last
 
 
 def check_id(field: str, value: object) -> str:
@@ -155,11 +171,6 @@ def clamp_time(draft: Draft, now: datetime) -> Draft:
         return draft
     accepted = FIRST_TIME if time < FIRST_TIME else now
     return replace(draft, time=accepted, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
-
-
-# Made once: `json.dumps` would make one for each message.
-_write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-_write_fields = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def canonical_json(metadata: Mapping[str, Any]) -> str:
@@ -308,3 +319,245 @@ def tail_problem(conversation: Conversation, turns: int, last_link: bytes | None
 
 def fault(conversation: Conversation, turn: int, reason: str) -> Fault:
     return Fault(conversation.space, conversation.id, turn, reason)
+
+
+def parse_expiry(field: str, text: str | None) -> datetime | timedelta | None:
+    """What a text says about when something expires; None if there is none."""
+    if text is None:
+        return None
+    span = SPAN.fullmatch(text.strip())
+    if span is not None:
+        try:
+            return timedelta(seconds=float(span["count"]) * SECONDS[span["unit"]])
+        except OverflowError:
+            raise InvalidInput(field, f"is {text!r}, which is too long") from None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidInput(
+            field, f"is {text!r}; write a span such as 10m, 2h or 7d, or a time such as 2026-05-31T09:00:00Z"
+        ) from None
+    return check_time(field, moment)
+
+
+def format_expiry(field: str, value: object) -> str:
+    """The text by which a server is told when something expires."""
+    if isinstance(value, timedelta):
+        return f"{value / timedelta(seconds=1):.6f}s"
+    return check_time(field, value).isoformat()
+
+
+def first_expiry(*moments: datetime | None) -> datetime | None:
+    """The first of some moments; None if none is given."""
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def has_expired(expires_at: datetime | None, now: datetime) -> bool:
+    """Whether something that expires at a moment, or never, is gone now."""
+    return expires_at is not None and expires_at <= now
+
+
+def compute_change_digest(change: LogChange, salt: bytes) -> bytes:
+    """A digest of all fields but the conversation's name: that may be changed later."""
+    fields = [
+        change.space,
+        change.number,
+        change.kind,
+        change.turn,
+        (change.at - EPOCH) // MICROSECOND,
+        change.by,
+        canonical_json(change.before),
+        canonical_json(change.after),
+    ]
+    return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
+
+
+def seal_change(change: LogChange, previous_link: bytes, salt: bytes) -> LogChange:
+    digest = compute_change_digest(change, salt)
+    return replace(change, seal=Seal(salt, digest, compute_link(previous_link, digest)))
+
+
+def is_sealed(change: LogChange) -> bool:
+    """Whether a change is what its seal proves; an erased one is proved by its place alone."""
+    return change.erased or compute_change_digest(change, change.seal.salt) == change.seal.digest
+
+
+def erase_change(change: LogChange, unproved: Iterable[int] = ()) -> LogChange:
+    """A change with only its place and its chain. Of a move, the turns stay of messages that nothing proves without the
+    names that are gone: they are still in their chain."""
+    turns = to_ranges(unproved)
+    before: dict[str, Any] = {"turns": turns} if turns else {}
+    return replace(change, by="", before=before, after={}, erased=True, seal=replace(change.seal, salt=b""))
+
+
+def is_emptied(change: LogChange) -> bool:
+    """Whether an erased change holds nothing that was said, and no name."""
+    if change.by or change.after or change.seal.salt:
+        return False
+    turns = change.before.get("turns", [])
+    is_numbers = all(len(pair) == 2 and all(type(turn) is int for turn in pair) for pair in turns)
+    return set(change.before) <= {"turns"} and (not turns or (change.kind == "move" and is_numbers))
+
+
+# -- what a message was
+
+
+def edited_fields(message: Message) -> dict[str, Any]:
+    """What an edit can change of a message."""
+    message = message.as_said
+    return {"content": message.content, "metadata": dict(message.metadata)}
+
+
+def contains_turn(ranges: Ranges, turn: int) -> bool:
+    return any(first <= turn <= last for first, last in ranges)
+
+
+def to_ranges(turns: Iterable[int]) -> list[list[int]]:
+    """Turns as pairs of the first and the last of each run."""
+    ranges: list[list[int]] = []
+    for turn in sorted(turns):
+        if ranges and ranges[-1][1] == turn - 1:
+            ranges[-1][1] = turn
+        else:
+            ranges.append([turn, turn])
+    return ranges
+
+
+def undo_change(message: Message, change: LogChange) -> Message:
+    """The message as it was before a change."""
+    before = change.before
+    if change.kind == "edit":
+        if change.turn != message.turn:
+            return message
+        return replace(message, content=before["content"], metadata=before["metadata"])
+    return give_names(message, change, change.before)
+
+
+def give_names(message: Message, change: LogChange, names: Mapping[str, Any]) -> Message:
+    """The message with the names that a move gave it, or took from it: those of `names`."""
+    before = change.before
+    if message.turn > before["upto"]:
+        return message
+    if message.original is not None:
+        return give_names(message.as_said, change, names).masked
+    return replace(
+        message,
+        conversation=names.get("conversation", message.conversation),
+        user=names["person"] if contains_turn(before["owned"], message.turn) else message.user,
+        author=names["person"] if contains_turn(before["written"], message.turn) else message.author,
+        metadata=with_audience(message.metadata, names["channel"])
+        if contains_turn(before.get("heard", ()), message.turn)
+        else message.metadata,
+    )
+
+
+def with_audience(metadata: Mapping[str, Any], channel: str) -> dict[str, Any]:
+    """The metadata of a change of a fact, for another name of the channel that sees it."""
+    return {**metadata, notes_key(metadata): {**own_notes(metadata), "audience": channel}}
+
+
+def concerns(change: LogChange, turn: int) -> bool:
+    """Whether a change may have changed the message at a turn."""
+    if change.kind == "edit":
+        return change.turn == turn
+    return contains_turn(change.before.get("turns", ()), turn) if change.erased else True
+
+
+def original_message(message: Message, changes: Sequence[LogChange]) -> Message | None:
+    """The message as it was said, which its seal proves; None if what it was is erased."""
+    message = message.as_said
+    for change in reversed(changes):
+        if not concerns(change, message.turn):
+            continue
+        if change.erased:
+            return None
+        message = undo_change(message, change)
+    return message
+
+
+# -- what can be wrong
+
+
+def change_problem(change: LogChange, number: int, previous_link: bytes) -> str | None:
+    """What is wrong with a change that should have this number and follow this link."""
+    if change.number != number:
+        return f"change {number} is missing"
+    if change.erased and not is_emptied(change):
+        return f"change {number} is marked as erased and is not empty"
+    if not is_sealed(change):
+        return f"change {number} was changed"
+    if compute_link(previous_link, change.seal.digest) != change.seal.link:
+        return f"change {number} does not follow from the change before it"
+    return None
+
+
+def changes_end_problem(conversation: Conversation, changes: Sequence[LogChange]) -> str | None:
+    """What is wrong with the end of a conversation's changes."""
+    if len(changes) != conversation.changes:
+        return f"a change is missing: the conversation counts {conversation.changes} changes"
+    last_link = changes[-1].seal.link if changes else b""
+    return None if last_link == conversation.changes_head else "the last change is not the one it ended with"
+
+
+def is_as_changed(message: Message, changes: Sequence[LogChange]) -> bool:
+    """Whether a message is what its last change made of it, and each change began with what the one before had made."""
+    message = message.as_said
+    for change in reversed(changes):
+        if not concerns(change, message.turn):
+            continue
+        if change.erased:
+            return True  # what it was before that is not known
+        if not is_result(message, change):
+            return False
+        message = undo_change(message, change)
+    return True
+
+
+def is_result(message: Message, change: LogChange) -> bool:
+    """Whether a message is what a change made of it."""
+    if change.kind == "edit":
+        return edited_fields(message) == dict(change.after)
+    return give_names(message, change, change.after) == message
+
+
+def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Version, ...]:
+    """What a message said before it was edited, the oldest first."""
+    versions: list[Version] = []
+    for change in changes:
+        is_edit = change.kind == "edit" and change.turn == message.turn and not change.erased
+        if is_edit and change.before != change.after:  # else it only proves what the message says since a redaction
+            since = versions[-1].until if versions else message.time
+            before = change.before
+            versions.append(Version(before["content"], before["metadata"], since, change.at, change.by))
+    return tuple(versions)
+
+
+def says_same(draft: Draft, message: Message) -> bool:
+    """Whether a draft says what a message says that is known by its id: a secret and its placeholder are the same."""
+    content = message.as_said.content
+    if draft.role != message.role or draft.content in (content, message.masked.content):
+        return draft.role == message.role
+    return holds_placeholder(content) and masked(draft.content) == content
+
+
+def kept_as(draft: Draft, message: Message, versions: Iterable[Version]) -> Kept:
+    """What became of a draft whose message was known before. A text that the message once had is known too."""
+    if message.erased:
+        return "erased"
+    is_older = draft.role == message.role and any(version.content == draft.content for version in versions)
+    return "known" if is_older or says_same(draft, message) else "refused"
+
+
+def may_be_version(draft: Draft, message: Message) -> bool:
+    """Whether a draft can be a new version of a known message. One that is named by the key of its request is the same
+    request again, from before the message was edited."""
+    is_repeated = (draft.platform_id or "").startswith(ONCE)
+    return not (message.erased or is_repeated or says_same(draft, message)) and draft.role == message.role
+
+
+def edited_metadata(message: Message, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a new version. What the memory itself noted there stays."""
+    notes = {
+        name: value for name, value in message.as_said.metadata.items() if name == notes_key(message.as_said.metadata)
+    }
+    return {**metadata, **notes}

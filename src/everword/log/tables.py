@@ -1,28 +1,33 @@
-"""The log, as transactions: append and verify. Each is a function of a `Tx` and can be run again.
+"""The log, as transactions: append, read, verify, note changes. Each is a function of a `Tx` and can be run again.
 
 Appending locks the conversation, so turns are numbered without gaps, also with concurrent writers. Nothing here changes
-a message; only `memory.removal` replaces messages by tombstones and `memory.edits` by newer versions, and only because
-somebody asked for it.
+a message; only `changes.removal` replaces messages by tombstones and `changes.edits` by newer versions, and only
+because somebody asked for it. Each such change is noted in the chain of changes of its conversation.
+
+A cursor is the last turn of a conversation that a view has seen; 0 where it has seen none.
+
+A message that came with an idempotency key has a platform id made of it, and so is found again in its conversation,
+erased or not. When a conversation gets another name, its keyed messages would no longer be found under the old one. So
+a rename notes them in `answers`, as hashes, for a day: whoever adds them under the old name again is told so.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from everword.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
+from everword.errors import AnswerGone, DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
 from everword.log import rules
-from everword.log.changes import changes_of, find_change_faults
-from everword.log.message_versions import kept_as, older_versions, says_same
-from everword.log.sealed_changes import is_as_changed, is_sealed, original_message
+from everword.log.rules import is_as_changed, is_sealed, kept_as, older_versions, original_message, says_same
 from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
-from everword.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
-from everword.ports import Tx
+from everword.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Seal, Verification
+from everword.ports import ConversationKey, Tx
 from everword.secrets.marks import Marks
 
 logger = masked_logger("everword.log")
@@ -36,6 +41,19 @@ LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o,
 PAIRS = [first + second for first in LETTERS for second in LETTERS]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+CHANGES_TABLE = "changes"
+CHANGE_FIELDS = ("space", "conversation", "number", "kind", "turn", "at", "by", "before", "after")  # its columns
+ANSWERS = "answers"  # the table of requests with a key, and the lock for changing it
+ANSWER_BODIES = "answer_bodies"  # what they were answered
+LAST_REMOVAL = ""  # the id of the row there that marks the last removal in a space
+DAY = timedelta(days=1)
+DONE = 200
+TIME_LETTERS = 9  # the letters of a message's id that tell its time
+ANSWER_IS_GONE = (
+    "this request was done already, and is not done again; its answer is gone, since something in the space was removed"
+    " or changed after it. Read what it was about"
+)
+OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 
 
 def new_id(now: datetime) -> str:
@@ -238,44 +256,49 @@ def verify(tx: Tx, progress: Callable[[int], None] | None = None) -> Verificatio
     """Walk every chain from its first message to its last, in one snapshot; `progress` is told how many messages were
     checked so far."""
     faults: list[Fault] = []
-    messages = tombstones = conversations = 0
+    erasures: Counter[bool] = Counter()  # of the messages: how many are erased, and how many are not
+    conversations = 0
     root = sha256()
     for conversation in every_conversation(tx):
         conversations += 1
-        damage_by_turn: dict[int, str] = {}
-        turn = 0
-        last_link: bytes | None = b""
-        where = Filter(conversation.space, conversation=conversation.id)
-        changes = changes_of(tx, conversation, ignore_damage)  # one that cannot be read is missing in the chain
-        faults += find_change_faults(conversation, changes)
-        changes = [change for change in changes if is_sealed(change)]
-
-        def note_damage(error: DamagedMessage, damage_by_turn: dict[int, str] = damage_by_turn) -> None:
-            damage_by_turn[error.turn] = error.reason
-
-        for message in every_message(tx, where, note_damage):
-            if message.turn in damage_by_turn:
-                turn = message.turn
-                last_link = None  # the next message cannot be checked against a damaged one
-                continue
-            problem = find_message_problem(message, turn + 1, last_link, changes)
-            if problem is not None:
-                faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
-            messages += not message.erased
-            tombstones += message.erased
-            if progress is not None and (messages + tombstones) % PAGE == 0:
-                progress(messages + tombstones)
-            turn = message.turn
-            last_link = message.seal.link
-        problem = rules.tail_problem(conversation, turn, last_link)
-        if problem is not None:
-            faults.append(rules.fault(conversation, turn + (turn < conversation.turns), problem))
-        faults += [
-            rules.fault(conversation, damaged_turn, f"cannot be read: {reason}")
-            for damaged_turn, reason in sorted(damage_by_turn.items())
-        ]
+        faults += check_chain(tx, conversation, erasures, progress)
         root.update(conversation.head + conversation.changes_head)
-    return Verification(conversations, messages, tombstones, (*faults, *erasure_faults(tx)), root.hexdigest())
+    faults += erasure_faults(tx)
+    return Verification(conversations, erasures[False], erasures[True], tuple(faults), root.hexdigest())
+
+
+def check_chain(
+    tx: Tx, conversation: Conversation, erasures: Counter[bool], progress: Callable[[int], None] | None
+) -> list[Fault]:
+    """What is wrong with a conversation, its messages and its changes; counts the messages that can be read."""
+    changes = changes_of(tx, conversation, ignore_damage)  # one that cannot be read is missing in the chain
+    faults = find_change_faults(conversation, changes)
+    changes = [change for change in changes if is_sealed(change)]
+    reasons: dict[int, str] = {}  # why a message cannot be read, by its turn
+
+    def note_damage(error: DamagedMessage) -> None:
+        reasons[error.turn] = error.reason
+
+    turn = 0
+    last_link: bytes | None = b""
+    for message in every_message(tx, Filter(conversation.space, conversation=conversation.id), note_damage):
+        if message.turn in reasons:
+            turn = message.turn
+            last_link = None  # the next message cannot be checked against a damaged one
+            continue
+        problem = find_message_problem(message, turn + 1, last_link, changes)
+        if problem is not None:
+            faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
+        erasures[message.erased] += 1
+        if progress is not None and erasures.total() % PAGE == 0:
+            progress(erasures.total())
+        turn = message.turn
+        last_link = message.seal.link
+    problem = rules.tail_problem(conversation, turn, last_link)
+    if problem is not None:
+        faults.append(rules.fault(conversation, turn + (turn < conversation.turns), problem))
+    unreadable_turns = sorted(reasons.items())
+    return faults + [rules.fault(conversation, turn, f"cannot be read: {reason}") for turn, reason in unreadable_turns]
 
 
 def ignore_damage(error: StoreError, row: Mapping[str, Any]) -> None:
@@ -364,3 +387,147 @@ def refuse_unfinished_copy(tx: Tx) -> None:
     source = tx.note(COPYING)
     if source is not None:
         raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `everword copy` again")
+
+
+# -- changes
+
+
+def changes_of(tx: Tx, conversation: Conversation, damaged: OnDamage | None = None) -> list[LogChange]:
+    """The changes made to a conversation, the oldest first. One that cannot be read raises an error, unless `damaged`
+    is called with it."""
+    if not conversation.changes:
+        return []
+    where = {"space": conversation.space, "conversation": conversation.id}
+    return [to_change(row) for row in tx.rows(CHANGES_TABLE, where=where, damaged=damaged)]
+
+
+def add_versions(tx: Tx, conversation: Conversation, messages: Iterable[Message]) -> list[Message]:
+    """Messages of a conversation, each with its older versions."""
+    changes_by_turn: dict[int, list[LogChange]] = {}
+    for change in changes_of(tx, conversation):
+        changes_by_turn.setdefault(change.turn, []).append(change)
+    return [
+        replace(message, versions=older_versions(message, changes_by_turn.get(message.turn, ())))
+        for message in messages
+    ]
+
+
+def append_change(tx: Tx, conversation: Conversation, change: LogChange) -> Conversation:
+    """Add a change to the end of a conversation's changes, and return the conversation, which must be locked, with its
+    new head; the caller saves it."""
+    numbered = replace(change, number=conversation.changes + 1)
+    sealed = rules.seal_change(numbered, conversation.changes_head, os.urandom(16))
+    tx.put(CHANGES_TABLE, [to_row(sealed)])
+    return replace(conversation, changes=sealed.number, changes_head=sealed.seal.link)
+
+
+def append_erased_change(tx: Tx, conversation: Conversation, change: LogChange, erasure: str) -> Conversation:
+    """The same for a change that is erased from the start: it stands for words that are gone."""
+    longer = append_change(tx, conversation, change)
+    (row,) = tx.rows(CHANGES_TABLE, where={"space": longer.space, "conversation": longer.id, "number": longer.changes})
+    tx.put(CHANGES_TABLE, [to_row(rules.erase_change(to_change(row)), erasure)])
+    return longer
+
+
+def erase_edits(tx: Tx, space: str, messages: Sequence[Message], erasure: str) -> None:
+    """Remove what erased messages said before they were edited."""
+    turns_by_conversation: dict[str, set[int]] = {}
+    for message in messages:
+        turns_by_conversation.setdefault(message.conversation, set()).add(message.turn)
+    for id, turns in turns_by_conversation.items():
+        conversation = tx.conversation(space, id)
+        changes = [] if conversation is None else changes_of(tx, conversation)
+        edits = [change for change in changes if change.kind == "edit" and change.turn in turns and not change.erased]
+        tx.put(CHANGES_TABLE, [to_row(rules.erase_change(change), erasure) for change in edits])
+
+
+def to_change(row: Mapping[str, Any]) -> LogChange:
+    seal = Seal(bytes(row["salt"]), bytes(row["digest"]), bytes(row["link"]))
+    fields = {name: row[name] for name in CHANGE_FIELDS}
+    return LogChange(**fields, erased=row["erasure"] is not None, seal=seal)
+
+
+def to_row(change: LogChange, erasure: str | None = None) -> dict[str, Any]:
+    seal = change.seal
+    fields = {name: getattr(change, name) for name in CHANGE_FIELDS}
+    return {**fields, "erasure": erasure, "salt": seal.salt, "digest": seal.digest, "link": seal.link}
+
+
+def find_change_faults(conversation: Conversation, changes: Sequence[LogChange]) -> list[Fault]:
+    """What is wrong with the chain of a conversation's changes."""
+    faults = []
+    link = b""
+    for number, change in enumerate(changes, 1):
+        problem = rules.change_problem(change, number, link)
+        if problem is not None:
+            faults.append(rules.fault(conversation, change.turn, problem))
+        link = change.seal.link
+    problem = rules.changes_end_problem(conversation, changes)
+    return faults if problem is None else [*faults, rules.fault(conversation, 0, problem)]
+
+
+# -- cursors of views
+
+
+def cursor_of(tx: Tx, view: str, space: str, conversation: str) -> int:
+    return cursors_of(tx, view, [(space, conversation)])[space, conversation]
+
+
+def cursors_of(tx: Tx, view: str, places: Iterable[ConversationKey]) -> dict[ConversationKey, int]:
+    """The cursors of many conversations, with one query for each space."""
+    turns = dict.fromkeys(places, 0)
+    for space in sorted({space for space, _ in turns}):
+        conversations = tuple(conversation for own_space, conversation in turns if own_space == space)
+        for row in tx.rows("cursors", where={"space": space, "view": view, "conversation": conversations}):
+            turns[space, row["conversation"]] = row["turn"]
+    return turns
+
+
+def set_cursor(tx: Tx, view: str, space: str, conversation: str, turn: int) -> None:
+    set_cursors(tx, view, {(space, conversation): turn})
+
+
+def set_cursors(tx: Tx, view: str, turns: Mapping[ConversationKey, int]) -> None:
+    rows = [
+        {"view": view, "space": space, "conversation": conversation, "turn": turn}
+        for (space, conversation), turn in turns.items()
+    ]
+    tx.put("cursors", rows)
+
+
+# -- requests with an idempotency key
+
+
+def row_id(day: datetime, name: str) -> str:
+    """The id of a row. It begins with the day, so that the oldest rows are read first."""
+    return f"{day:%Y-%m-%d} {name}"
+
+
+def possible_row_ids(now: datetime, name: str) -> tuple[str, ...]:
+    """The ids that a row of the last day can have; that of tomorrow, too, by the clock of another server."""
+    return tuple(row_id(day, name) for day in (now - DAY, now, now + DAY))
+
+
+def note_renamed_messages(tx: Tx, space: str, conversation: str, now: datetime) -> None:
+    """Note the keyed messages of a conversation that gets another name; erased ones have hashes already."""
+    oldest_id = new_id(now - 2 * DAY)[:TIME_LETTERS]
+    rows = []
+    for message in every_message(tx, Filter(space, conversation=conversation), warn_of_damage):
+        name = message.platform_id or ""
+        if name.startswith((rules.ONCE, rules.ERASED)) and message.id >= oldest_id:
+            name = name if message.erased else rules.hash_platform_id(name)
+            rows.append({"space": space, "id": row_id(now, name)})
+    tx.put(ANSWERS, [row | {"request": b"", "at": now, "status": DONE, "body": None} for row in rows])
+
+
+def refuse_renamed_messages(tx: Tx, batch: Batch, additions: Sequence[Added], now: datetime) -> None:
+    """Raise if new messages that came with a key were added before, when their conversation had another name. Those of
+    one key were added together, so the first is looked up."""
+    pairs = zip(batch.drafts, additions, strict=True)
+    new_names = (draft.platform_id or "" for draft, addition in pairs if addition.new)
+    name = next((name for name in new_names if name.startswith(rules.ONCE)), None)
+    if name is None:
+        return
+    ids = possible_row_ids(now, rules.hash_platform_id(name))
+    if tx.rows(ANSWERS, limit=1, where={"space": batch.space, "id": ids}):
+        raise AnswerGone(ANSWER_IS_GONE)

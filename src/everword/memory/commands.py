@@ -28,8 +28,7 @@ from everword.facts.viewers import name_for, names_in_context, viewer_of_chat
 from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
-from everword.log.access import Viewer
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope, Viewer
 from everword.memory.people import Knowledge
 from everword.memory.runtime import Runtime
 from everword.model import (

@@ -16,9 +16,9 @@ from everword.context import turn
 from everword.errors import InvalidInput
 from everword.follow.ask import check_usable
 from everword.log import rules
+from everword.log.access import ConversationScope
 from everword.log.operations import Operation
 from everword.log.rules import MAX_TURN, check_number
-from everword.log.scope import ConversationScope
 from everword.memory.commands import run_command
 from everword.memory.conversation_topics import ConversationTopics
 from everword.memory.deletion import Deletions

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from everword.errors import InvalidInput, NotFound
 from everword.log import rules
 from everword.log import tables as log
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
 from everword.memory.runtime import Runtime
 from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role
 from everword.model.notes import NOTES

@@ -15,8 +15,7 @@ from datetime import datetime
 from everword.changes.removal import messages as removal
 from everword.errors import DamagedMessage, InvalidInput, NotFound
 from everword.log import audit, rules
-from everword.log.access import LOCAL
-from everword.log.scope import ConversationScope
+from everword.log.access import LOCAL, ConversationScope
 from everword.log.tables import unreadable_message
 from everword.memory.runtime import Runtime
 from everword.model import AuditLine, Deletion, Erasure, Filter, Message, Retained

@@ -22,8 +22,7 @@ import numpy as np
 
 from everword.documents import validation_and_filters as rules
 from everword.errors import ScopeError
-from everword.log.expiry import has_expired
-from everword.log.rules import check_id, check_items, check_number, check_text
+from everword.log.rules import check_id, check_items, check_number, check_text, has_expired
 from everword.memory.faces import DocumentsFace
 from everword.memory.runtime import Runtime
 from everword.model.documents import Change, Document

@@ -11,8 +11,8 @@ from typing import Any
 from everword.changes.edits.new_version import put_version
 from everword.changes.removal.messages import lock_conversations
 from everword.errors import NotFound
+from everword.log.access import ConversationScope
 from everword.log.rules import check_metadata, check_text
-from everword.log.scope import ConversationScope
 from everword.memory.deletion import check_name, may_delete, with_id
 from everword.memory.runtime import Runtime
 from everword.model import Filter, Message

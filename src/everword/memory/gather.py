@@ -24,10 +24,8 @@ from everword.held.overlay import KnownTx
 from everword.held.queue import HeldConversation, fits
 from everword.log import rules
 from everword.log import tables as log
-from everword.log.access import Viewer
-from everword.log.changes import add_versions
-from everword.log.scope import ConversationScope
-from everword.log.tables import warn_of_damage
+from everword.log.access import ConversationScope, Viewer
+from everword.log.tables import add_versions, warn_of_damage
 from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
 from everword.model import (

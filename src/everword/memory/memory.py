@@ -17,10 +17,9 @@ from everword.errors import DamagedMessage, InvalidInput
 from everword.follow.ask import activity_of
 from everword.log import rules
 from everword.log import tables as log
-from everword.log.access import Access
+from everword.log.access import Access, ConversationScope
 from everword.log.operations import Operation
 from everword.log.rules import check_number
-from everword.log.scope import ConversationScope
 from everword.memory.faces import MemoryFace
 from everword.memory.runtime import DAYS, Parts, Runtime
 from everword.memory.search import MAX_LIMIT, check_search, search

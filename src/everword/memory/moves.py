@@ -17,9 +17,8 @@ from everword.changes.removal.messages import OF_PEOPLE, lock_conversations, mak
 from everword.errors import Forbidden, InvalidInput, NotFound
 from everword.facts.tables.facts import facts_of
 from everword.log import rules
-from everword.log.access import LOCAL
+from everword.log.access import LOCAL, ConversationScope
 from everword.log.audit import Order
-from everword.log.scope import ConversationScope
 from everword.memory.runtime import Runtime
 from everword.model import Move, MoveKind
 from everword.ports import Tx

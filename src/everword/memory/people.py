@@ -38,7 +38,7 @@ from everword.facts.viewers import own_name, viewer_alone
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access, Viewer
-from everword.log.expiry import first_expiry
+from everword.log.rules import first_expiry
 from everword.memory.fact_changes import check_category, undo_change
 from everword.memory.fact_search import rank_facts
 from everword.memory.runtime import Runtime

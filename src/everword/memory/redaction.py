@@ -23,10 +23,17 @@ from everword.follow.view import View
 from everword.log import audit, rules
 from everword.log.access import LOCAL
 from everword.log.audit import Order
-from everword.log.changes import append_change, append_erased_change, changes_of, erase_edits
-from everword.log.sealed_changes import edited_fields
+from everword.log.rules import edited_fields
 from everword.log.secret_policy import find_in_message, placeholder_marks
-from everword.log.tables import every_conversation, every_message, warn_of_damage
+from everword.log.tables import (
+    append_change,
+    append_erased_change,
+    changes_of,
+    erase_edits,
+    every_conversation,
+    every_message,
+    warn_of_damage,
+)
 from everword.memory.runtime import Runtime
 from everword.model import Filter, LogChange, Message, Redaction
 from everword.ports import Tx

@@ -25,8 +25,8 @@ from everword.follow.calls import Callers, CallThreads, StoreCalls, ThreadsClose
 from everword.held.writer import HeldMessages
 from everword.log import rules
 from everword.log import tables as log
-from everword.log.answers import refuse_renamed_messages
 from everword.log.secret_policy import SecretPolicy
+from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
 from everword.memory.read_ahead import ReadAhead
 from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Message

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 from everword.errors import Forbidden, NotSettled
 from everword.facts.tables.people import SHOWN_BY_PLATFORM
 from everword.facts.viewers import hears_channel, viewer_alone
-from everword.log.access import Access, Viewer
+from everword.log.access import Access, Viewer, scope_for
 from everword.log.operations import Operation
 from everword.log.rules import check_items
-from everword.log.scope import scope_for
 from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace
 from everword.memory.fact_changes import missing_fact
 from everword.model import (

@@ -16,8 +16,7 @@ from itertools import groupby
 from typing import Any
 
 from everword.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
-from everword.log.expiry import has_expired
-from everword.log.rules import clamp_time
+from everword.log.rules import clamp_time, has_expired
 from everword.log.tables import COPYING, EPOCH, damage_error, new_id
 from everword.memory.memory import MemoryEngine
 from everword.model import ROLES, BadRecord, Batch, OnEdit, Record

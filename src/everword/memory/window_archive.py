@@ -13,8 +13,8 @@ from datetime import timedelta
 from everword.errors import StoreBusy
 from everword.follow.claiming import Lease
 from everword.follow.follower import settle
-from everword.log.cursors import cursors_of, set_cursors
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
+from everword.log.tables import cursors_of, set_cursors
 from everword.memory.runtime import Runtime
 from everword.model import Chunk
 from everword.ports import Lag, Tx

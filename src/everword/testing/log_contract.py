@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from everword.errors import StoreError
-from everword.log.cursors import cursor_of, set_cursor
 from everword.log.rules import canonical_json
-from everword.log.tables import erasures_of
+from everword.log.tables import cursor_of, erasures_of, set_cursor
 from everword.model import Conversation, Erasure, Filter, Message
 from everword.ports import Store, Tx
 from everword.testing.samples import (

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from everword.errors import StoreError
-from everword.log.cursors import cursor_of, set_cursor
-from everword.log.tables import COPYING, erasures_of
+from everword.log.tables import COPYING, cursor_of, erasures_of, set_cursor
 from everword.memory.transfer import TABLES, copy_store
 from everword.model import Erasure, Filter, ViewState
 from everword.ports import Store, Tx

@@ -20,7 +20,7 @@ import numpy as np
 
 from everword.follow.faults import readable_messages, set_aside_rows
 from everword.follow.view import Run, SaveResult
-from everword.log.cursors import cursor_of, set_cursor
+from everword.log.tables import cursor_of, set_cursor
 from everword.model import Filter, Message
 from everword.model.notes import own_notes
 from everword.ports import Tx, Vectors

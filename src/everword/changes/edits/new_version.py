@@ -20,13 +20,9 @@ from everword.changes.removal.receipts import drop_receipts
 from everword.errors import InvalidInput
 from everword.follow.faults import request_reading
 from everword.follow.view import View
-from everword.log.changes import append_change
-from everword.log.cursors import cursor_of
-from everword.log.message_versions import edited_metadata, may_be_version
-from everword.log.rules import check_metadata, check_text
-from everword.log.sealed_changes import edited_fields
+from everword.log.rules import check_metadata, check_text, edited_fields, edited_metadata, may_be_version
 from everword.log.secret_policy import SecretPolicy
-from everword.log.tables import after_conversation
+from everword.log.tables import after_conversation, append_change, cursor_of
 from everword.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
 from everword.ports import Tx
 

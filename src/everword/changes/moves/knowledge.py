@@ -25,7 +25,7 @@ from everword.facts.tables.people import ANSWER
 from everword.facts.view import command_of
 from everword.facts.viewers import CHANNEL, PEOPLE, name_for, viewer_of_statement
 from everword.log.audit import Order
-from everword.log.cursors import cursor_of
+from everword.log.tables import cursor_of
 from everword.model import Filter, FoundFact, Message
 from everword.ports import Tx
 

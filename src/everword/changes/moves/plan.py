@@ -14,10 +14,8 @@ from everword.changes.moves.names_after_a_move import further_profile_conversati
 from everword.errors import InvalidInput, NotFound
 from everword.facts.tables.people import CHANGES
 from everword.facts.tables.people import TABLE as STATEMENTS
-from everword.log.changes import TABLE, to_change
-from everword.log.rules import TOLD
-from everword.log.sealed_changes import contains_turn
-from everword.log.tables import every_conversation, every_message, is_empty, warn_of_damage
+from everword.log.rules import TOLD, contains_turn
+from everword.log.tables import CHANGES_TABLE, every_conversation, every_message, is_empty, to_change, warn_of_damage
 from everword.model import Conversation, Filter, LogChange, Message, MoveKind
 from everword.model.notes import own_notes
 from everword.ports import Tx
@@ -231,7 +229,7 @@ def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> MovePlan:
 
 
 def moves_in(tx: Tx, space: str) -> list[LogChange]:
-    rows = tx.rows(TABLE, where={"space": space, "kind": "move"})
+    rows = tx.rows(CHANGES_TABLE, where={"space": space, "kind": "move"})
     return [change for change in map(to_change, rows) if not change.erased]
 
 

@@ -16,12 +16,9 @@ from everword.changes.moves.knowledge import move_knowledge
 from everword.changes.moves.plan import MovePlan, Step
 from everword.changes.removal.messages import drop_answers, drop_digests
 from everword.changes.removal.receipts import drop_receipts
-from everword.log.answers import note_renamed_messages
 from everword.log.audit import Order, note_removal
-from everword.log.changes import append_change
-from everword.log.rules import profile_conversation
-from everword.log.sealed_changes import to_ranges, with_audience
-from everword.log.tables import DIGESTING, every_message, warn_of_damage
+from everword.log.rules import profile_conversation, to_ranges, with_audience
+from everword.log.tables import DIGESTING, append_change, every_message, note_renamed_messages, warn_of_damage
 from everword.model import Conversation, Filter, LogChange, Message
 from everword.ports import Tx
 from everword.summaries.digests import DAYS, bump_version

@@ -16,7 +16,7 @@ from everword.errors import DamagedMessage
 from everword.facts.view import LOCK
 from everword.facts.viewers import CHANNEL, PEOPLE
 from everword.log.audit import Order, note_removal
-from everword.log.expiry import has_expired
+from everword.log.rules import has_expired
 from everword.log.tables import is_empty, new_id, unreadable_message
 from everword.model import Filter, Message
 from everword.ports import Tx

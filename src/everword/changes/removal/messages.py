@@ -25,10 +25,20 @@ from everword.facts.view import command_of
 from everword.facts.viewers import CHANNEL, PEOPLE
 from everword.log import audit, rules
 from everword.log.access import LOCAL
-from everword.log.answers import ANSWER_BODIES, ANSWERS, LAST_REMOVAL, note_renamed_messages
 from everword.log.audit import Order
-from everword.log.changes import erase_edits
-from everword.log.tables import DIGESTING, every_conversation, every_message, is_empty, new_id, unreadable_message
+from everword.log.tables import (
+    ANSWER_BODIES,
+    ANSWERS,
+    DIGESTING,
+    LAST_REMOVAL,
+    erase_edits,
+    every_conversation,
+    every_message,
+    is_empty,
+    new_id,
+    note_renamed_messages,
+    unreadable_message,
+)
 from everword.model import Conversation, Erasure, Filter, Message, RemovalKind
 from everword.ports import Tx
 

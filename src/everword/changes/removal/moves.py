@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from everword.log.changes import TABLE, changes_of, to_change, to_row
-from everword.log.rules import compute_digest, names_person
-from everword.log.sealed_changes import erase_change, original_message
-from everword.log.tables import every_message, warn_of_damage
+from everword.log.rules import compute_digest, erase_change, names_person, original_message
+from everword.log.tables import CHANGES_TABLE, changes_of, every_message, to_change, to_row, warn_of_damage
 from everword.model import Conversation, Filter, LogChange, Message
 from everword.ports import Tx
 
 
 def moves_naming(tx: Tx, space: str, user: str) -> list[LogChange]:
     """The moves in which a person's id is."""
-    rows = tx.rows(TABLE, where={"space": space, "kind": "move"})
+    rows = tx.rows(CHANGES_TABLE, where={"space": space, "kind": "move"})
     return [change for change in map(to_change, rows) if not change.erased and names_user(change, user)]
 
 
@@ -56,7 +54,7 @@ def erase_moves(tx: Tx, space: str, users: Collection[str], conversations: Itera
             where = Filter(space, conversation=conversation.id)
             standing = [message for message in every_message(tx, where, warn_of_damage) if not message.erased]
             erased = erase_moves_of(changes, moves, users, standing)
-            tx.put(TABLE, [to_row(change, erasure) for change in erased])
+            tx.put(CHANGES_TABLE, [to_row(change, erasure) for change in erased])
             count += len(erased)
     return count
 

@@ -13,9 +13,8 @@ from datetime import datetime
 from everword.facts.tables.fact_changes import DELETED, line_of, to_found_fact
 from everword.facts.tables.findings import TABLE
 from everword.follow.faults import request_reading
-from everword.log.changes import append_change, erase_edits
-from everword.log.sealed_changes import edited_fields
-from everword.log.tables import new_id, warn_of_damage
+from everword.log.rules import edited_fields
+from everword.log.tables import append_change, erase_edits, new_id, warn_of_damage
 from everword.model import Conversation, LogChange, Message, Statement
 from everword.model.notes import notes_key, own_notes
 from everword.ports import Tx

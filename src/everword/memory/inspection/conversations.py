@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from everword.facts.viewers import names_in_context
-from everword.log.access import Viewer
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope, Viewer
 from everword.log.tables import warn_of_damage
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Filter, Message

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from everword.errors import NotFound
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
 from everword.memory.inspection.conversations import names_of_people, recent_messages
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode

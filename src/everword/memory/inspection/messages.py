@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
 from everword.log.tables import warn_of_damage
 from everword.memory.inspection.conversations import names_of_people, topic_firsts
 from everword.memory.runtime import Runtime

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.facts.tables.people import SAID
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
 from everword.memory.runtime import Runtime
 from everword.model import Receipt
 from everword.model.notes import own_notes

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from math import inf, log2
 from threading import Lock
 
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
 from everword.memory.conversation_topics import build_topic
 from everword.memory.inspection.conversations import names_of_people, recent_messages
 from everword.memory.runtime import Runtime

@@ -24,8 +24,8 @@ from everword.context.build import PER_MESSAGE, PER_REPLY
 from everword.errors import EverwordError, InvalidInput
 from everword.follow.ask import NONE, check_usable
 from everword.log import tables as log
+from everword.log.access import ConversationScope
 from everword.log.rules import MAX_ID, check_id
-from everword.log.scope import ConversationScope
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import REPEATED
 from everword.memory.gather import ContextBuilder

@@ -30,8 +30,8 @@ from everword import __version__
 from everword.context.people import text_with_speaker
 from everword.errors import NotFound
 from everword.log.access import STDIO, Access
-from everword.log.expiry import parse_expiry
 from everword.log.operations import RIGHTS
+from everword.log.rules import parse_expiry
 from everword.memory.memory import MemoryEngine
 from everword.model import Budget, Draft, FactCategory, FactChange, Kept, Message, OnEdit
 from everword.recall.rules import selection

@@ -20,8 +20,8 @@ from starlette.responses import Response, StreamingResponse
 
 from everword import wire
 from everword.errors import AnswerGone, CommitUnknown, EverwordError, StoreAway, StoreBusy, StoreUnwritable
-from everword.log.answers import GONE
 from everword.log.operations import Repeats
+from everword.log.tables import ANSWER_IS_GONE
 from everword.memory import idempotency
 from everword.model import Message
 from everword.server.door.access import Caller
@@ -223,7 +223,7 @@ async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest 
         detail = "the same request is being worked on; ask again in a moment"
         raise Problem(409, "in_progress", detail, headers={"Retry-After": "1"})
     if claim.state == "gone":
-        raise AnswerGone(GONE)
+        raise AnswerGone(ANSWER_IS_GONE)
     if claim.state == "unknown":
         raise unknown_problem()
     if claim.state == "other":

@@ -20,8 +20,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from everword.errors import EverwordError, InvalidInput
-from everword.log.expiry import parse_expiry
-from everword.log.rules import ONCE
+from everword.log.rules import ONCE, parse_expiry
 from everword.log.secret_policy import masked
 from everword.memory import idempotency
 from everword.memory.edits import Edits

@@ -20,8 +20,8 @@ from pydantic import AwareDatetime, Field, create_model
 from starlette.responses import Response
 
 from everword.errors import InvalidInput
-from everword.log.expiry import parse_expiry
 from everword.log.operations import PLACE, Operation, operations_of
+from everword.log.rules import parse_expiry
 from everword.memory.commands import MAX_NAMES
 from everword.memory.documents import MAX_LIMIT, MAX_OFFSET
 from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace

@@ -23,7 +23,7 @@ from starlette.responses import Response
 
 from everword.documents import validation_and_filters as rules
 from everword.errors import InvalidInput, NotFound
-from everword.log.expiry import parse_expiry
+from everword.log.rules import parse_expiry
 from everword.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from everword.model import Change, Document
 from everword.parsing import read_json

@@ -17,7 +17,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from everword.errors import InvalidInput, NotFound
-from everword.log.scope import ConversationScope
+from everword.log.access import ConversationScope
 from everword.memory.inspection.conversations import ListedConversation, lines_of, names_within, recent_lines
 from everword.memory.inspection.episodes import active_episodes, read_episode
 from everword.memory.inspection.messages import MessagePage, read_page

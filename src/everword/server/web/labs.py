@@ -20,7 +20,7 @@ from starlette.responses import Response
 from everword.context.build import TITLES
 from everword.context.receipts import SLOTS
 from everword.errors import InvalidInput, NotFound
-from everword.log.cursors import cursor_of
+from everword.log.tables import cursor_of
 from everword.memory.inspection.conversations import names_of_authors
 from everword.memory.inspection.messages import read_page
 from everword.memory.inspection.receipts import Names, name_items, past_replies

@@ -28,9 +28,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from everword import __version__
-from everword.log.access import Access
+from everword.log.access import Access, ConversationScope, scope_for
 from everword.log.rules import TOLD
-from everword.log.scope import ConversationScope, scope_for
 from everword.memory.inspection.conversations import ListedConversation, recent_lines
 from everword.server import ServerOptions
 from everword.server.door.access import Caller
