@@ -334,10 +334,7 @@ def test_only_the_method_of_that_name_erases() -> None:
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("memory/sync.py", "erase"),
         ("memory/deletion.py", "erase"),
-        (
-            "changes/removal/messages.py",
-            "put_tombstones",
-        ),  # the one place that removes messages
+        ("changes/removal.py", "put_tombstones"),  # the one place that removes messages
         ("bots/commands.py", "_erase"),  # after the person was asked twice
         (
             "server/web/administration.py",

@@ -21,7 +21,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from everword.changes.removal.messages import erase_person
+from everword.changes.removal import erase_person
 from everword.config import Settings
 from everword.errors import InvalidInput, NotFound, ScopeError
 from everword.log import tables as log

@@ -4,8 +4,10 @@ Messages are removed as `erase` removes them: a tombstone keeps the place and th
 other messages; the words, their passages in the index and their tiers are gone. What was derived from them stays for
 as long as its own kind is kept: that is what summaries, facts and digests are for. So a message is removed only after
 all of those have read it. Topics hold the messages' own words, and are made again from what is left; so is any view
-that is rebuilt later. Nothing that was removed can be restored. What has a time of its own at which it expires is
-removed after that time, whatever the settings keep.
+that is rebuilt later. Nothing that was removed can be restored.
+
+What has a time of its own at which it expires is removed after that time, whatever the settings keep. It was shown to
+nobody from that moment on. Nothing was derived from it that is still there, so no view has to be made anew.
 
 Each page is a transaction of its own, under the locks of the writers: a run can be stopped and started again.
 """
@@ -15,20 +17,22 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any
 
-from everword.changes.removal import expired
-from everword.changes.removal.expired import read_page
-from everword.changes.removal.messages import lock_conversations, make_order, put_tombstones
+from everword.changes.removal import drop_answers, lock_conversations, make_order, put_tombstones
 from everword.changes.retention_rules import EXPIRED_KINDS, KINDS, OVER, Retention, day_is_over, find_expired_topics
-from everword.errors import EverwordError
+from everword.errors import DamagedMessage, EverwordError
 from everword.facts.view import LOCK
+from everword.facts.viewers import CHANNEL, PEOPLE
+from everword.follow.calls import StoreCalls
 from everword.log.access import LOCAL
 from everword.log.audit import Order, note_removal
-from everword.log.tables import cursor_of, every_conversation, new_id
+from everword.log.rules import has_expired
+from everword.log.tables import cursor_of, every_conversation, is_empty, new_id, unreadable_message
 from everword.masking import masked_logger
 from everword.model import Expired, Filter, Message, Retained
 from everword.ports import Clock, Telemetry, Tx
@@ -52,6 +56,7 @@ KEYS = {
     "days": ("space", "day", "conversation", "user_id"),
     "topics": ("space", "conversation", "first"),
     "usage": ("space", "day", "role", "task", "model", "outcome"),
+    "documents": ("space", "namespace", "key"),
 }
 TABLES = {
     "episodes": ("episodes",),
@@ -64,6 +69,8 @@ OF_TOPIC = ("topic_turns", "topic_packs", "topic_summaries")
 HISTORY = ("facts", "statements")  # of these, only rows that are not active can expire
 
 Row = Mapping[str, Any]
+UNTOUCHED = ("window", "episodes", "digests", "topics", "titles")  # views that have nothing of messages that expire
+EXPIRING = ("statements", "documents")  # tables whose rows may expire at a time of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +85,20 @@ class ExpiredPage:
 class RetentionJob:
     """Plans and makes the removals that a retention policy asks for."""
 
-    def __init__(
-        self,
-        policy: Retention,
-        read: Callable[..., Awaitable[Any]],
-        write: Callable[..., Awaitable[Any]],
-        telemetry: Telemetry,
-    ) -> None:
+    def __init__(self, policy: Retention, calls: StoreCalls, telemetry: Telemetry) -> None:
         self._policy = policy
-        self._read = read
-        self._write = write
+        self._calls = calls
         self._telemetry = telemetry
 
     async def plan(self, now: datetime, space: str | None) -> Retained:
         """What has expired and would be removed; nothing is removed."""
-        results: list[Expired] = await self._read(lambda tx: plan_expired(tx, space, now))
+        results: list[Expired] = await self._calls.read(lambda tx: plan_expired(tx, space, now))
         for kind, before in self._cutoffs(now):
             if kind == "messages":
-                count, waiting = await self._read(lambda tx: count_expired_messages(tx, space, before))  # noqa: B023
+                count, waiting = await self._calls.read(lambda tx: count_expired_messages(tx, space, before))  # noqa: B023
                 results.append(Expired(kind, before, count, waiting))
             else:
-                count = await self._read(lambda tx: count_expired_rows(tx, kind, space, before))  # noqa: B023
+                count = await self._calls.read(lambda tx: count_expired_rows(tx, kind, space, before))  # noqa: B023
                 results.append(Expired(kind, before, count))
         return Retained(now, True, tuple(results))
 
@@ -117,7 +117,7 @@ class RetentionJob:
 
     async def apply_if_due(self, now: datetime) -> Retained | None:
         """Remove what has expired if the schedule asks for it, once for all processes on the store; else None."""
-        if not await self._write(lambda tx: claim_run(tx, self._policy, now)):
+        if not await self._calls.write(lambda tx: claim_run(tx, self._policy, now)):
             return None
         result = await self.apply(now, None)
         log.info("retention: %s", ", ".join(f"{expiry.count} {expiry.kind}" for expiry in result.expired))
@@ -126,19 +126,19 @@ class RetentionJob:
     async def _remove_expired(self, order: Order, space: str | None) -> list[Expired]:
         """Remove what had a time of its own at which it expired."""
         counts = Counter[str]()
-        for space_id in await self._read(lambda tx: spaces_of(tx, space)):
+        for space_id in await self._calls.read(lambda tx: spaces_of(tx, space)):
             what = EXPIRED_KINDS["messages"]
-            while count := await self._write(
-                lambda tx: expired.remove_expired_messages(tx, space_id, order, what)  # noqa: B023  called at once
+            while count := await self._calls.write(
+                lambda tx: remove_expired_messages(tx, space_id, order, what)  # noqa: B023  called at once
             ):
                 counts[what] += count
-        for table in expired.KEYS:
+        for table in EXPIRING:
             what = EXPIRED_KINDS[table]
-            rows: list[Row] = await self._read(lambda tx: list(expired.find_expired(tx, table, space, order.at)))  # noqa: B023
+            rows: list[Row] = await self._calls.read(lambda tx: list(find_expired(tx, table, space, order.at)))  # noqa: B023
             for space_id in sorted({row["space"] for row in rows}):
                 own = [row for row in rows if row["space"] == space_id]
-                counts[what] += await self._write(
-                    lambda tx: expired.remove_expired_rows(tx, table, space_id, own, order, what)  # noqa: B023
+                counts[what] += await self._calls.write(
+                    lambda tx: remove_expired_rows(tx, table, space_id, own, order, what)  # noqa: B023
                 )
         for kind, count in counts.items():
             self._telemetry.count("retention", kind=kind, outcome="removed", amount=count)
@@ -151,32 +151,31 @@ class RetentionJob:
 
     async def _expire_messages(self, before: datetime, order: Order, space: str | None) -> Expired:
         count = waiting = 0
-        for space_id in await self._read(lambda tx: spaces_of(tx, space)):
-            after: tuple[str, int] | None = ("", 0)
-            while after is not None:
-                page: ExpiredPage = await self._write(lambda tx: expire_page(tx, space_id, before, after, order))  # noqa: B023
-                count = count + page.count
-                waiting = waiting + page.waiting
-                after = page.end
+        for space_id in await self._calls.read(lambda tx: spaces_of(tx, space)):
+            page = ExpiredPage(end=("", 0))
+            while page.end is not None:
+                page = await self._calls.write(partial(expire_page, space_id, before, page.end, order))
+                count += page.count
+                waiting += page.waiting
         return Expired("messages", before, count, waiting)
 
     async def _remove_rows(self, kind: str, before: datetime, space: str | None, order: Order) -> int:
-        rows_by_table: dict[str, list[Row]] = await self._read(lambda tx: find_expired_rows(tx, kind, space, before))
+        rows_by_table = await self._calls.read(lambda tx: find_expired_rows(tx, kind, space, before))
         count = 0
         for table, rows in rows_by_table.items():
             for start in range(0, len(rows), PAGE):
                 part = rows[start : start + PAGE]
                 for space_id in sorted({row["space"] for row in part}):
                     own = [row for row in part if row["space"] == space_id]
-                    count += await self._write(lambda tx: remove_noted(tx, space_id, kind, table, own, before, order))  # noqa: B023
+                    count += await self._calls.write(partial(remove_noted, space_id, kind, table, own, before, order))
         return count
 
 
 def plan_expired(tx: Tx, space: str | None, now: datetime) -> list[Expired]:
     """What had a time of its own at which it expired."""
-    counts = {EXPIRED_KINDS["messages"]: sum(expired.count_expired(tx, id, now) for id in spaces_of(tx, space))}
-    for table in expired.KEYS:
-        counts[EXPIRED_KINDS[table]] = sum(1 for _ in expired.find_expired(tx, table, space, now))
+    counts = {EXPIRED_KINDS["messages"]: sum(count_expired(tx, id, now) for id in spaces_of(tx, space))}
+    for table in EXPIRING:
+        counts[EXPIRED_KINDS[table]] = sum(1 for _ in find_expired(tx, table, space, now))
     return [Expired(kind, now, count) for kind, count in counts.items() if count]
 
 
@@ -212,7 +211,7 @@ def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], 
     return ready, late
 
 
-def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], order: Order) -> ExpiredPage:
+def expire_page(space: str, before: datetime, after: tuple[str, int], order: Order, tx: Tx) -> ExpiredPage:
     """Replace a page of expired messages by tombstones."""
     page = read_page(tx, Filter(space, before=before), after)
     if not page:
@@ -283,9 +282,14 @@ def find_expired_findings(tx: Tx, space: str | None, before: datetime) -> Iterat
     """Findings older than a time that are not the source of any fact that stays."""
     rows = (row for row in every_row(tx, "findings", space) if row["time"] < before)
     for (space_id, person), person_rows in groupby(rows, key=lambda row: (row["space"], row["user_id"])):
-        facts = tx.rows("facts", where={"space": space_id, "user_id": person})
-        grounds = {id for fact in facts if not OVER["facts"](fact, before) for id in fact["sources"]}
+        grounds = sources_of_facts(tx, space_id, person, before)
         yield from (row for row in person_rows if row["message_id"] not in grounds)
+
+
+def sources_of_facts(tx: Tx, space: str, person: str, before: datetime) -> set[str]:
+    """The messages on which facts about a person rest that have not expired."""
+    facts = tx.rows("facts", where={"space": space, "user_id": person})
+    return {id for fact in facts if not OVER["facts"](fact, before) for id in fact["sources"]}
 
 
 def remove_expired(tx: Tx, table: str, rows: Sequence[Row], before: datetime) -> int:
@@ -309,7 +313,7 @@ def remove_expired(tx: Tx, table: str, rows: Sequence[Row], before: datetime) ->
     return count
 
 
-def remove_noted(tx: Tx, space: str, kind: str, table: str, rows: Sequence[Row], before: datetime, order: Order) -> int:
+def remove_noted(space: str, kind: str, table: str, rows: Sequence[Row], before: datetime, order: Order, tx: Tx) -> int:
     """Remove rows of a space that have expired, and note in the audit how many."""
     count = remove_expired(tx, table, rows, before)
     if count:
@@ -331,10 +335,10 @@ def remove_topics(tx: Tx, rows: Sequence[Row], before: datetime) -> int:
 
 
 def is_needed(tx: Tx, row: Row, before: datetime, grounds: dict[tuple[str, str], set[str]]) -> bool:
+    """Whether a fact that stays rests on a finding; `grounds` keeps the sources of a person's facts."""
     person = (row["space"], row["user_id"])
     if person not in grounds:
-        facts = tx.rows("facts", where={"space": row["space"], "user_id": row["user_id"]})
-        grounds[person] = {id for fact in facts if not OVER["facts"](fact, before) for id in fact["sources"]}
+        grounds[person] = sources_of_facts(tx, *person, before)
     return row["message_id"] in grounds[person]
 
 
@@ -404,3 +408,84 @@ def claim_run(tx: Tx, policy: Retention, now: datetime) -> bool:
         return False
     tx.set_note(LAST, now.isoformat())
     return True
+
+
+def read_page(tx: Tx, where: Filter, after: tuple[str, int]) -> list[Message]:
+    """A page of messages. It includes messages that cannot be read: they are to be removed, too."""
+    errors: dict[tuple[str, int], DamagedMessage] = {}
+
+    def note(error: DamagedMessage) -> None:
+        errors[error.conversation, error.turn] = error
+
+    page = tx.messages(where, after=after, limit=PAGE, damaged=note)
+    places = [(message.conversation, message.turn) for message in page]
+    return [
+        unreadable_message(errors[place]) if place in errors else message
+        for place, message in zip(places, page, strict=True)
+    ]
+
+
+# -- messages
+
+
+def count_expired(tx: Tx, space: str, now: datetime) -> int:
+    """How many messages of a space have expired."""
+    count = 0
+    after = ("", 0)
+    while page := read_page(tx, Filter(space, expired_by=now), after):
+        count += len(page)
+        after = (page[-1].conversation, page[-1].turn)
+    return count
+
+
+def remove_expired_messages(tx: Tx, space: str, order: Order, what: str) -> int:
+    """Replace a page of messages that have expired by tombstones; returns how many."""
+    where = Filter(space, expired_by=order.at)
+    conversations = lock_conversations(
+        tx, space, {message.conversation for message in read_page(tx, where, ("", 0))}, order.at
+    )
+    # Read them again, now that nobody else can change them.
+    messages = [message for message in read_page(tx, where, ("", 0)) if message.conversation in conversations]
+    if not messages:
+        return 0
+    drop_answers(tx, space)
+    put_tombstones(tx, space, messages, replace(order, what=what), keep=UNTOUCHED, id=new_id(order.at))
+    for conversation in conversations.values():
+        if is_empty(tx, conversation):  # nobody speaks there any more, and nobody hears anything
+            tx.remove(PEOPLE, {"space": space, "kind": CHANNEL, "name": conversation.id})
+            drop_empty_chunks(tx, space, conversation.id)
+    return len(messages)
+
+
+def drop_empty_chunks(tx: Tx, space: str, conversation: str) -> None:
+    """Delete the chunks of an empty conversation without episodes: with them it would still be listed."""
+    place = {"space": space, "conversation": conversation}
+    if not tx.rows("episodes", limit=1, where=place):
+        tx.remove("chunks", place)
+
+
+# -- statements and documents
+
+
+def find_expired(tx: Tx, table: str, space: str | None, now: datetime) -> Iterator[Row]:
+    """The rows of a table that have expired, of one space or of all."""
+    after: Row | None = None
+    while rows := tx.rows(table, after, PAGE, where={} if space is None else {"space": space}):
+        yield from (row for row in rows if has_expired(row["expires_at"], now))
+        after = rows[-1]
+
+
+def remove_expired_rows(tx: Tx, table: str, space: str, rows: Sequence[Row], order: Order, what: str) -> int:
+    """Remove those of the rows of a space that are still there and have expired; returns how many."""
+    for scope in sorted({row["user_id"] if table == "statements" else row["namespace"] for row in rows}):
+        tx.lock(LOCK if table == "statements" else table, space, scope)
+    count = 0
+    for row in rows:
+        where = {name: row[name] for name in KEYS[table]}
+        current = tx.rows(table, limit=1, where=where)
+        if current and has_expired(current[0]["expires_at"], order.at):
+            count += tx.remove(table, where)
+    if count:
+        drop_answers(tx, space)
+        note_removal(tx, space, order, count, what)
+    return count

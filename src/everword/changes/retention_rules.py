@@ -26,6 +26,7 @@ EXPIRED_KINDS = {
     "documents": "expired documents",
 }
 """What can expire at a time of its own, by table; this goes whatever the settings keep."""
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,6 @@ class Retention:
         if not self.every:
             return False
         return last is None or now - last >= timedelta(hours=self.every)
-
-
-DAY = timedelta(days=1)
 
 
 def day_is_over(day: str, before: datetime) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from everword.changes.removal import messages as removal
+from everword.changes import removal
 from everword.errors import DamagedMessage, InvalidInput, NotFound
 from everword.log import audit, rules
 from everword.log.access import LOCAL, ConversationScope

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everword.changes.edits.new_version import put_version
-from everword.changes.removal.messages import lock_conversations
+from everword.changes.edits import put_version
+from everword.changes.removal import lock_conversations
 from everword.errors import NotFound
 from everword.log.access import ConversationScope
 from everword.log.rules import check_metadata, check_text

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from everword.changes.moves.knowledge import documents_of
-from everword.changes.moves.names_after_a_move import check_movable, check_new_name
-from everword.changes.moves.plan import MovePlan, plan_move, plan_people, plan_undo
-from everword.changes.moves.steps import apply_plan, step_conversations
-from everword.changes.removal.knowledge import facts_resting_on
-from everword.changes.removal.messages import OF_PEOPLE, lock_conversations, make_order
+from everword.changes.move_plan import MovePlan, check_movable, check_new_name, plan_move, plan_people, plan_undo
+from everword.changes.moves import apply_plan, documents_of, step_conversations
+from everword.changes.removal import OF_PEOPLE, lock_conversations, make_order
+from everword.changes.removed_knowledge import facts_resting_on
 from everword.errors import Forbidden, InvalidInput, NotFound
 from everword.facts.tables.facts import facts_of
 from everword.log import rules

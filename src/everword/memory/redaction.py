@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from everword.changes.edits.new_version import store_version
-from everword.changes.removal.knowledge import statements_resting_on, tell_again, withdraw_knowledge
-from everword.changes.removal.messages import lock_conversations, make_order
+from everword.changes.edits import store_version
+from everword.changes.removal import lock_conversations, make_order
+from everword.changes.removed_knowledge import statements_resting_on, tell_again, withdraw_knowledge
 from everword.facts.tables import people as profiles
 from everword.facts.view import command_of
 from everword.follow.view import View

@@ -222,7 +222,7 @@ class Runtime:
             )
             for name, follower in self.followers.items()
         }
-        self.retention = RetentionJob(parts.retention, self.calls.read, self.calls.write, parts.telemetry)
+        self.retention = RetentionJob(parts.retention, self.calls, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
 
     def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
@@ -463,7 +463,7 @@ class Runtime:
         additions = log.append_messages(tx, batch, now, self._secrets, fresh_ids)
         if batch.on_edit != "version":
             return additions
-        from everword.changes.edits.new_version import take_versions
+        from everword.changes.edits import take_versions
 
         views = [follower.view for follower in self.followers.values()]
         return take_versions(tx, batch, additions, now, views, self._secrets)

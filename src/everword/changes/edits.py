@@ -4,6 +4,11 @@ The row of a message has its newest version, and the chain of changes has what i
 old version goes in the same transaction: entries and tiers, the views of the conversation, digests that may mention it,
 answers kept for repeated requests, facts and statements that rest on it. Views that follow a conversation in order make
 it anew; the others are asked to read this one message again, by a row that is stored with the change.
+
+If the message was a command, what "remember that …" told goes with the old text, and the new text is told in its place,
+if it asks to remember something of the same person; if it is no command any more, it is read as talk. What was
+forgotten, and a fact that was changed by hand, do not follow an edit: what they did may have been built on since, and
+`undo` takes it back by name. So such an edit is refused. What the memory answered to a command stays as it was said.
 """
 
 from __future__ import annotations
@@ -13,20 +18,69 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from everword.changes.edits.edited_command import refuse_change, still_command, tell_new_version
-from everword.changes.removal.knowledge import withdraw_knowledge
-from everword.changes.removal.messages import drop_answers, drop_digests, lock_conversations
-from everword.changes.removal.receipts import drop_receipts
+from everword.changes.removal import drop_answers, drop_digests, drop_receipts, lock_conversations
+from everword.changes.removed_knowledge import NAMES, statements_resting_on, tell_again, withdraw_knowledge
 from everword.errors import InvalidInput
+from everword.facts.rules.commands import Command, parse_command
+from everword.facts.tables import people as profiles
+from everword.facts.tables.fact_changes import COMMANDS
+from everword.facts.view import command_of
 from everword.follow.faults import request_reading
 from everword.follow.view import View
-from everword.log.rules import check_metadata, check_text, edited_fields, edited_metadata, may_be_version
+from everword.log.rules import TOLD, check_metadata, check_text, edited_fields, edited_metadata, may_be_version
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import after_conversation, append_change, cursor_of
 from everword.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
+from everword.model.notes import notes_key
 from everword.ports import Tx
 
+LASTING = ("forget", *COMMANDS.values())  # commands that an edit does not take back
+DONE = "was carried out, and other words do not take that back: undo it, and say it anew"
+UNCLEAR = "asked to remember something of somebody, and the new text does not say what, or of the same: delete it, and "
+UNCLEAR += "say it anew"
 EDITED = "it was edited"  # why a view is to read a message again
+
+
+def still_command(edited: Message, message: Message) -> Message:
+    """The edited message; without the mark of a command if its text is no such command any more."""
+    command = command_of(message)
+    if command is None or message.role != "user" or message.conversation.startswith(TOLD) or command in LASTING:
+        return edited
+    if read_command(edited).kind == command:
+        return edited
+    original = edited.as_said
+    notes = notes_key(original.metadata)
+    metadata = {name: value for name, value in original.metadata.items() if name != notes}
+    marks = tuple(mark for mark in original.secrets if not mark.path.startswith(f"/{notes}/"))
+    return replace(original, metadata=metadata, secrets=marks).masked
+
+
+def refuse_change(tx: Tx, message: Message, edited: Message) -> list[str]:
+    """Raise if a command cannot be changed. Returns the people of whom the new version tells something."""
+    rows = statements_resting_on(tx, message.space, [message])
+    has_lasting_effect = any(row["kind"] != profiles.SAID and row["active"] for row in rows)
+    if has_lasting_effect or (message.role == "user" and command_of(message) in LASTING):
+        raise InvalidInput("message", DONE)
+    if command_of(edited) != "remember" or message.role != "user":
+        return []
+    persons = sorted({row["user_id"] for row in rows if row["kind"] == profiles.SAID})
+    if message.conversation.startswith(TOLD):
+        return persons or [message.author]
+    old = read_command(message)
+    new = read_command(edited)
+    if not new.text or old.kind != new.kind or subject_of(old) != subject_of(new):
+        raise InvalidInput("message", UNCLEAR)
+    return persons or ([message.author] if subject_of(new) == "me" else [])
+
+
+def read_command(message: Message) -> Command:
+    """The command in a message that is known to be one, by rules."""
+    return parse_command(message.content, NAMES, for_bot=True)
+
+
+def subject_of(command: Command) -> str:
+    """Of whom a command is, as it says: "me" for who speaks."""
+    return (command.about or "me").casefold()
 
 
 def put_version(
@@ -53,7 +107,8 @@ def put_version(
     persons = refuse_change(tx, message, edited)
     replace_message(tx, message, edited, now, by, views)
     withdraw_knowledge(tx, message.space, [message], now)
-    tell_new_version(tx, edited, persons)
+    for person in persons:
+        tell_again(tx, person, edited)
     return edited
 
 

@@ -2,22 +2,29 @@
 
 Each message is replaced by a tombstone that keeps its place and its seal, so the chain still proves the others. What
 was derived from it goes with it, in the same transaction: what belongs to the message alone is dropped, views of its
-conversation are made anew from what is left, and facts and statements are weighed again without it. Only retention
-keeps what was made of a message. A line of the audit says who removed how many.
+conversation are made anew from what is left, and facts and statements are weighed again without it. Receipts of past
+replies go with the messages they name. Only retention keeps what was made of a message. A line of the audit says who
+removed how many.
+
+With a person, their names go out of the moves that the log notes. What others said can still be proved: a move of that
+person's messages concerns theirs alone, and those are erased. Only messages that were the person's and are somebody
+else's now lose the proof of what they were; they stay in their chain. The name of a conversation in which others still
+have messages stays, as it does without a move.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from everword.changes.removal.knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
-from everword.changes.removal.moves import earlier_ids, erase_moves, moves_naming
-from everword.changes.removal.receipts import drop_receipts
+from everword.changes.removed_knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
+from everword.context.receipts import TABLE, named_ids, receipt_rows
 from everword.documents.validation_and_filters import names_in
 from everword.errors import DamagedMessage, NotFound
 from everword.facts.tables.people import answers_repeating, display_name, drop_notes
@@ -26,21 +33,28 @@ from everword.facts.viewers import CHANNEL, PEOPLE
 from everword.log import audit, rules
 from everword.log.access import LOCAL
 from everword.log.audit import Order
+from everword.log.rules import compute_digest, erase_change, names_person, original_message
 from everword.log.tables import (
     ANSWER_BODIES,
     ANSWERS,
+    CHANGES_TABLE,
     DIGESTING,
     LAST_REMOVAL,
+    changes_of,
     erase_edits,
     every_conversation,
     every_message,
     is_empty,
     new_id,
     note_renamed_messages,
+    to_change,
+    to_row,
     unreadable_message,
+    warn_of_damage,
 )
-from everword.model import Conversation, Erasure, Filter, Message, RemovalKind
+from everword.model import Conversation, Erasure, Filter, LogChange, Message, RemovalKind
 from everword.ports import Tx
+from everword.text.fences import message_label
 
 Select = Callable[[Tx], Iterable[Message]]
 AT_ONCE = 500  # turns or ids in one query
@@ -59,6 +73,9 @@ OF_PEOPLE = (
     ("api_keys", "user_id"),
     ("documents", "user_id"),
 )
+CONVERSATIONS_AT_ONCE = 20  # conversations in one query
+MESSAGE = re.compile(r"m(\d{1,9})")
+EPISODE = re.compile(r"e\d+_(\d{1,9})_(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,3 +334,119 @@ def conversations_of(tx: Tx, space: str, user: str) -> set[str]:
     if tx.conversation(space, rules.profile_conversation(user)) is not None:
         ids.add(rules.profile_conversation(user))
     return ids
+
+
+def drop_receipts(tx: Tx, space: str, messages: Sequence[Message]) -> None:
+    """Delete the receipts that name one of these messages, which are changed or removed after this. A chat shows what
+    its person said elsewhere, so the receipts of the person's other chats are looked through as well."""
+    rows = receipts_near(tx, space, messages)
+    if not rows:
+        return
+    turns: dict[str, set[int]] = {}
+    for message in messages:
+        turns.setdefault(message.conversation, set()).add(message.turn)
+    ids = {name for message in messages if message.id for name in (message.id, message_label(message.id))}
+    ids |= {fact.id for fact in facts_resting_on(tx, space, messages)}
+    ids |= {row["id"] for row in statements_resting_on(tx, space, messages)}
+    for row in rows:
+        if names_removed(row, turns.get(row["conversation"], set()), ids):
+            tx.remove(TABLE, {name: row[name] for name in ("space", "conversation", "slot")})
+
+
+def receipts_near(tx: Tx, space: str, messages: Sequence[Message]) -> list[Mapping[str, Any]]:
+    """The receipts of the conversations of these messages, and of the chats of the people they belong to."""
+    places = {message.conversation for message in messages}
+    for user in {message.user for message in messages if message.user is not None}:
+        places |= {conversation.id for conversation in every_conversation(tx, space, user)}
+    ids = sorted(places)
+    starts = range(0, len(ids), CONVERSATIONS_AT_ONCE)
+    return [row for start in starts for row in receipt_rows(tx, space, ids[start : start + CONVERSATIONS_AT_ONCE])]
+
+
+def names_removed(row: Mapping[str, Any], turns: Collection[int], ids: Collection[str]) -> bool:
+    """Whether a receipt is of a message at one of these turns of its conversation, or names one of them or an id."""
+    if row["turn"] in turns or row["asked"] in turns:
+        return True
+    names = named_ids(row)
+    return not names.isdisjoint(ids) or any(stands_for(name, turns) for name in names)
+
+
+def stands_for(name: str, turns: Collection[int]) -> bool:
+    """Whether a name in a receipt is that of a message at one of these turns, or of a summary that covers one."""
+    if message := MESSAGE.fullmatch(name):
+        return int(message[1]) in turns
+    if episode := EPISODE.fullmatch(name):
+        return any(int(episode[1]) <= turn <= int(episode[2]) for turn in turns)
+    return False
+
+
+def moves_naming(tx: Tx, space: str, user: str) -> list[LogChange]:
+    """The moves in which a person's id is."""
+    rows = tx.rows(CHANGES_TABLE, where={"space": space, "kind": "move"})
+    return [change for change in map(to_change, rows) if not change.erased and names_user(change, user)]
+
+
+def names_user(change: LogChange, user: str) -> bool:
+    return is_of_person(change, [user]) or is_named_after(change, [user])
+
+
+def is_named_after(change: LogChange, users: Collection[str]) -> bool:
+    """Whether a move gave or took a conversation a name in which one of these persons is."""
+    names = [values["conversation"] for values in (change.before, change.after) if "conversation" in values]
+    return any(names_person(name, user) for name in names for user in users)
+
+
+def is_of_person(change: LogChange, users: Collection[str]) -> bool:
+    """Whether a move changed whose something is, and one of these persons was concerned."""
+    values = (names.get(field) for names in (change.before, change.after) for field in ("person", "owner"))
+    return any(value in users for value in values if value is not None)
+
+
+def earlier_ids(changes: Iterable[LogChange], user: str) -> list[str]:
+    """The ids that a person had before they became this one."""
+    ids = {change.before["person"] for change in changes if change.after.get("person") == user}
+    return sorted(ids - {None, user})
+
+
+def erase_moves(tx: Tx, space: str, users: Collection[str], conversations: Iterable[Conversation], erasure: str) -> int:
+    """Erase the moves that name one of these persons, and all moves of conversations in which nothing is left. Returns
+    how many."""
+    count = 0
+    for conversation in conversations:
+        changes = changes_of(tx, conversation)
+        moves = [change for change in changes if change.kind == "move" and not change.erased]
+        if moves:
+            where = Filter(space, conversation=conversation.id)
+            standing = [message for message in every_message(tx, where, warn_of_damage) if not message.erased]
+            erased = erase_moves_of(changes, moves, users, standing)
+            tx.put(CHANGES_TABLE, [to_row(change, erasure) for change in erased])
+            count += len(erased)
+    return count
+
+
+def erase_moves_of(
+    changes: Sequence[LogChange], moves: Sequence[LogChange], users: Collection[str], standing: Sequence[Message]
+) -> list[LogChange]:
+    """The moves of one conversation that are erased, as what is left of them. One that gave the conversation its name
+    stays for what others said there before, unless the name was taken back."""
+    numbers = {change.number for change in moves if is_of_person(change, users)}
+    unproved = unproved_turns(changes, numbers, standing)
+    renaming = {change.number for change in moves if is_named_after(change, users)}
+    if unproved_turns(changes, numbers | renaming, standing) == unproved:
+        numbers |= renaming
+    for change in moves:
+        if all(message.turn in unproved for message in standing if message.turn <= change.before["upto"]):
+            numbers.add(change.number)
+    return [erase_change(change, unproved) for change in moves if change.number in numbers]
+
+
+def unproved_turns(changes: Sequence[LogChange], erased: Collection[int], standing: Sequence[Message]) -> set[int]:
+    """The messages that cannot be proved without the changes of these numbers."""
+    rest = [erase_change(change) if change.number in erased else change for change in changes]
+    return {message.turn for message in standing if not is_proved(message, rest)}
+
+
+def is_proved(message: Message, changes: Sequence[LogChange]) -> bool:
+    """Whether a message can be proved by its seal; also where an erased edit has taken that away before."""
+    original = original_message(message, changes)
+    return original is None or compute_digest(original, message.seal.salt) == message.seal.digest

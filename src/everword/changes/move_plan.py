@@ -5,22 +5,69 @@ A plan is made under the locks of its conversations and then carried out, or mad
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from everword.changes.moves.names_after_a_move import further_profile_conversation
 from everword.errors import InvalidInput, NotFound
 from everword.facts.tables.people import CHANGES
 from everword.facts.tables.people import TABLE as STATEMENTS
-from everword.log.rules import TOLD, contains_turn
+from everword.log.rules import ERASED, TOLD, check_id, contains_turn, profile_conversation
 from everword.log.tables import CHANGES_TABLE, every_conversation, every_message, is_empty, to_change, warn_of_damage
 from everword.model import Conversation, Filter, LogChange, Message, MoveKind
 from everword.model.notes import own_notes
 from everword.ports import Tx
 
 Lock = Callable[[Iterable[str]], None]
+Row = Mapping[str, Any]
+
+
+def check_new_name(name: str) -> str:
+    """The new id of a conversation; not one that memory uses itself."""
+    id = check_id("to", name)
+    if id.startswith((TOLD, ERASED)):
+        raise InvalidInput("to", f"begins with {TOLD!r} or {ERASED!r}: such names are the memory's own")
+    return id
+
+
+def check_movable(conversation: str) -> str:
+    """The id of a conversation that may be moved; not one that memory keeps itself."""
+    id = check_id("conversation", conversation)
+    if id.startswith((TOLD, ERASED)):
+        raise InvalidInput("conversation", f"{id!r} is the memory's own; merge_users moves what a person told it")
+    return id
+
+
+def further_profile_conversation(user: str, number: int) -> str:
+    """The name of the conversation with what a person told by command under another id: there is one already."""
+    return profile_conversation(user) if number == 1 else profile_conversation(f"{user}~{number}")
+
+
+def subject_under_names(
+    subject: str | None, before: tuple[str, str | None], after: tuple[str, str | None]
+) -> str | None:
+    """Whom a finding is about, when the author and the user of its message get other names. What somebody says in the
+    memory of another user is about its author, unless it names somebody."""
+    author, user = before
+    named = None if subject == author and user not in (None, author) else subject
+    new_author, new_user = after
+    return named or (new_author if new_user not in (None, new_author) else None)
+
+
+def first_name(text: str, names: Iterable[str]) -> str | None:
+    """The one of these names that a text begins with; the longest, if there are several."""
+    for name in sorted(names, key=len, reverse=True):
+        if re.match(rf"{re.escape(name)}(?!\w)", text, re.IGNORECASE):
+            return name
+    return None
+
+
+def hash_key(*parts: str) -> str:
+    """Stands for a name or a key without saying it."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +133,8 @@ def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, loc
     else:
         lock([id])
         plan = MovePlan(space, "move", owner, user, [plan_step(tx, find_conversation(tx, space, id), owner, user)])
-    steps = [renamed_step(step, new_id) if step.conversation.id == id else step for step in plan.steps]
+    steps = [replace(step, id=new_id) if step.conversation.id == id else step for step in plan.steps]
     return MovePlan(space, "move", owner, user, steps, plan.whole)
-
-
-def renamed_step(step: Step, id: str) -> Step:
-    return Step(step.conversation, id, step.owner, step.messages, step.owned, step.written, step.heard)
 
 
 def find_conversation(tx: Tx, space: str, id: str) -> Conversation:
@@ -149,7 +192,7 @@ def plan_people(tx: Tx, space: str, kind: MoveKind, user: str, into: str, lock: 
     for id in sorted(conversations_of_person(tx, space, user)):
         step = plan_step(tx, find_conversation(tx, space, id), user, into)
         if id.startswith(TOLD) and step.conversation.user == user:
-            step = renamed_step(step, free_profile_conversation(tx, space, into, {step.id for step in steps}))
+            step = replace(step, id=free_profile_conversation(tx, space, into, {step.id for step in steps}))
         steps.append(step)
     return MovePlan(space, kind, user, into, steps, whole=True)
 

@@ -5,6 +5,10 @@ replaced is back. A statement that a removed message asked for goes; one that ot
 words of one that went, is made again from their messages. A request to forget keeps what it did, without its words. A
 change of a fact by hand stays, and loses the id of what was removed. A finding in a message nearby that may have its
 words from a removed one is dropped, and that message is read again.
+
+Older versions wrote changes of facts whose text and metadata repeat the value that was edited or deleted. When a
+message that told that value is removed or edited, the change gets the text that is written today, as an edit of which
+nothing is kept: the chain of the log holds, and the value is in no table. What the change decided stands.
 """
 
 from __future__ import annotations
@@ -15,23 +19,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from everword.changes.removal.old_changes import rewrite_old_change
-from everword.facts import view
 from everword.facts.profile_changes import keep_statements, read_merge_inputs, restore_statements
 from everword.facts.prompts import RememberInputs, remember
 from everword.facts.rules.commands import parse_command
 from everword.facts.rules.grounding import NEAR
 from everword.facts.tables import people as profiles
-from everword.facts.tables.fact_changes import denied_ids, ids_saying, put_change
+from everword.facts.tables.fact_changes import DELETED, denied_ids, ids_saying, line_of, put_change, to_found_fact
 from everword.facts.tables.facts import facts_of
 from everword.facts.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
 from everword.facts.tables.people import ANSWER
-from everword.facts.view import FactsView, command_of
+from everword.facts.view import LOCK, FactsView, command_of, weigh_slots
 from everword.facts.viewers import PEOPLE
 from everword.follow.faults import request_reading
-from everword.log.rules import TOLD
-from everword.log.tables import every_message, warn_of_damage
-from everword.model import Fact, Filter, Message
+from everword.log.rules import TOLD, edited_fields
+from everword.log.tables import append_change, erase_edits, every_message, new_id, warn_of_damage
+from everword.model import Conversation, Fact, Filter, LogChange, Message, Statement
+from everword.model.notes import notes_key, own_notes
 from everword.ports import Tx
 
 AT_ONCE = 500  # ids in one query
@@ -44,6 +47,9 @@ NAMES = ("everword", "bot")  # by which a memory is called, if nobody says other
 READ_AGAIN = "a message before it was changed"
 
 Row = Mapping[str, Any]
+FINDING_KEY = ("space", "user_id", "slot", "time", "conversation", "turn", "number")
+BY_MESSAGE = {"index": "entries", "tiers": "tiers"}  # views with rows of single messages, and their tables
+WHY = "it was edited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ def withdraw_knowledge(tx: Tx, space: str, messages: Sequence[Message], now: dat
     persons = {row["user_id"] for row in (*affected.findings, *affected.statements)}
     drop_meant_words(tx, space, messages)
     for person in sorted(persons):  # always in the same order, so that writers do not deadlock
-        tx.lock(view.LOCK, space, person)
+        tx.lock(LOCK, space, person)
         withdraw_from_person(tx, space, person, affected, now)
     for person, message in affected.told_again:
         tell_again(tx, person, message)
@@ -125,7 +131,7 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
     for row in (row for row in affected.statements if row["user_id"] == person):
         drop_statement(tx, row)
     weighed = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
-    view.weigh_slots(tx, space, person, weighed, now)
+    weigh_slots(tx, space, person, weighed, now)
     left = facts_of(tx, space, person)
     left_ids = {fact.id for fact in left}
     gone = [fact for fact in before if fact.id not in left_ids]
@@ -150,9 +156,6 @@ def release_changes(
         all_ids = dict.fromkeys([*finding_ids, *(id for fact in denied_facts for id in ids_saying(tx, fact))])
         other_ids = [id for id in all_ids if id not in removed_ids]
         put_change(tx, replace(row, sources=(row.id, *other_ids)))
-
-
-FINDING_KEY = ("space", "user_id", "slot", "time", "conversation", "turn", "number")
 
 
 def drop_names(tx: Tx, space: str, person: str, gone: Iterable[Fact], left: Iterable[Fact]) -> None:
@@ -312,3 +315,47 @@ def has_other_words(text: str, source: str) -> bool:
     """Whether a text has words that its source does not have."""
     known = source.casefold()
     return any(word not in known for word in WORD.findall(text.casefold()))
+
+
+def rewrite_old_change(tx: Tx, row: Statement, now: datetime) -> Statement:
+    """The row of a change; the old value is taken out of it and of its message, if it is there."""
+    messages = tx.find_messages(row.space, ids=[row.id], damaged=warn_of_damage)
+    if not messages or messages[0].erased or not repeats_old_value(messages[0]):
+        return row
+    message = messages[0]
+    details = own_notes(message.metadata)
+    new = [values for values in details["facts"] if values["holds"] != "not"]
+    text = line_of(to_found_fact(new[0])) if new else DELETED
+    metadata = {**message.metadata, notes_key(message.metadata): {**details, "facts": new}}
+    new_message = replace(message, content=text, metadata=metadata)
+    replace_without_trace(tx, message, new_message, now)
+    remove_stored_denials(tx, row)
+    return replace(row, text=text)
+
+
+def repeats_old_value(message: Message) -> bool:
+    return any(values["holds"] == "not" for values in own_notes(message.metadata).get("facts", ()))
+
+
+def replace_without_trace(tx: Tx, message: Message, new_message: Message, now: datetime) -> None:
+    """Store another text of a message, and keep nothing of the one it had."""
+    space, id = message.space, message.conversation
+    conversation = tx.lock_conversation(Conversation(space, id, None, now, now))
+    change = LogChange(space, id, 0, "edit", message.turn, now, "", edited_fields(message), edited_fields(new_message))
+    conversation = append_change(tx, conversation, change)
+    place = {"space": space, "conversation": id, "turn": message.turn}
+    views = [view for view, table in BY_MESSAGE.items() if tx.rows(table, limit=1, where=place)]
+    tx.rewrite_messages([new_message])
+    tx.save_conversation(replace(conversation, changed_at=now))
+    erase_edits(tx, space, [new_message], new_id(now))
+    for view in views:
+        request_reading(tx, view, [new_message], now, WHY)
+
+
+def remove_stored_denials(tx: Tx, row: Statement) -> None:
+    """Older versions stored what a change denies as findings."""
+    place = {"space": row.space, "user_id": row.user, "message_id": row.id}
+    for finding in tx.rows(TABLE, where=place):
+        if finding["found"]["holds"] == "not":
+            key = ("slot", "time", "conversation", "turn", "number")
+            tx.remove(TABLE, {**place, **{name: finding[name] for name in key}})

@@ -1,1 +1,0 @@
-"""New versions of messages."""

@@ -1,1 +1,0 @@
-"""Conversations and people that are moved or merged."""

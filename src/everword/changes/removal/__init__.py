@@ -1,1 +1,0 @@
-"""What is removed for good, with all that was derived from it."""
