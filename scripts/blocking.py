@@ -1,4 +1,4 @@
-"""Writes the blocking twin of a memory, `memory/sync.py`, from the declarations in `everword.memory.faces`.
+"""Writes the blocking twin of a memory, `memory/sync.py`, from the declared operations.
 
 Run it after you have added or changed an operation: `python scripts/blocking.py`. A test compares the file with what
 this writes.
@@ -18,7 +18,7 @@ LEFT_OUT = ("_", "open", "close")  # what `OwnLoop` does
 HEAD = '''"""The same memory for programs without an event loop: every method waits for the asynchronous one.
 
 A separate thread runs the loop, so that views follow the log while the program does other things. This file is written
-by `scripts/blocking.py` from the declarations in `everword.memory.faces`.
+by `scripts/blocking.py` from the operations, which are declared by `@operation` on their methods.
 """
 
 # fmt: off
@@ -49,28 +49,44 @@ DOCUMENTS = '''class BlockingDocuments:
         self._private = private
         self.space = inner.space
 '''
-TWINS = (("memory", MEMORY), ("conversation", CONVERSATION), ("documents", DOCUMENTS))
-OWN_IMPORTS = {
-    "everword.memory.private_loop": {"LoopThread", "OwnLoop"},
-    "everword.memory.faces": {"ConversationFace", "DocumentsFace"},
-}
+TWINS = (  # the head of each class, and the modules whose first class declares its operations
+    (MEMORY, ("memory", "log_and_views", "facts", "people", "questions", "removal", "redaction", "moves")),
+    (CONVERSATION, ("conversation", "conversation_topics")),
+    (DOCUMENTS, ("documents",)),
+)
+TYPES = """
+if TYPE_CHECKING:
+    from everword.memory.conversation import ConversationFace
+    from everword.memory.documents import DocumentsFace
+"""
+OWN_IMPORTS = {"everword.memory.private_loop": {"LoopThread", "OwnLoop"}, "typing": {"TYPE_CHECKING", "TypeVar"}}
 
 
 def blocking_module() -> str:
     """The text of the module."""
-    parts: list[str] = []
+    classes: list[str] = []
     imports = {module: set(names) for module, names in OWN_IMPORTS.items()}
-    for name, head in TWINS:
-        source = (PACKAGE / "memory" / "faces" / f"{name}.py").read_text(encoding="utf-8")
-        tree = ast.parse(source)
-        face = next(node for node in tree.body if isinstance(node, ast.ClassDef))
-        parts.append("\n".join((head, *(twin_method(method, source) for method in methods_of(face)))))
-        for module, names in imported_names(tree):
-            imports.setdefault(module, set()).update(names)
-    body = "\n\n" + "\n\n".join(parts)
-    used = set(re.findall(r"\w+", re.sub(r'""".*?"""', "", body, flags=re.DOTALL)))
-    typevars = '\n\nT = TypeVar("T")\n' if "T" in used else "\n"
-    return HEAD + "\n" + import_lines(imports, used | {"TypeVar"}) + typevars + body
+    used = set[str]().union(*OWN_IMPORTS.values())
+    for head, modules in TWINS:
+        methods: list[str] = []
+        for module in modules:
+            source = (PACKAGE / "memory" / f"{module}.py").read_text(encoding="utf-8")
+            tree = ast.parse(source)
+            face = next(node for node in tree.body if isinstance(node, ast.ClassDef) and [*methods_of(node)])
+            for method in methods_of(face):
+                methods.append(twin_method(method, source))
+                used |= names_in_signature(method)
+            for home, names in imported_names(tree):
+                imports.setdefault(home, set()).update(names)
+        classes.append("\n".join((head, *methods)))
+    return HEAD + "\n" + import_lines(imports, used) + TYPES + '\n\nT = TypeVar("T")\n\n\n' + "\n\n".join(classes)
+
+
+def names_in_signature(method: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names of types and defaults; an iterator of the blocking twin is another."""
+    parts = [method.args, *([method.returns] if method.returns else [])]
+    names = {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
+    return {name.replace("AsyncIterator", "Iterator") for name in names if not name.endswith("Face")}
 
 
 def methods_of(face: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -127,7 +143,7 @@ def fill_call(head: str, arguments: list[str], tail: str) -> str:
 
 def imported_names(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("everword.memory.faces."):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("everword.memory."):
             names = {alias.name for alias in node.names}
             yield node.module, names | ({"Iterator"} if node.module == "collections.abc" else set())
 

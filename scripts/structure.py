@@ -191,7 +191,6 @@ BARS = {
     "import circles": 0,
 }
 """What each may be at most."""
-FACES = ("memory/faces/memory.py", "memory/faces/conversation.py", "memory/faces/documents.py")
 MEMOS = frozenset({"cache", "lru_cache", "cached_property", "remember_short_texts", "remember_words"})
 CODELESS = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 WORD_PATTERN = re.compile(r"(?:[\\wWds_+*?:()\[\]^|'’\-.{},0-9]|A-Z|a-z|\s)*")
@@ -300,12 +299,20 @@ def operation_names(source: Path) -> list[str]:
     """The public methods of a memory, a conversation and documents whose names are of two words: `edit_fact`. A single
     word (`search`) stands in many files for other things."""
     names = set[str]()
-    for face in FACES:
-        for node in ast.walk(ast.parse((source / face).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                methods = (part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef))
-                names |= {method.name for method in methods if "_" in method.name.strip("_") and method.name[0] != "_"}
+    for path in operation_modules(source):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and any(map(is_operation, node.decorator_list)):
+                names |= {node.name} if "_" in node.name else set()
     return sorted(names)
+
+
+def operation_modules(source: Path) -> list[Path]:
+    """The modules that declare operations."""
+    return [path for path in sorted((source / "memory").glob("*.py")) if "@operation(" in path.read_text("utf-8")]
+
+
+def is_operation(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id == "operation"
 
 
 def files_naming(source: Path, names: Iterable[str]) -> dict[str, int]:

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from everword.config import Settings
 from everword.context.build import NOTHING_RELEVANT
+from everword.library import Memory
 from everword.model import Section
-from everword.wiring import Memory, open_embedder, open_tokenizer
+from everword.wiring import open_embedder, open_tokenizer
 from quality.baselines import embedded
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack
 from quality.recall import (

@@ -17,10 +17,11 @@ from itertools import chain
 
 from everword.config import Settings
 from everword.context.build import PER_MESSAGE, PER_REPLY
+from everword.library import Memory
 from everword.memory.sync import BlockingMemory
 from everword.model import Budget, Draft, Role
 from everword.ports import Embedder, Tokenizer, Vectors
-from everword.wiring import Memory, open_embedder, open_tokenizer
+from everword.wiring import open_embedder, open_tokenizer
 from quality import measures
 from quality.baselines import STRONGEST, Baselines, as_indexed, embedded
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
+from everword.library import Memory
 from everword.memory.sync import BlockingConversation
 from everword.model import Context, Draft
 from everword.text.fences import GUARD, escape
-from everword.wiring import Memory
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
 from quality.recall import OWNER, PATIENCE, SetClock
 

@@ -40,9 +40,10 @@ if TYPE_CHECKING:
         StoreLocked,
         StoreUnwritable,
     )
-    from everword.memory.conversation import AsyncConversation
-    from everword.memory.documents import AsyncDocuments
-    from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+    from everword.library import AsyncMemory, Memory
+    from everword.memory.conversation import AsyncConversation, ConversationFace
+    from everword.memory.documents import AsyncDocuments, DocumentsFace
+    from everword.memory.memory import MemoryFace
     from everword.memory.sync import BlockingConversation, BlockingDocuments
     from everword.model import (
         Activity,
@@ -105,7 +106,6 @@ if TYPE_CHECKING:
         ViewState,
         Whom,
     )
-    from everword.wiring import AsyncMemory, Memory
 
 # Names are looked up in their modules when first used: importing the package costs nothing.
 _HOMES = {
@@ -114,8 +114,10 @@ _HOMES = {
         "Client",
     ),
     "everword.config": ("Settings",),
-    "everword.memory.conversation": ("AsyncConversation",),
-    "everword.memory.documents": ("AsyncDocuments",),
+    "everword.library": ("AsyncMemory", "Memory"),
+    "everword.memory.conversation": ("AsyncConversation", "ConversationFace"),
+    "everword.memory.documents": ("AsyncDocuments", "DocumentsFace"),
+    "everword.memory.memory": ("MemoryFace",),
     "everword.memory.sync": ("BlockingConversation", "BlockingDocuments"),
     "everword.errors": (
         "AnswerGone",
@@ -149,11 +151,6 @@ _HOMES = {
         "StoreError",
         "StoreLocked",
         "StoreUnwritable",
-    ),
-    "everword.memory.faces": (
-        "ConversationFace",
-        "DocumentsFace",
-        "MemoryFace",
     ),
     "everword.model": (
         "Activity",
@@ -215,10 +212,6 @@ _HOMES = {
         "Version",
         "ViewState",
         "Whom",
-    ),
-    "everword.wiring": (
-        "AsyncMemory",
-        "Memory",
     ),
 }
 

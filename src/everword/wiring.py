@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from everword.changes.retention_rules import Retention
 from everword.clock import SystemClock
@@ -19,9 +19,7 @@ from everword.errors import ConfigError
 from everword.follow.ask import ActivityCounter, Meter
 from everword.log.secret_policy import SecretMode, SecretPolicy
 from everword.masking import keep_password_out_of_texts
-from everword.memory.memory import MemoryEngine
 from everword.memory.runtime import Parts
-from everword.memory.sync import BlockingMemory
 from everword.model import Degraded
 from everword.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
 from everword.recall.rules.ranking import Weights
@@ -283,85 +281,3 @@ def build(
         topic_rule=partial(topic_rule, settings),
         store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
     )
-
-
-class AsyncMemory(MemoryEngine):
-    """A memory for asynchronous programs: `async with AsyncMemory("everword.db") as memory: …`.
-
-    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md). With the setting
-    `hold_messages`, `on_degraded` is called in the memory's loop when messages begin to be held, and when that is over.
-    """
-
-    def __init__(
-        self,
-        store: str | Store | None = None,
-        *,
-        embedder: str | Embedder | None = None,
-        clock: Clock | None = None,
-        chat: LLM | None = None,
-        memory: LLM | None = None,
-        small: LLM | None = None,
-        telemetry: str | Telemetry | None = None,
-        on_degraded: Callable[[Degraded], None] | None = None,
-        **settings: Any,
-    ) -> None:
-        url, ready_store = (store, None) if isinstance(store, str | None) else (None, store)
-        name, ready_embedder = (embedder, None) if isinstance(embedder, str | None) else (None, embedder)
-        sink, ready_sink = (telemetry, None) if isinstance(telemetry, str | None) else (None, telemetry)
-        all_settings = Settings.load(store=url, embedder=name, telemetry=sink, **settings)
-        super().__init__(
-            lambda: build(
-                all_settings,
-                store=ready_store,
-                embedder=ready_embedder,
-                clock=clock,
-                chat=chat,
-                memory=memory,
-                small=small,
-                telemetry=ready_sink,
-                on_degraded=on_degraded,
-            )
-        )
-
-
-class Memory(BlockingMemory):
-    """A memory: `with Memory("everword.db") as memory: …`. `AsyncMemory` is the same with await.
-
-    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md). With the setting
-    `hold_messages`, `on_degraded` is called in the memory's loop when messages begin to be held, and when that is over.
-    """
-
-    def __init__(
-        self,
-        store: str | Store | None = None,
-        *,
-        embedder: str | Embedder | None = None,
-        clock: Clock | None = None,
-        chat: LLM | None = None,
-        memory: LLM | None = None,
-        small: LLM | None = None,
-        telemetry: str | Telemetry | None = None,
-        on_degraded: Callable[[Degraded], None] | None = None,
-        **settings: Any,
-    ) -> None:
-        self.engine = AsyncMemory(
-            store,
-            embedder=embedder,
-            clock=clock,
-            chat=chat,
-            memory=memory,
-            small=small,
-            telemetry=telemetry,
-            on_degraded=on_degraded,
-            **settings,
-        )
-        super().__init__(self.engine)
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        return self.engine.views
-
-    @property
-    def degraded(self) -> Degraded | None:
-        """Whether messages are held in memory, since the store takes none: how many, since when and why."""
-        return self.engine.degraded

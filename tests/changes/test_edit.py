@@ -16,7 +16,7 @@ from everword import Draft, InvalidInput, Memory, NotFound, ScopeError
 from everword.cli.opening import without_embedder
 from everword.config import Settings
 from everword.errors import ModelBusy
-from everword.log.access import Access, scope_for
+from everword.log.access import Access
 from everword.log.tables import set_cursor
 from everword.memory.memory import MemoryEngine
 from everword.memory.sync import BlockingMemory
@@ -259,8 +259,8 @@ def test_a_users_key_edits_what_is_that_users_and_the_change_says_by_which_key(s
             key = Access("k7", frozenset(["default"]), user="alex")
 
             def edit(conversation: str, turn: int) -> str:
-                scope = scope_for(key, "default", conversation, None)
-                return memory.run(lambda _: engine.open_conversation(scope).edit(turn, "changed")).content
+                chat = engine.seen_by(key).conversation(conversation)
+                return memory.run(lambda _: chat.edit(turn, "changed")).content
 
             assert edit("all", 1) == "changed"
             for place in (("all", 2), ("kims", 1)):

@@ -17,8 +17,9 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from everword import AsyncMemory, ConfigError, Draft, EverwordError, Memory, Message
-from everword.log.operations import operations_of
-from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+from everword.memory.conversation import ConversationFace
+from everword.memory.documents import DocumentsFace
+from everword.memory.memory import MemoryFace
 from everword.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
 
 OPEN_FILES = Path("/proc/self/fd")
@@ -38,7 +39,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    home = r"everword\.memory(?:\.faces)?\.(?:conversation|documents|memory|sync|sync_documents)\."
+    home = r"everword\.memory\.(?:conversation|documents|memory|sync|sync_documents)\."
     answer = re.sub(rf"{home}|Async(?=I)|Blocking|Face\b", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
@@ -60,28 +61,6 @@ def test_both_faces_have_the_same_methods_and_signatures(one: type, other: type,
         assert shape(blocking) == shape(waiting), name
         assert inspect.getdoc(blocking) == inspect.getdoc(waiting), name
         assert not inspect.iscoroutinefunction(blocking), name
-
-
-def test_the_parts_of_the_engine_take_what_the_declarations_take(tmp_path: Path) -> None:
-    """They are called by name: what a program passes to a memory goes to the part as it is."""
-
-    async def check(memory: AsyncMemory) -> None:
-        for face, engine in ((MemoryFace, memory), (ConversationFace, memory.conversation("chat"))):
-            for name, operation in operations_of(face).items():
-                if operation.part:
-                    work = inspect.signature(getattr(getattr(engine, operation.part), name), eval_str=True)
-                    taken = [work.parameters[name] for name in operation.signature.parameters]
-                    declared = inspect.signature(getattr(face, name), eval_str=True)
-                    assert taken == [*declared.parameters.values()][1:], name
-                    assert work.return_annotation == declared.return_annotation, name
-                    assert not operation.told or operation.told in work.parameters, name
-                    assert operation.told == "by" or "by" not in work.parameters, name
-
-    async def use() -> None:
-        async with AsyncMemory(str(tmp_path / "a.db"), followers=False) as memory:
-            await check(memory)
-
-    asyncio.run(use())
 
 
 def test_both_faces_are_made_the_same_way() -> None:

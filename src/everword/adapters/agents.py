@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from everword.adapters.bridge import AnyMemory, Thread, run_async, run_shielded
 from everword.errors import InvalidInput, MissingExtra
-from everword.memory.faces import MemoryFace
+from everword.memory.memory import MemoryFace
 from everword.model import Draft, Message, Role
 
 try:

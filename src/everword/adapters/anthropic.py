@@ -15,7 +15,7 @@ from everword.documents.anthropic_memory_tool import Changes, FileCommandRefused
 from everword.documents.validation_and_filters import FILES
 from everword.errors import MissingExtra
 from everword.log.rules import check_id
-from everword.memory.faces import MemoryFace
+from everword.memory.memory import MemoryFace
 from everword.model import Change, Document
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from typing import Any, TypeAlias, TypeVar
 from everword.documents.validation_and_filters import SESSIONS
 from everword.errors import EverwordError, InvalidInput
 from everword.log.rules import MAX_ID, check_id
-from everword.memory.faces import ConversationFace, MemoryFace
+from everword.memory.conversation import ConversationFace
+from everword.memory.memory import MemoryFace
 from everword.memory.sync import BlockingMemory
 from everword.model import Change, Document, Draft, Message
 

@@ -16,8 +16,8 @@ from functools import partial
 from everword.adapters.bridge import AnyMemory, run_async, run_blocking
 from everword.documents.validation_and_filters import LANGGRAPH, matches_namespace
 from everword.errors import MissingExtra
-from everword.memory.documents import MAX_LIMIT
-from everword.memory.faces import DocumentsFace, MemoryFace
+from everword.memory.documents import MAX_LIMIT, DocumentsFace
+from everword.memory.memory import MemoryFace
 from everword.model import Change, Document
 
 try:

@@ -22,10 +22,10 @@ from everword.bots.tools import OpenChat, Tools
 from everword.errors import EverwordError, InvalidInput, PlatformRefused, ServerError, StoreError
 from everword.facts.rules.commands import parse_command
 from everword.formats.jsonl import dump
+from everword.library import AsyncMemory
 from everword.masking import masked_logger
 from everword.model import Answer, Hit
 from everword.ports import STAND_IN
-from everword.wiring import AsyncMemory
 
 logger = masked_logger("everword.bots")
 

@@ -23,12 +23,13 @@ from everword.bots.settings import STORAGES, ChatSettings, SettingsTable, Storag
 from everword.bots.texts import count_messages
 from everword.config import Settings, hold_in_chats
 from everword.errors import EverwordError, MessagesLost, StoreError, StoreUnwritable
+from everword.library import AsyncMemory
 from everword.log.tables import verify
 from everword.masking import masked_logger
 from everword.memory.transfer import copy_store
 from everword.model import Degraded, Verification
 from everword.ports import LLM, Clock
-from everword.wiring import AsyncMemory, open_store
+from everword.wiring import open_store
 
 logger = masked_logger("everword.bots")
 

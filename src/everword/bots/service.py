@@ -25,10 +25,11 @@ from everword.bots.tools import PlainReplies, Tools
 from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreUnwritable
+from everword.library import AsyncMemory
 from everword.masking import MaskingFormatter, masked_logger
 from everword.models.chat.roles import Chain
 from everword.summaries.rules.days import parse_time_zone
-from everword.wiring import AsyncMemory, chat_models, split_names
+from everword.wiring import chat_models, split_names
 
 logger = masked_logger("everword.bots")
 

@@ -19,12 +19,12 @@ from everword.bots.memories import MemoryPool
 from everword.bots.platforms import Identity, Person, Place
 from everword.bots.settings import ChatSettings, SettingsTable
 from everword.errors import ServerError, StoreError
+from everword.library import AsyncMemory
 from everword.masking import masked_logger
 from everword.memory.conversation import AsyncConversation
 from everword.model import ChatMessage
 from everword.model.clean_names import clean_name
 from everword.ports import LLM, Clock, Request
-from everword.wiring import AsyncMemory
 
 logger = masked_logger("everword.bots")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from everword.cli.options import SPACE, STORE, global_option, warn
 from everword.cli.output import plural
@@ -22,6 +22,7 @@ from everword.model import Conversation, Degraded, ViewState
 if TYPE_CHECKING:
     from everword.config import Settings
     from everword.memory.memory import MemoryEngine
+    from everword.memory.runtime import Parts
     from everword.memory.sync import BlockingConversation, BlockingMemory
     from everword.ports import Store
 
@@ -128,12 +129,18 @@ def build_engine(
     *,
     for_one_search: bool = False,
 ) -> MemoryEngine:
-    from everword.memory.memory import MemoryEngine
     from everword.wiring import build
 
-    return MemoryEngine(
-        lambda: replace(build(settings, store=store, on_degraded=on_degraded), for_one_search=for_one_search)
-    )
+    def build_parts() -> Parts:
+        return replace(build(settings, store=store, on_degraded=on_degraded), for_one_search=for_one_search)
+
+    if for_one_search:  # the other operations take longer to import than the search takes
+        from everword.memory.log_and_views import SearchEngine
+
+        return cast("MemoryEngine", SearchEngine(build_parts))
+    from everword.memory.memory import MemoryEngine
+
+    return MemoryEngine(build_parts)
 
 
 def run_blocking(engine: MemoryEngine, *, check_embedder: bool = True) -> BlockingMemory:

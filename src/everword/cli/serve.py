@@ -238,7 +238,7 @@ def mcp(url: str | None, user: str | None) -> None:
     except ImportError:
         raise MissingExtra("server", "`everword mcp`") from None
 
-    from everword.wiring import AsyncMemory
+    from everword.library import AsyncMemory
 
     settings = current_settings()
 

@@ -18,8 +18,7 @@ from everword.documents import validation_and_filters as rules
 from everword.errors import NotFound, StoreBusy
 from everword.log.operations import Operation
 from everword.log.rules import check_id, check_items, check_number, format_expiry
-from everword.memory.documents import MAX_OFFSET, check_offset
-from everword.memory.faces import DocumentsFace
+from everword.memory.documents import MAX_OFFSET, DocumentsFace, check_offset
 from everword.model.documents import Change, Document
 from everword.wire import from_json_value
 

@@ -13,7 +13,8 @@ from everword.client.requests import LONGEST, PAGE, send
 from everword.errors import InvalidInput, NotSettled, ServerError
 from everword.log.operations import Operation
 from everword.log.rules import MAX_TURN, check_id, check_items, check_metadata, check_number, check_time, format_expiry
-from everword.memory.faces import ConversationFace, MemoryFace
+from everword.memory.conversation import ConversationFace
+from everword.memory.memory import MemoryFace
 from everword.memory.sync import BlockingMemory
 from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit
 from everword.openai.drafts_from_mappings import as_draft

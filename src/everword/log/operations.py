@@ -1,4 +1,4 @@
-"""What can be asked of a memory from outside, each declared once: by `@operation` on its method in `memory.faces`.
+"""What can be asked of a memory from outside, each declared once: by `@operation` on the method that does it.
 
 The declaration says the rights that it needs and what its answer may tell, and how it travels over HTTP. From it and
 from the method's signature come the REST route and its description, the client's request, the check of the rights and
@@ -17,8 +17,10 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, get_type_hints
+from functools import cached_property, update_wrapper
+from typing import Any, Literal, TypeVar, cast, get_type_hints
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 RIGHTS = ("read", "write", "admin")
 READ = "read"
@@ -37,9 +39,7 @@ class Operation:
     - `name`: what rights are checked by. `right`: by which it acts. `tells`: what its answer may tell.
     - `verb` and `path`: its route; the arguments that are not in the path come in the query of a GET or DELETE, or with
       `in_query`, else in the body.
-    - `part`: the part of the engine that does it, by a method of the same name; if there is none, the engine itself.
-    - `about_all`: it is about everybody, so that a key of one user may not. `told`: what the part is told of who acts:
-      `by` which key, what `viewer` reads the answer, or which user is the `asker`.
+    - `about_all`: it is about everybody, so that a key of one user may not.
     - `once`: it can be repeated under an idempotency key, and its answer repeats that much.
     - `page`: the attribute of its values that pages are continued by. `wrap`: its value is sent under this name.
     - `sends`: what else a client sends, where two operations have one route. `by_hand`: its route is written by hand.
@@ -50,9 +50,7 @@ class Operation:
     tells: Tells
     verb: str = ""
     path: str = ""
-    part: str = ""
     about_all: bool = False
-    told: Literal["", "by", "viewer", "asker"] = ""
     in_query: bool = False
     once: Repeats | None = None
     page: str = ""
@@ -97,6 +95,28 @@ OPERATIONS: dict[str, Operation] = {}
 """All of them, by the names that rights are checked by."""
 
 
+def operation(route: str, *, right: str, tells: Tells = "memory", name: str = "", **options: Any) -> Callable[[F], F]:
+    """Declare the operation that a method is. A call of it goes to `_perform` of its object, or to `_perform_stream` if
+    it yields: an object in this process runs the method, after it has checked the caller; a client sends a request."""
+
+    def declare(method: F) -> F:
+        verb, path = route.split(" ", 1)
+        declared = Operation(name or method.__name__, right, tells, verb, path, method=method, **options)
+        OPERATIONS.setdefault(declared.name, declared)
+
+        async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return await self._perform(declared, args, kwargs)
+
+        def call_stream(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return self._perform_stream(declared, args, kwargs)
+
+        wrapper = update_wrapper(call if inspect.iscoroutinefunction(method) else call_stream, method)
+        wrapper.__dict__["operation"] = declared
+        return cast(F, wrapper)
+
+    return declare
+
+
 def declare_operations(right: str, tells: Tells, names: str) -> None:
     """Declare operations that are no methods of a memory: what only a server has."""
     for name in names.split():
@@ -107,7 +127,7 @@ def operations_of(face: type) -> dict[str, Operation]:
     """The operations that a face declares, by their methods."""
     return {
         name: method.operation
-        for kind in reversed(face.__mro__)
+        for kind in face.__mro__
         for name, method in vars(kind).items()
         if hasattr(method, "operation")
     }

@@ -23,13 +23,13 @@ from everword.facts.rules.commands import Command, is_addressed, may_be_command
 from everword.facts.rules.statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
 from everword.facts.tables.facts import facts_of
 from everword.facts.tables.people import ids_repeated, members_known_to, note_repeated
-from everword.facts.view import command_of
+from everword.facts.view import FactsView, command_of
 from everword.facts.viewers import name_for, names_in_context, viewer_of_chat
 from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope, Viewer
-from everword.memory.people import Knowledge
+from everword.memory.people import forget_knowledge, merge_statement
 from everword.memory.runtime import Runtime
 from everword.model import (
     Added,
@@ -92,7 +92,7 @@ def read_command_scene(
 
 
 async def run_command(
-    knowledge: Knowledge,
+    runtime: Runtime,
     scope: ConversationScope,
     text: str,
     author: str | None,
@@ -101,7 +101,6 @@ async def run_command(
     platform_id: str | None = None,
 ) -> Answer | None:
     """Read a message as a command and run it; None if it is ordinary talk, or was run before."""
-    runtime = knowledge.runtime
     share_channels = runtime.parts.share_channels
     rules.check_text("text", text)
     author_id = None if author is None else rules.check_id("author", author)
@@ -123,7 +122,7 @@ async def run_command(
     if not added.new:
         return None
     message = added.message
-    answer = await CommandRun(knowledge, scene, parsed_command, message).answer(subject)
+    answer = await CommandRun(runtime, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
     id = log.new_id(runtime.parts.clock.now())
@@ -175,14 +174,14 @@ def find_subject(parsed_command: Command, scene: CommandScene) -> Resolved | Amb
 class CommandRun:
     """One command that is being run."""
 
-    knowledge: Knowledge
+    runtime: Runtime
     scene: CommandScene
     command: Command
     message: Message
 
     async def answer(self, subject: Resolved | Ambiguous | Unknown) -> Answer:
         if isinstance(subject, Resolved):
-            await self.knowledge.wait_for_facts(self.message.space)
+            await self.runtime.wait_for_view(FactsView.name, self.message.space)
             act = {"remember": self.remember, "forget": self.forget, "ask": self.ask}[self.command.kind]
             return await act(subject.member)
         candidates = subject.candidates if isinstance(subject, Ambiguous) else ()
@@ -205,11 +204,11 @@ class CommandRun:
         """The name of a person in an answer."""
         if person == self.scene.speaker:
             return "you"
-        return await self.knowledge.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
+        return await self.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
 
     async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
         """The texts of the statements that the viewer may see, each once."""
-        visible = await self.knowledge.runtime.read(lambda tx: hide_private_names(tx, statements, self.viewer))
+        visible = await self.runtime.read(lambda tx: hide_private_names(tx, statements, self.viewer))
         return list(dict.fromkeys(statement.text for statement in visible))
 
     # -- remember
@@ -220,9 +219,9 @@ class CommandRun:
         if text:
             text = await self._use_profile_name(person, text)
         elif self.command.refers_back:
-            utterances = await self.knowledge.runtime.read(self._recent_utterances)
+            utterances = await self.runtime.read(self._recent_utterances)
         statements = (
-            await self.knowledge.merge_statement(text, person, self.message, utterances) if text or utterances else []
+            await merge_statement(self.runtime, text, person, self.message, utterances) if text or utterances else []
         )
         if not statements:
             name = await self.name_in_answer(person)
@@ -235,7 +234,7 @@ class CommandRun:
         about = self.command.about
         if about is None or person == self.scene.speaker:
             return text
-        name = await self.knowledge.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
+        name = await self.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
     def _recent_utterances(self, tx: Tx) -> tuple[AuthoredMessage, ...]:
@@ -264,8 +263,9 @@ class CommandRun:
         if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
         description = await self._use_profile_name(person, description)
-        outcome = await self.knowledge.forget(
-            description, user=person, message=self.message.id, space=self.scene.space, meant_id=meant_id
+        message_id = self.message.id
+        outcome = await forget_knowledge(
+            self.runtime, self.scene.space, description, person, None, message_id, meant_id
         )
         if outcome.everything:
             answer_text = (
@@ -289,11 +289,11 @@ class CommandRun:
     # -- ask
 
     async def ask(self, person: str) -> Answer:
-        facts, statements = await self.knowledge.runtime.read(lambda tx: self._visible_knowledge(tx, person))
+        facts, statements = await self.runtime.read(lambda tx: self._visible_knowledge(tx, person))
         name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
-            text = await self.knowledge.runtime.read(lambda tx: self._profile_text(tx, facts, statements))
+            text = await self.runtime.read(lambda tx: self._profile_text(tx, facts, statements))
             answer_text = f"What I know about {name}:\n{text}"
         return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
 
@@ -307,7 +307,7 @@ class CommandRun:
         """The facts and statements about a person that the viewer may see, and that fit the question."""
         space = self.scene.space
         viewer = self.viewer
-        now = self.knowledge.runtime.parts.clock.now()
+        now = self.runtime.parts.clock.now()
         facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
         if viewer.person not in (None, person):
             facts += self._facts_in_own_words(tx, person)

@@ -2,31 +2,39 @@
 
 Everything here belongs to one space and one conversation, and to one user if it is a chat with one. A chat retrieves
 from its user's memory; a channel retrieves only from itself, so that nothing said in private is shown to many.
+
+Archiving at once takes the lease that the follower of the window takes, so that no message goes into two chunks. If a
+view on which summaries rest cannot follow the log, nothing is archived: the messages stay in the window, and the error
+says why. A rebuild of the window follows its rule alone.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from everword.context import turn
-from everword.errors import InvalidInput
+from everword.errors import InvalidInput, StoreBusy
 from everword.follow.ask import check_usable
+from everword.follow.claiming import Lease
+from everword.follow.follower import settle
 from everword.log import rules
 from everword.log.access import ConversationScope
-from everword.log.operations import Operation
+from everword.log.operations import Operation, operation
 from everword.log.rules import MAX_TURN, check_number
+from everword.log.tables import cursors_of, set_cursors
 from everword.memory.commands import run_command
 from everword.memory.conversation_topics import ConversationTopics
-from everword.memory.deletion import Deletions
-from everword.memory.edits import Edits
-from everword.memory.faces import ConversationFace
 from everword.memory.gather import ContextBuilder
-from everword.memory.people import Knowledge
-from everword.memory.window_archive import archive_window
+from everword.memory.people import check_display_names
+from everword.memory.removal import edit_message, remove_message
+from everword.memory.runtime import Runtime
+from everword.memory.seen_by import add_batches
 from everword.model import (
     Added,
     Answer,
@@ -41,66 +49,115 @@ from everword.model import (
     Message,
     OnEdit,
     Reply,
+    Role,
 )
+from everword.model.clean_names import with_name
 from everword.openai.drafts_from_mappings import as_draft
-from everword.ports import Tx
+from everword.ports import Lag, Tx
 from everword.recall import standalone
+from everword.recall.view import IndexView
 from everword.summaries import episodes
-from everword.summaries.window import load_chunks
+from everword.summaries.episodes import EpisodesView
+from everword.summaries.window import ArchivedRun, WindowView, load_chunks
+
+ARCHIVE_SECONDS = 20.0  # to wait for views, and for another worker's lease
+PAUSE = 0.02  # seconds between two tries to take the lease
 
 
-class AsyncConversation(ConversationFace):
+class ConversationFace(ConversationTopics):
     """One thread of messages."""
 
-    space: str
+    space: str | None
+    id: str
+    user: str | None
+    _contexts: ContextBuilder
 
-    def __init__(self, knowledge: Knowledge, deletions: Deletions, scope: ConversationScope) -> None:
-        self._knowledge = knowledge
-        self._deletions = deletions
-        self._runtime = knowledge.runtime
-        self._edits = Edits(self._runtime)
-        self.scope = scope
-        self._contexts = ContextBuilder(self._runtime, scope)
-        self.by_topic = ConversationTopics(self._runtime, scope)
-        self.space = scope.space
-        self.id = scope.id
-        self.user = scope.user
+    async def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+        expires: datetime | timedelta | None = None,
+        on_edit: OnEdit = "refuse",
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
+        takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
 
-    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return await getattr(getattr(self, operation.part), operation.method.__name__)(*args, **kwargs)
+        `name` is what its author is called there now; cleaned, it is kept in the metadata, and in a channel's register.
 
-    def __repr__(self) -> str:
-        return f"<conversation {self.space}/{self.id}>"
+        `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
+        `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
 
+        If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
+        else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
+        """
+        full_metadata = {} if metadata is None else metadata
+        if name is not None and isinstance(full_metadata, Mapping):
+            full_metadata = with_name(full_metadata, name)
+        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
+        return (await self.extend([draft], on_edit=on_edit))[0].message
+
+    @operation(
+        "POST /v1/conversations/{id}/messages", right="write", tells="request", name="add_messages", by_hand=True
+    )
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it.
+        `on_edit` is as for `add`, and each result's `kept` says what became of the message."""
         draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
-        by = self.scope.access.key_id
-        return await self._append(Batch(self.space, self.id, self.user, draft_list, on_edit=on_edit, by=by))
+        batch = Batch(self.scope.space, self.id, self.user, draft_list, on_edit=on_edit)
+        return (await add_batches(self.runtime, [batch], self.scope.access))[0]
 
+    @operation("GET /v1/conversations/{id}/messages", right="read", by_hand=True)
     async def history(
         self, *, limit: int | None = None, before: int | None = None, versions: bool = False
     ) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn. With
+        `versions`, each has its older versions: what it said before it was edited.
+
+        This is the log: a message that has expired is in it until `retain` removes it.
+        """
         count = None if limit is None else check_number("limit", limit, MAX_TURN)
         messages = await self._contexts.recent_messages(
             count, None if before is None else check_number("before", before, MAX_TURN), versions
         )
         return [message.as_said for message in messages]
 
+    @operation("PATCH /v1/conversations/{id}/messages/{message}", right="write", name="edit_message", by_hand=True)
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        await self._knowledge.check_display_names(self.scope.access, self.space, metadata or {})
-        return await self._edits.edit_message(self.scope, message, text, metadata)
+        """Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that
+        its platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports.
+        The old one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing."""
+        await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
+        return await edit_message(self.runtime, self.scope, message, text, metadata)
 
+    @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        return await self._deletions.delete_message(self.scope, message, dry_run=dry_run)
+        """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
+        its platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view."""
+        return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
+    @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True)
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt.
+
+        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
+        programs that call a model themselves and show what it says.
+        """
         rules.check_text("text", text)
         if system is not None:
             rules.check_text("system", system)
         return await self._contexts.build(text, None, (), Budget.of(budget), system, markers)
 
+    @operation("POST /v1/conversations/{id}/reply", right="write", by_hand=True)
     async def reply(
         self,
         text: str,
@@ -110,11 +167,13 @@ class AsyncConversation(ConversationFace):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Reply:
-        with self._runtime.turn_under_way(self.space, self.id):
+        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        with self.runtime.turn_under_way(self.scope.space, self.id):
             turn_state, tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             reply = await turn.answer(turn_state, tools)
         return replace(reply, message=reply.message.as_said)
 
+    @operation("POST /v1/conversations/{id}/reply", right="write", name="reply", by_hand=True)
     async def stream(
         self,
         text: str,
@@ -124,7 +183,8 @@ class AsyncConversation(ConversationFace):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
-        with self._runtime.turn_under_way(self.space, self.id) as turns:
+        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        with self.runtime.turn_under_way(self.scope.space, self.id) as turns:
             turn_and_tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             turns.append(turn_and_tools)
             # Closed together with this generator: when the caller stops listening, the log is correct at once.
@@ -132,6 +192,7 @@ class AsyncConversation(ConversationFace):
                 async for piece in pieces:
                     yield piece
 
+    @operation("POST /v1/conversations/{id}/command", right="write", once="words")
     async def command(
         self,
         text: str,
@@ -141,51 +202,59 @@ class AsyncConversation(ConversationFace):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        return await run_command(self._knowledge, self.scope, text, author, names, addressed, platform_id)
+        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
 
+        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`. What came
+        with this `platform_id` before is not carried out again: None.
+        """
+        return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
+
+    @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        return await archive_window(self._runtime, self.scope)
+        """Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
+        archive. If summarising fails, the messages stay where they are, and the error says why."""
+        return await archive_window(self.runtime, self.scope)
 
+    @operation("GET /v1/conversations/{id}/archived", right="read")
     async def archived(self) -> list[Chunk]:
+        """The runs of messages that have left the window, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
             exists = self.scope.find(tx) is not None
-            return load_chunks(tx, self.space, self.id) if exists else []
+            return load_chunks(tx, self.scope.space, self.id) if exists else []
 
-        return await self._runtime.read(read)
+        return await self.runtime.read(read)
 
+    @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
+        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None
-            return episodes.episode_tree(tx, self.space, self.id) if exists else []
+            return episodes.episode_tree(tx, self.scope.space, self.id) if exists else []
 
-        return await self._runtime.read(read)
+        return await self.runtime.read(read)
 
+    @operation("POST /v1/conversations/{id}/standalone", right="read", wrap="question")
     async def standalone(self, question: str) -> str:
-        question = self._runtime.parts.secrets.mask(rules.check_text("question", question))
-        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self.by_topic.subject())
-        return (await self._runtime.tasks.ask(standalone, inputs)).reply.question
-
-    async def _append(self, batch: Batch) -> list[Added]:
-        added = (await self._runtime.append_messages([batch]))[0]
-        self._runtime.wake()
-        return [replace(addition, message=addition.message.as_said) for addition in added]
-
-    # -- a turn
+        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
+        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
+        return (await self.runtime.tasks.ask(standalone, inputs)).reply.question
 
     async def _begin_turn(
         self, text: str, budget: Budget, system: str | None, author: str | None, platform_id: str | None
     ) -> tuple[turn.Turn, turn.TurnTools]:
         if system is not None:
             rules.check_text("system", system)
-        runtime = self._runtime
+        runtime = self.runtime
         parts = runtime.parts
         model = runtime.chat.for_task("reply")
         await check_usable(model)
-        await runtime.catch_up(self.space)
+        await runtime.catch_up(self.scope.space)
         draft = Draft("user", text, author, None, None, platform_id)
-        batch = Batch(self.space, self.id, self.user, [draft])
+        batch = Batch(self.scope.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
         (addition,) = (await runtime.append_messages([batch]))[0]
         if addition.kept == "refused":
@@ -204,3 +273,90 @@ class AsyncConversation(ConversationFace):
             append=runtime.append_message,
         )
         return turn.Turn(question), tools
+
+
+class AsyncConversation(ConversationFace):
+    """One thread of messages, for whoever has the access of its scope."""
+
+    space: str
+
+    def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
+        self.runtime = runtime
+        self.scope = scope
+        self._contexts = ContextBuilder(runtime, scope)
+        self.space = scope.space
+        self.id = scope.id
+        self.user = scope.user
+
+    def __repr__(self) -> str:
+        return f"<conversation {self.space}/{self.id}>"
+
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._check(operation, kwargs)
+        return await operation.method(self, *args, **kwargs)
+
+    def _perform_stream(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._check(operation, kwargs)
+        return operation.method(self, *args, **kwargs)
+
+    def _check(self, operation: Operation, kwargs: Mapping[str, Any]) -> None:
+        self.scope.access.check_operation(operation.name)
+        if kwargs.get("author") is not None:
+            self.scope.access.check_user(kwargs["author"])
+
+
+# -- archiving at once
+
+
+async def archive_window(runtime: Runtime, scope: ConversationScope) -> Chunk | None:
+    """Archive all but the last exchange; None if there is nothing to archive."""
+    await follow_log(runtime, scope)
+    parts = runtime.parts
+    place = (scope.space, scope.id)
+    lease = Lease(WindowView.name, parts.clock, timedelta(seconds=parts.lease_seconds))
+    await acquire_lease(runtime, lease, place)
+    try:
+        lag = await runtime.read(lambda tx: read_lag(tx, scope))
+        result = await runtime.window.archive_window(lag)
+        if result.chunks:
+            await runtime.write(lambda tx: save_archive(tx, runtime.window, result, lease, place))
+    finally:
+        await runtime.write(lambda tx: lease.release(tx, [place]))
+    runtime.wake()
+    return result.chunks[0] if result.chunks else None
+
+
+async def follow_log(runtime: Runtime, scope: ConversationScope) -> None:
+    """Bring the window of a conversation up with the log; raises NotSettled, with the reason, if it cannot be."""
+    await runtime.catch_up(scope.space, WindowView.name)
+    lag = await runtime.read(lambda tx: read_lag(tx, scope))
+    if lag.done < lag.turns:
+        followers = [runtime.followers[name] for name in (IndexView.name, WindowView.name)]
+        await settle(followers, ARCHIVE_SECONDS, runtime.calls)
+
+
+async def acquire_lease(runtime: Runtime, lease: Lease, place: tuple[str, str]) -> None:
+    """Take the lease on the window of a conversation, waiting for whoever has it."""
+    for _ in range(int(ARCHIVE_SECONDS / PAUSE)):
+        if await runtime.write(lambda tx: lease.acquire(tx, [place])):
+            return
+        await asyncio.sleep(PAUSE)
+    raise StoreBusy("another worker archives this conversation; nothing was archived, try again")
+
+
+def read_lag(tx: Tx, scope: ConversationScope) -> Lag:
+    """How far the window has followed the conversation."""
+    conversation = scope.find(tx)
+    if conversation is None:
+        return Lag(scope.space, scope.id, 0, 0)
+    done = cursors_of(tx, WindowView.name, [(scope.space, scope.id)])[scope.space, scope.id]
+    return Lag(scope.space, scope.id, done, conversation.turns)
+
+
+def save_archive(tx: Tx, view: WindowView, result: ArchivedRun, lease: Lease, place: tuple[str, str]) -> None:
+    if not lease.holds(tx, place):
+        raise StoreBusy("another worker has taken this conversation over; nothing was archived, try again")
+    view.save(tx, result)
+    # The window's own cursor stands, so this view would not see that there is a summary to be written by the model.
+    written = cursors_of(tx, EpisodesView.name, [place])[place]
+    set_cursors(tx, EpisodesView.name, {place: min(written, result.chunks[0].first - 1)})

@@ -15,10 +15,11 @@ from everword.errors import InvalidInput, NotFound
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope
+from everword.log.operations import operation
 from everword.memory.runtime import Runtime
-from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role
+from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role, Topic, TopicHit, TopicMessage, TopicStats
 from everword.model.notes import NOTES
-from everword.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
+from everword.model.topics import IMPORTANCE
 from everword.ports import Tx, Vectors
 from everword.recall import passages as recall
 from everword.recall.passages import open_source
@@ -40,24 +41,40 @@ TAGGED = 5.0  # added to a topic's score for each tag that the query names
 
 
 class ConversationTopics:
-    """The topics of one conversation. Its methods are those of the conversation's face."""
+    """The operations on the topics of one conversation."""
 
-    def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
-        self._runtime = runtime
-        self._scope = scope
-        self._space = scope.space
-        self._id = scope.id
+    runtime: Runtime
+    scope: ConversationScope
 
     # -- adding
 
+    @operation(
+        "POST /v1/conversations/{id}/topics",
+        right="write",
+        name="add_to_topic",
+        sends={"role": "user"},
+        by_hand=True,
+    )
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
+        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
+
+        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
+        """
         weight = check_importance(importance)
         metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
 
+    @operation(
+        "POST /v1/conversations/{id}/topics",
+        right="write",
+        name="add_to_topic",
+        sends={"role": "assistant"},
+        by_hand=True,
+    )
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        """Keep a reply and give it to the topic it follows. Returns the topic."""
         return await self._add_message("assistant", text, None, time, {})
 
     async def _add_message(
@@ -65,11 +82,11 @@ class ConversationTopics:
     ) -> Topic:
         if not rules.check_text("text", text).strip():
             raise InvalidInput("text", "is empty; nothing to keep")
-        runtime = self._runtime
-        now = self._runtime.parts.clock.now()
+        runtime = self.runtime
+        now = self.runtime.parts.clock.now()
         (vector,) = await self._vectors([runtime.parts.secrets.mask(text)])
         draft = Draft(role, text, author, None, time, None, metadata)
-        batch = log.with_ids(Batch(self._space, self._id, self._scope.user, [draft]), now)
+        batch = log.with_ids(Batch(self.scope.space, self.scope.id, self.scope.user, [draft]), now)
         is_retry = False
 
         def write(tx: Tx) -> tuple[Message, FollowResult, Topic | None]:
@@ -78,11 +95,13 @@ class ConversationTopics:
             fresh = () if is_retry else log.draft_ids([batch])
             is_retry = True
             message = runtime.append_message(tx, batch, now, fresh)
-            page = runtime.topics.read_page(tx, self._space, self._id)
+            page = runtime.topics.read_page(tx, *self.scope.place)
             if page.cold:  # a cached page was made with vectors of this embedder
                 runtime.index.check_embedder(tx)
             vectors_by_turn = {message.turn: vector}
-            progress = runtime.topics.follow(tx, self._space, self._id, message.turn, vectors_by_turn, message, page)
+            progress = runtime.topics.follow(
+                tx, self.scope.space, self.scope.id, message.turn, vectors_by_turn, message, page
+            )
             return message, progress, self._topic_of(tx, progress.page, message.turn, now)
 
         message, progress, topic = await runtime.write(write)
@@ -99,19 +118,23 @@ class ConversationTopics:
         vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
 
         def write(tx: Tx) -> tuple[FollowResult, Topic | None]:
-            next_progress = self._runtime.topics.follow(tx, self._space, self._id, message.turn, vectors_by_turn)
+            next_progress = self.runtime.topics.follow(
+                tx, self.scope.space, self.scope.id, message.turn, vectors_by_turn
+            )
             return next_progress, self._topic_of(tx, next_progress.page, message.turn, now)
 
-        return await self._runtime.write(write)
+        return await self.runtime.write(write)
 
     async def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Vectors as the index makes them: of a long message, the first passage."""
-        vectors = await self._runtime.parts.embedder.embed([passages(text)[0] for text in texts])
+        vectors = await self.runtime.parts.embedder.embed([passages(text)[0] for text in texts])
         return list(vectors)
 
     # -- reading
 
+    @operation("GET /v1/conversations/{id}/topics", right="read", page="id")
     async def topics(self, *, faded: bool = False) -> list[Topic]:
+        """What is talked about, the most present first; with `faded`, also what has left the active set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
             states = {**(page.load_faded(tx).states.to_dict() if faded else {}), **page.book.states}
@@ -124,7 +147,15 @@ class ConversationTopics:
 
         return await self._read_topics(read, [])
 
+    @operation(
+        "GET /v1/conversations/{id}/topics/{topic_id as topic}/context",
+        right="read",
+        name="topic_context",
+        wrap="messages",
+    )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
+        the topic that is being talked of; empty if nothing was said yet."""
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -141,9 +172,15 @@ class ConversationTopics:
 
         return await self._read_topics(read, [])
 
+    @operation(
+        "GET /v1/conversations/{id}/topics/{topic_id as topic}/messages",
+        right="read",
+        name="topic_history",
+    )
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
+        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
             parts = self._topic_parts(tx, page, topic_id)
@@ -153,7 +190,9 @@ class ConversationTopics:
 
         return await self._read_topics(read, [])
 
+    @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+        """A topic in figures; without an id, the one that is being talked of."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -177,19 +216,22 @@ class ConversationTopics:
 
         stats = await self._read_topics(read, None)
         if stats is None:
-            raise NotFound(f"conversation {self._id!r} has no topics yet; they begin with its first message")
+            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; they begin with its first message")
         return stats
 
+    @operation("GET /v1/conversations/{id}/topic-search", right="read")
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        query = self._runtime.parts.secrets.mask(rules.check_text("query", query))
+        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
+        them, by their titles and by their tags."""
+        query = self.runtime.parts.secrets.mask(rules.check_text("query", query))
         count = rules.check_number("limit", limit, MAX_TOPICS)
-        parts = self._runtime.parts
+        parts = self.runtime.parts
         vector = (await parts.embedder.embed([text_to_compare(query, parts.clock.now())]))[0]
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
-            self._runtime.index.check_embedder(tx)
-            where = Filter(self._space, conversation=self._id)
-            source = open_source(tx, self._runtime.indexes, where.space, where.user, now)
+            self.runtime.index.check_embedder(tx)
+            where = Filter(self.scope.space, conversation=self.scope.id)
+            source = open_source(tx, self.runtime.indexes, where.space, where.user, now)
             hits = recall.search(tx, source, where, query, vector, LOOKED_AT, now, parts.weights)
             states = {**page.load_faded(tx).states.to_dict(), **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
@@ -209,7 +251,7 @@ class ConversationTopics:
 
         return await self._read_topics(read, [])
 
-    async def subject(self) -> str:
+    async def _subject(self) -> str:
         """What is being talked of, in a few words."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> str:
@@ -220,7 +262,9 @@ class ConversationTopics:
 
     # -- correcting
 
+    @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -232,7 +276,15 @@ class ConversationTopics:
 
         return await self._change_topic(change)
 
+    @operation(
+        "POST /v1/conversations/{id}/topics/{topic_id as topic}/unmerge",
+        right="write",
+        name="unmerge_topic",
+        once="words",
+    )
     async def undo_merge(self, topic_id: str) -> Topic:
+        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
+        now on. Returns it."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -244,8 +296,10 @@ class ConversationTopics:
 
         return await self._change_topic(change)
 
+    @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        new_tags = [self._runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
+        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
+        new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "there are none; name at least one")
 
@@ -257,7 +311,14 @@ class ConversationTopics:
 
         return await self._change_topic(change)
 
+    @operation(
+        "POST /v1/conversations/{id}/topics/{topic_id as topic}/feedback",
+        right="write",
+        name="rate_topic",
+        once="words",
+    )
     async def feedback(self, topic_id: str, score: int) -> Topic:
+        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
         if isinstance(score, bool) or score not in (1, -1):
             raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
 
@@ -271,27 +332,27 @@ class ConversationTopics:
     # -- internals
 
     async def _read_topics(self, read: Callable[[Tx, TopicPage, datetime], T], otherwise: T) -> T:
-        runtime = self._runtime
-        now = self._runtime.parts.clock.now()
-        await runtime.catch_up(self._space, VIEW)
+        runtime = self.runtime
+        now = self.runtime.parts.clock.now()
+        await runtime.catch_up(self.scope.space, VIEW)
 
         def run(tx: Tx) -> T:
-            if self._scope.find(tx) is None:
+            if self.scope.find(tx) is None:
                 return otherwise
-            return read(tx, runtime.topics.read_page(tx, self._space, self._id), now)
+            return read(tx, runtime.topics.read_page(tx, *self.scope.place), now)
 
         return await runtime.read(run)
 
     async def _change_topic(self, change: Callable[[Tx, TopicPage, datetime], int]) -> Topic:
-        runtime = self._runtime
-        now = self._runtime.parts.clock.now()
-        await runtime.catch_up(self._space, VIEW)
+        runtime = self.runtime
+        now = self.runtime.parts.clock.now()
+        await runtime.catch_up(self.scope.space, VIEW)
 
         def run(tx: Tx) -> Topic:
-            if self._scope.find(tx) is None:
-                raise NotFound(f"conversation {self._id!r} has no topics yet; they begin with its first message")
-            lock_conversation(tx, self._space, self._id)
-            page = runtime.topics.read_page(tx, self._space, self._id)
+            if self.scope.find(tx) is None:
+                raise NotFound(f"conversation {self.scope.id!r} has no topics yet; they begin with its first message")
+            lock_conversation(tx, *self.scope.place)
+            page = runtime.topics.read_page(tx, *self.scope.place)
             first = change(tx, page, now)
             runtime.topics.write_page(tx, page)
             return self._build_topic(tx, page, first, now)
@@ -300,7 +361,7 @@ class ConversationTopics:
 
     async def _summarise_packed(self, topic_id: str | None) -> None:
         """Summarise the packed messages of a topic with the built-in writer, unless a summary covers them already."""
-        runtime = self._runtime
+        runtime = self.runtime
 
         def look(tx: Tx, page: TopicPage, now: datetime) -> list[PendingTopic]:
             parts = [part for part in self._topic_parts(tx, page, topic_id) if part.packed_upto]
@@ -318,8 +379,8 @@ class ConversationTopics:
         ]  # a model writes its own later
 
         def keep(tx: Tx) -> None:
-            lock_conversation(tx, self._space, self._id)
-            runtime.titles.store_texts(tx, rows.place_of(self._space, self._id), summaries)
+            lock_conversation(tx, *self.scope.place)
+            runtime.titles.store_texts(tx, rows.place_of(*self.scope.place), summaries)
 
         await runtime.write(keep)
 

@@ -22,10 +22,11 @@ import numpy as np
 
 from everword.documents import validation_and_filters as rules
 from everword.errors import ScopeError
+from everword.log.access import PROGRAM, Access
+from everword.log.operations import Operation, operation
 from everword.log.rules import check_id, check_items, check_number, check_text, has_expired
-from everword.memory.faces import DocumentsFace
 from everword.memory.runtime import Runtime
-from everword.model.documents import Change, Document
+from everword.model import Change, Document
 from everword.ports import Tx, Vectors
 
 T = TypeVar("T")
@@ -39,17 +40,20 @@ MAX_OFFSET = 2**31 - 1
 MAX_QUERY = 1 << 20  # bytes
 
 
-class AsyncDocuments(DocumentsFace):
-    """The documents of one space; with an `owner`, of one user alone: nobody else's are seen, replaced or removed."""
+class DocumentsFace:
+    """The documents of one space: what programs keep under keys of their own."""
 
-    space: str
+    space: str | None
+    runtime: Runtime
+    owner_filter: Row
 
-    def __init__(self, runtime: Runtime, space: str, owner: str | None = None) -> None:
-        self.runtime = runtime
-        self.owner = owner
-        self.space = space
-        self.owner_filter: Row = {"space": space} if owner is None else {"space": space, "user_id": owner}
-
+    @operation(
+        "PUT /v1/spaces/{space as id}/documents/{key}",
+        right="write",
+        tells="request",
+        name="put_documents",
+        by_hand=True,
+    )
     async def put(
         self,
         namespace: Sequence[str],
@@ -60,15 +64,32 @@ class AsyncDocuments(DocumentsFace):
         texts: Sequence[str] | None = None,
         expires: datetime | timedelta | None = None,
     ) -> Document:
+        """Keep a JSON object under a key, in the place of the one that was there.
+
+        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
+        that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or
+        a span of time from now) it is gone; without `expires` it stays, also if the one before was to expire.
+        """
         return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
+    @operation("GET /v1/spaces/{space as id}/documents/{key}", right="read", name="document", by_hand=True)
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
+        """The document under a key, if there is one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
         rows = await self.runtime.read(lambda tx: unexpired_rows(tx.rows(TABLE, limit=1, where=where), now))
         return document_of_row(rows[0]) if rows else None
 
+    @operation(
+        "DELETE /v1/spaces/{space as id}/documents/{key}",
+        right="write",
+        tells="nothing",
+        name="remove_document",
+        once="nothing",
+        wrap="removed",
+    )
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
+        """Take a document away, for good; says whether there was one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
 
@@ -79,27 +100,39 @@ class AsyncDocuments(DocumentsFace):
 
         return await self.runtime.write(write)
 
+    @operation(
+        "POST /v1/spaces/{space as id}/documents", right="write", tells="request", name="put_documents", by_hand=True
+    )
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
+        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
         now = self.runtime.parts.clock.now()
         ready = [rules.check_change(change, now) for change in check_items("changes", changes, Change)]
-        return await self.runtime.write(lambda tx: apply_changes(tx, self.space, ready, now, self.owner))
+        return await self.runtime.write(lambda tx: apply_changes(tx, self.owner_filter, ready, now))
 
+    @operation(
+        "POST /v1/spaces/{space as id}/documents", right="write", tells="request", name="put_documents", by_hand=True
+    )
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
+        """Change documents of one namespace by what they are: nobody else changes them in between.
+
+        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
+        """
         namespace_key = rules.join_namespace(namespace)
         rules.check_decide(decide)
         now = self.runtime.parts.clock.now()
 
         def write(tx: Tx) -> T:
-            tx.lock(LOCK, self.space, namespace_key)
+            tx.lock(LOCK, self.owner_filter["space"], namespace_key)
             rows = unexpired_rows(tx.rows(TABLE, where={**self.owner_filter, "namespace": namespace_key}), now)
             changes, answer = decide({row["key"]: document_of_row(row) for row in rows})
-            apply_changes(tx, self.space, [rules.check_change(change, now) for change in changes], now, self.owner)
+            apply_changes(tx, self.owner_filter, [rules.check_change(change, now) for change in changes], now)
             return answer
 
         return await self.runtime.write(write)
 
+    @operation("POST /v1/spaces/{space as id}/document-search", right="read", name="search_documents")
     async def search(
         self,
         namespace: Sequence[str] = (),
@@ -109,6 +142,11 @@ class AsyncDocuments(DocumentsFace):
         limit: int = 10,
         offset: int = 0,
     ) -> list[Document]:
+        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+
+        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        """
         prefix = rules.join_namespace(namespace)
         count = check_number("limit", limit, MAX_LIMIT)
         skip = check_offset(offset)
@@ -129,6 +167,7 @@ class AsyncDocuments(DocumentsFace):
         order = sorted(range(len(rows)), key=lambda i: nearness(scores[i]), reverse=True)
         return [document_of_row(rows[i], scores[i]) for i in order[skip : skip + count]]
 
+    @operation("GET /v1/spaces/{space as id}/namespaces", right="read", by_hand=True)
     async def namespaces(
         self,
         *,
@@ -138,6 +177,10 @@ class AsyncDocuments(DocumentsFace):
         limit: int | None = None,
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
+        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
+
+        With `depth`, cut to so many names, each once.
+        """
         for part in (prefix, suffix):
             rules.join_namespace(part)
         max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)
@@ -194,6 +237,23 @@ class AsyncDocuments(DocumentsFace):
         return [matrix if len(matrix) else None for matrix in matrices]
 
 
+class AsyncDocuments(DocumentsFace):
+    """The documents of one space, for whoever has an access. For one that is bound to a user, nobody else's
+    documents are seen, replaced or removed."""
+
+    space: str
+
+    def __init__(self, runtime: Runtime, space: str, access: Access = PROGRAM) -> None:
+        self.runtime = runtime
+        self.access = access
+        self.space = space
+        self.owner_filter: Row = {"space": space} if access.user is None else {"space": space, "user_id": access.user}
+
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.access.check_operation(operation.name)
+        return await operation.method(self, *args, **kwargs)
+
+
 # -- for remote callers, who read and write in two steps
 
 
@@ -221,7 +281,7 @@ async def apply_if_unchanged(
         rows = unexpired_rows(tx.rows(TABLE, where={**documents.owner_filter, "namespace": namespace_key}), now)
         if not is_same({row["key"]: document_of_row(row) for row in rows}):
             return None
-        return apply_changes(tx, documents.space, ready, now, documents.owner)
+        return apply_changes(tx, documents.owner_filter, ready, now)
 
     return await documents.runtime.write(write)
 
@@ -229,10 +289,10 @@ async def apply_if_unchanged(
 # -- in a transaction
 
 
-def apply_changes(
-    tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner: str | None = None
-) -> list[Document]:
-    """Make the changes; with an `owner`, only to documents that are that user's, or are new."""
+def apply_changes(tx: Tx, owner_filter: Row, changes: Sequence[Change], now: datetime) -> list[Document]:
+    """Make the changes; with an owner, only to documents that are that user's, or are new."""
+    space = owner_filter["space"]
+    owner = owner_filter.get("user_id")
     documents: list[Document] = []
     for namespace_key in sorted({rules.join_namespace(change.namespace) for change in changes}):
         tx.lock(LOCK, space, namespace_key)  # every writer locks in the same order

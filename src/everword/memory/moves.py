@@ -15,9 +15,10 @@ from everword.changes.removed_knowledge import facts_resting_on
 from everword.errors import Forbidden, InvalidInput, NotFound
 from everword.facts.tables.facts import facts_of
 from everword.log import rules
-from everword.log.access import LOCAL, ConversationScope
+from everword.log.access import scope_for
 from everword.log.audit import Order
-from everword.memory.runtime import Runtime
+from everword.log.operations import operation
+from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import Move, MoveKind
 from everword.ports import Tx
 
@@ -25,36 +26,51 @@ Lock = Callable[[Iterable[str]], None]
 Build = Callable[[Tx, Lock], MovePlan | None]
 
 
-class Moves:
-    """Moves conversations and people to other names, over a runtime."""
+class Moves(MemoryPart):
+    """Moves conversations and people to other names. A user's key may rename what is that user's."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-
+    @operation("POST /v1/conversations/{id}/move", right="admin", once="names")
     async def move_conversation(
-        self, scope: ConversationScope, *, to: str | None, user: str | None, dry_run: bool
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation, give it to another user, or both. A user's key may rename what is that user's."""
-        id = check_movable(scope.id)
+        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
+
+        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
+        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
+        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
+        say only what would move.
+        """
+        scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
+        check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)
         new_user = None if user is None else rules.check_id("user", user)
         if new_id is None and new_user is None:
             raise InvalidInput("to", "is missing, as is user: say where to move it")
-        if scope.access.is_bound and new_user not in (None, scope.access.user):
-            raise Forbidden("not_you", f"this {scope.access.noun} is for one user: it cannot give to another")
+        if self.access.is_bound and new_user not in (None, self.access.user):
+            raise Forbidden("not_you", f"this {self.access.noun} is for one user: it cannot give to another")
 
         def build(tx: Tx, lock: Lock) -> MovePlan | None:
             conversation = scope.find(tx)
-            if conversation is None or (scope.access.is_bound and conversation.user != scope.access.user):
+            if conversation is None or (self.access.is_bound and conversation.user != self.access.user):
                 raise NotFound(f"there is no conversation {id!r} in space {scope.space!r}; nothing was moved")
             return plan_move(tx, scope.space, id, new_id, new_user, lock)
 
-        return await self._move(scope.space, "move", build, scope.access.key_id, dry_run)
+        return await move(self.runtime, scope.space, "move", build, self.access.key_id, dry_run)
 
-    async def merge_users(
-        self, user: str, *, into: str, space: str | None = None, dry_run: bool = False, by: str = LOCAL
-    ) -> Move:
-        """Make all that one user has another's: both are one person."""
+    @operation("POST /v1/users/{user as id}/merge", right="admin", about_all=True, once="names")
+    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        """Make all that one user has another's: two ids of one person.
+
+        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
+        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
+        would move.
+        """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         other_id = rules.check_id("into", into)
@@ -66,24 +82,40 @@ class Moves:
                 raise NotFound(f"user {user_id!r} has nothing in space {space_id!r}; nothing was merged")
             return plan_people(tx, space_id, "merge", user_id, other_id, lock)
 
-        return await self._move(space_id, "merge", build, by, dry_run)
+        return await move(self.runtime, space_id, "merge", build, self.access.key_id, dry_run)
 
-    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False, by: str = LOCAL) -> Move:
-        """Take back a move or a merge."""
+    @operation(
+        "POST /v1/moves/{id}/undo",
+        right="admin",
+        about_all=True,
+        in_query=True,
+        once="names",
+    )
+    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
+
+        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
+        move.
+        """
         space_id = self.runtime.resolve_space(space)
         move_id = rules.check_id("id", id)
-        return await self._move(space_id, "undo", lambda tx, lock: plan_undo(tx, space_id, move_id, lock), by, dry_run)
 
-    async def _move(self, space: str, kind: MoveKind, build: Build, by: str, dry_run: bool) -> Move:
-        now = self.runtime.parts.clock.now()
-        order = make_order(now, kind, "messages", by)
-        if dry_run:
-            return await self.runtime.read(lambda tx: preview(tx, build, space, order))
-        move = await self.runtime.write(lambda tx: carry_out(tx, build, space, order))
-        if move.id:
-            self.runtime.digests.clear()
-            self.runtime.wake()
-        return move
+        def build(tx: Tx, lock: Lock) -> MovePlan:
+            return plan_undo(tx, space_id, move_id, lock)
+
+        return await move(self.runtime, space_id, "undo", build, self.access.key_id, dry_run)
+
+
+async def move(runtime: Runtime, space: str, kind: MoveKind, build: Build, by: str, dry_run: bool) -> Move:
+    """Carry out a plan, or say what it would do."""
+    order = make_order(runtime.parts.clock.now(), kind, "messages", by)
+    if dry_run:
+        return await runtime.read(lambda tx: preview(tx, build, space, order))
+    result = await runtime.write(lambda tx: carry_out(tx, build, space, order))
+    if result.id:
+        runtime.digests.clear()
+        runtime.wake()
+    return result
 
 
 def carry_out(tx: Tx, build: Build, space: str, order: Order) -> Move:

@@ -14,10 +14,12 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from everword.errors import EverwordError
-from everword.memory.faces import MemoryFace
+
+if TYPE_CHECKING:
+    from everword.memory.memory import MemoryFace
 
 T = TypeVar("T")
 

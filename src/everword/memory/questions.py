@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from everword.context.people import facts_for_viewer
 from everword.errors import EmbedderError, InvalidInput, NotFound, ScopeError
@@ -22,9 +23,10 @@ from everword.facts.view import command_of
 from everword.facts.viewers import is_channel, name_for, names_in_context
 from everword.log import rules
 from everword.log.access import Viewer, is_claim
+from everword.log.operations import operation
 from everword.log.tables import find_own_conversation
-from everword.memory.fact_search import rank_facts
-from everword.memory.runtime import Runtime
+from everword.memory.facts import rank_facts
+from everword.memory.runtime import MemoryPart, Runtime
 from everword.memory.search import search_messages
 from everword.model import Fact, Filter, Hit, MemoryAnswer, Role
 from everword.ports import Tx
@@ -49,103 +51,111 @@ class Scope:
     viewer: Viewer
 
 
-class Questions:
-    """Answers questions, over a runtime."""
+class Questions(MemoryPart):
+    """Answers questions."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-
+    @operation("POST /v1/users/{user as id}/ask", right="read")
     async def ask(
-        self,
-        question: str,
-        *,
-        user: str,
-        conversation: str | None = None,
-        space: str | None = None,
-        viewer: Viewer | None = None,
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
     ) -> MemoryAnswer:
-        """`viewer` reads the answer: if none is given, the person themselves, to whom all channels are open, or in a
-        channel everybody there."""
+        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+
+        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
+        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
+        said there alone.
+        """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         if not rules.check_text("question", question, limit=MAX_QUESTION).strip():
             raise InvalidInput("question", "is empty")
-        question = self.runtime.parts.secrets.mask(question)
+        runtime = self.runtime
+        question = runtime.parts.secrets.mask(question)
         place = None if conversation is None else rules.check_id("conversation", conversation)
-        await self.runtime.wait_for_view("facts", space_id)
-        scope = await self.runtime.read(lambda tx: self._scope(tx, space_id, user_id, place, viewer))
-        facts = await self._best_facts(question, scope)
-        hits = await self._best_messages(question, scope)
-        inputs = await self.runtime.read(lambda tx: self._inputs(tx, question, scope, facts, hits))
-        reply, made_by = await self._answer(inputs)
+        # Without a viewer, the person themselves reads the answer, to whom all channels are open.
+        viewer = await self._viewer(space_id)
+        await runtime.wait_for_view("facts", space_id)
+        shared = runtime.parts.share_channels
+        scope = await runtime.read(lambda tx: find_scope(tx, space_id, user_id, place, viewer, shared))
+        facts = await best_facts(runtime, question, scope)
+        hits = await best_messages(runtime, question, scope)
+        today = runtime.parts.clock.now().date()
+        inputs = await runtime.read(lambda tx: build_inputs(tx, question, scope, facts, hits, today))
+        reply, made_by = await answer_question(runtime, inputs)
         cited_facts = tuple(facts[number][0] for number in reply.facts)
         cited_messages = tuple(hits[number].message.without_secrets for number in reply.messages)
         return MemoryAnswer(reply.text, reply.known, made_by, cited_facts, cited_messages)
 
-    def _scope(self, tx: Tx, space: str, person: str, conversation: str | None, viewer: Viewer | None) -> Scope:
-        if conversation is None:
-            return Scope(person, Filter(space, user=person), viewer or Viewer(person, shared=True))
-        missing = NotFound(f"there is no conversation {conversation!r} in space {space!r}")
-        if is_channel(tx, space, conversation):
-            if viewer is not None and not viewer.hears(conversation):
-                raise missing
-            channel = Viewer(channel=conversation, shared=self.runtime.parts.share_channels)
-            return Scope(person, Filter(space, conversation=conversation), channel)
-        try:
-            is_known = find_own_conversation(tx, space, conversation, person) is not None
-        except ScopeError:  # another's: a key of one user is told that there is none
-            is_known = False
-        if not is_known:
-            raise missing
+
+def find_scope(
+    tx: Tx, space: str, person: str, conversation: str | None, viewer: Viewer | None, share_channels: bool
+) -> Scope:
+    """Who is asked about, what may be a source, and who reads the answer: in a channel everybody there."""
+    if conversation is None:
         return Scope(person, Filter(space, user=person), viewer or Viewer(person, shared=True))
+    missing = NotFound(f"there is no conversation {conversation!r} in space {space!r}")
+    if is_channel(tx, space, conversation):
+        if viewer is not None and not viewer.hears(conversation):
+            raise missing
+        channel = Viewer(channel=conversation, shared=share_channels)
+        return Scope(person, Filter(space, conversation=conversation), channel)
+    try:
+        is_known = find_own_conversation(tx, space, conversation, person) is not None
+    except ScopeError:  # another's: a key of one user is told that there is none
+        is_known = False
+    if not is_known:
+        raise missing
+    return Scope(person, Filter(space, user=person), viewer or Viewer(person, shared=True))
 
-    async def _best_facts(self, question: str, scope: Scope) -> list[tuple[Fact, float]]:
-        """The facts that fit a question best. The person's name in it is no reason for a fact: they are all theirs."""
 
-        def read(tx: Tx) -> tuple[str, list[Fact]]:
-            space = scope.where.space
-            name = name_for(tx, space, scope.person, scope.viewer)
-            return name, facts_for_viewer(tx, space, scope.person, scope.viewer, self.runtime.parts.clock.now())
+async def best_facts(runtime: Runtime, question: str, scope: Scope) -> list[tuple[Fact, float]]:
+    """The facts that fit a question best. The person's name in it is no reason for a fact: they are all theirs."""
 
-        name, facts = await self.runtime.read(read)
-        query = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", " ", question)
-        return (await rank_facts(self.runtime, query, facts))[:FACTS]
-
-    async def _best_messages(self, question: str, scope: Scope) -> list[Hit]:
-        try:
-            hits = await search_messages(self.runtime, question, scope.where, 2 * MESSAGES)
-        except EmbedderError:  # the facts are enough to go on
-            return []
-        return [hit for hit in hits if command_of(hit.message) not in NOT_SOURCES][:MESSAGES]
-
-    def _inputs(
-        self, tx: Tx, question: str, scope: Scope, facts: Sequence[tuple[Fact, float]], hits: Sequence[Hit]
-    ) -> AskInputs:
-        """What is asked, with as many of the facts and messages as the budget allows."""
+    def read(tx: Tx) -> tuple[str, list[Fact]]:
         space = scope.where.space
-        authors = {hit.message.author for hit in hits if hit.message.role == "user"}
-        names = names_in_context(tx, space, {*authors, *(fact.speaker for fact, _ in facts)}, scope.viewer)
-        fact_lines = [Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
-        shown_facts = lines_within(fact_lines, CHARACTERS // 2)
-        stems = selection.stems(question)
-        speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
-        labels = author_labels([*speakers, ("user", scope.person)], names)
-        message_lines = [Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
-        room = CHARACTERS - sum(len(line.text) for line in shown_facts)
         name = name_for(tx, space, scope.person, scope.viewer)
-        today = self.runtime.parts.clock.now().date()
-        return AskInputs(question, name, today, shown_facts, lines_within(message_lines, room))
+        return name, facts_for_viewer(tx, space, scope.person, scope.viewer, runtime.parts.clock.now())
 
-    async def _answer(self, inputs: AskInputs) -> tuple[AskReply, str]:
-        """The model's answer, or the offline one if there is no model, or if it hangs longer than a model may."""
-        if not inputs.facts and not inputs.messages:
-            return ask_task.offline(inputs), "offline"
-        try:
-            async with asyncio.timeout(self.runtime.parts.model_seconds):
-                result = await self.runtime.tasks.ask(ask_task, inputs)
-        except TimeoutError:
-            return ask_task.offline(inputs), "offline"
-        return result.reply, result.made_by
+    name, facts = await runtime.read(read)
+    query = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", " ", question)
+    return (await rank_facts(runtime, query, facts))[:FACTS]
+
+
+async def best_messages(runtime: Runtime, question: str, scope: Scope) -> list[Hit]:
+    try:
+        hits = await search_messages(runtime, question, scope.where, 2 * MESSAGES)
+    except EmbedderError:  # the facts are enough to go on
+        return []
+    return [hit for hit in hits if command_of(hit.message) not in NOT_SOURCES][:MESSAGES]
+
+
+def build_inputs(
+    tx: Tx, question: str, scope: Scope, facts: Sequence[tuple[Fact, float]], hits: Sequence[Hit], today: date
+) -> AskInputs:
+    """What is asked, with as many of the facts and messages as the budget allows."""
+    space = scope.where.space
+    authors = {hit.message.author for hit in hits if hit.message.role == "user"}
+    names = names_in_context(tx, space, {*authors, *(fact.speaker for fact, _ in facts)}, scope.viewer)
+    fact_lines = [Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
+    shown_facts = lines_within(fact_lines, CHARACTERS // 2)
+    stems = selection.stems(question)
+    speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
+    labels = author_labels([*speakers, ("user", scope.person)], names)
+    message_lines = [Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
+    room = CHARACTERS - sum(len(line.text) for line in shown_facts)
+    name = name_for(tx, space, scope.person, scope.viewer)
+    return AskInputs(question, name, today, shown_facts, lines_within(message_lines, room))
+
+
+async def answer_question(runtime: Runtime, inputs: AskInputs) -> tuple[AskReply, str]:
+    """The model's answer, or the offline one if there is no model, or if it hangs longer than a model may."""
+    if not inputs.facts and not inputs.messages:
+        return ask_task.offline(inputs), "offline"
+    try:
+        async with asyncio.timeout(runtime.parts.model_seconds):
+            result = await runtime.tasks.ask(ask_task, inputs)
+    except TimeoutError:
+        return ask_task.offline(inputs), "offline"
+    return result.reply, result.made_by
 
 
 def lines_within(lines: Sequence[Line], characters: int) -> tuple[Line, ...]:

@@ -9,7 +9,7 @@ any edit. What is looked for is what the detector finds today, and what was mark
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,8 +21,8 @@ from everword.facts.tables import people as profiles
 from everword.facts.view import command_of
 from everword.follow.view import View
 from everword.log import audit, rules
-from everword.log.access import LOCAL
 from everword.log.audit import Order
+from everword.log.operations import operation
 from everword.log.rules import edited_fields
 from everword.log.secret_policy import find_in_message, placeholder_marks
 from everword.log.tables import (
@@ -34,7 +34,7 @@ from everword.log.tables import (
     every_message,
     warn_of_damage,
 )
-from everword.memory.runtime import Runtime
+from everword.memory.runtime import MemoryPart
 from everword.model import Filter, LogChange, Message, Redaction
 from everword.ports import Tx
 from everword.secrets.marks import mask_parts
@@ -51,12 +51,10 @@ class SecretsFound:
     kinds: tuple[str, ...]
 
 
-class Redactions:
-    """Finds and replaces secrets in the log, over a runtime, and notes for the audit who did."""
+class Redactions(MemoryPart):
+    """Finds and replaces secrets in the log, and notes for the audit who did."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-
+    @operation("POST /v1/redact", right="admin", about_all=True, once="names")
     async def redact(
         self,
         *,
@@ -64,10 +62,10 @@ class Redactions:
         conversation: str | None = None,
         dry_run: bool = False,
         space: str | None = None,
-        by: str = LOCAL,
-        progress: Callable[[int], None] = lambda _: None,
     ) -> Redaction:
-        """Replace the secrets in the messages that fit; `progress` is told how many messages were looked at."""
+        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
+        `dry_run`, say only how many there are."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -76,32 +74,21 @@ class Redactions:
             conversation=None if conversation is None else rules.check_id("conversation", conversation),
         )
         now = runtime.parts.clock.now()
-        order = make_order(now, "redact", "messages", by)
+        order = make_order(now, "redact", "messages", self.access.key_id)
         await runtime.held.write_all()
         kinds = Counter[str]()
         conversations = Counter[str]()
         views = [] if dry_run else [follower.view for follower in runtime.followers.values()]
         place: tuple[str, int] | None = (where.conversation or "", 0)
-        count = 0
         while place is not None:
-            page, place, read_count = await runtime.read(partial(find_page, where, place))
+            page, place = await runtime.read(partial(find_page, where, place))
             for secrets in page:
                 if dry_run or await runtime.write(partial(redact_message, space_id, secrets, order, views)):
                     kinds.update(secrets.kinds)
                     conversations[secrets.conversation] += 1
-            count += read_count
-            progress(count)
         id = "" if dry_run or not conversations else order.id
         redaction = Redaction(id, space_id, now, dry_run, conversations.total(), dict(conversations), dict(kinds))
-        return await self._end(redaction) if id else redaction
-
-    async def _end(self, redaction: Redaction) -> Redaction:
-        """Clear what is in memory and in the files of what was replaced."""
-        self.runtime.digests.clear()
-        self.runtime.held.forget()
-        leftovers = await self.runtime.scrub()
-        self.runtime.wake()
-        return replace(redaction, left=leftovers)
+        return replace(redaction, left=await runtime.clear_removed()) if id else redaction
 
 
 # -- finding
@@ -116,15 +103,15 @@ def look_for_secrets(tx: Tx) -> Iterator[tuple[str, bool]]:
             yield message.space, bool(find_in_message(message.content, message.metadata))
 
 
-def find_page(where: Filter, after: tuple[str, int], tx: Tx) -> tuple[list[SecretsFound], tuple[str, int] | None, int]:
-    """The messages with secrets among the next ones, where to go on (None at the end), and how many were read."""
+def find_page(where: Filter, after: tuple[str, int], tx: Tx) -> tuple[list[SecretsFound], tuple[str, int] | None]:
+    """The messages with secrets among the next ones, and where to go on (None at the end)."""
     page = tx.messages(where, after=after, limit=PAGE, damaged=warn_of_damage)
     places: list[SecretsFound] = []
     for id in dict.fromkeys(message.conversation for message in page):
         messages = [message for message in page if message.conversation == id and not message.erased]
         places += find_in_conversation(tx, where.space, id, messages)
     end = (page[-1].conversation, page[-1].turn) if len(page) == PAGE else None
-    return places, end, len(page)
+    return places, end
 
 
 def find_in_conversation(tx: Tx, space: str, id: str, messages: Sequence[Message]) -> Iterator[SecretsFound]:

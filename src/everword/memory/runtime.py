@@ -25,6 +25,7 @@ from everword.follow.calls import Callers, CallThreads, StoreCalls, ThreadsClose
 from everword.held.writer import HeldMessages
 from everword.log import rules
 from everword.log import tables as log
+from everword.log.access import Access, Viewer
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
@@ -390,6 +391,15 @@ class Runtime:
             kind = type(error).__name__
             return (f"the store's files may still hold what was removed ({kind}): run `everword scrub`",)
 
+    async def clear_removed(self) -> tuple[str, ...]:
+        """Clear what was removed out of memory and out of the store's files, and wake the views. Returns what is
+        left."""
+        self.digests.clear()
+        self.held.forget()
+        leftovers = await self.scrub()
+        self.wake()
+        return leftovers
+
     async def catch_up(self, space: str, *views: str) -> None:
         """Wait a moment until what this process has just added to a space is searchable, and is in these views."""
         for name in (self.index.name, *views):
@@ -480,6 +490,21 @@ class Runtime:
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
         return self.parts.space if space is None else rules.check_id("space", space)
+
+
+class MemoryPart:
+    """Some of the operations of a memory: each is a method that stands under its declaration, and is done here.
+
+    They work over the runtime of a memory in this process, for whoever has the access. A client of a server has the
+    same methods and no runtime: it sends each call, and the server runs it.
+    """
+
+    runtime: Runtime
+    access: Access
+
+    async def _viewer(self, space: str) -> Viewer | None:
+        """Who reads the answers; None for a program, which decides itself what it shows."""
+        return None
 
 
 async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:

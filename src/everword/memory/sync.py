@@ -1,7 +1,7 @@
 """The same memory for programs without an event loop: every method waits for the asynchronous one.
 
 A separate thread runs the loop, so that views follow the log while the program does other things. This file is written
-by `scripts/blocking.py` from the declarations in `everword.memory.faces`.
+by `scripts/blocking.py` from the operations, which are declared by `@operation` on their methods.
 """
 
 # fmt: off
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from everword.memory.faces import ConversationFace, DocumentsFace
 from everword.memory.private_loop import LoopThread, OwnLoop
 from everword.model import (
     Added, Answer, AuditLine, Batch, Budget, BudgetName, Change, ChatMessage, Chunk, Context, Conversation, Deletion,
@@ -21,6 +20,10 @@ from everword.model import (
     TopicMessage, TopicStats, Verification, Whom,
 )
 from everword.model.topics import IMPORTANCE
+
+if TYPE_CHECKING:
+    from everword.memory.conversation import ConversationFace
+    from everword.memory.documents import DocumentsFace
 
 
 T = TypeVar("T")
@@ -33,20 +36,20 @@ class BlockingMemory(OwnLoop):
         """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         return BlockingConversation(self._inner.conversation(id, user=user, space=space), self._private)
 
+    def documents(self, *, space: str | None = None) -> BlockingDocuments:
+        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        return BlockingDocuments(self._inner.documents(space=space), self._private)
+
+    def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        """Add messages to several conversations in one transaction: all of them, or none."""
+        return self._private.wait(self._inner.add_many(batches))
+
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
         everything was removed is not listed."""
         return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
-
-    def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Add messages to several conversations in one transaction: all of them, or none."""
-        return self._private.wait(self._inner.add_many(batches))
-
-    def documents(self, *, space: str | None = None) -> BlockingDocuments:
-        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
-        return BlockingDocuments(self._inner.documents(space=space), self._private)
 
     def search(
         self, query: str, *, user: str | None = None, conversation: str | None = None, role: Role | None = None,
@@ -63,17 +66,6 @@ class BlockingMemory(OwnLoop):
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
             floor=floor, kinds=kinds, space=space,
         ))
-
-    def ask(
-        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
-    ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages; says which of them the answer rests on.
-
-        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
-        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
-        said there alone.
-        """
-        return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
 
     def settle(self, timeout: float = 60.0) -> int:
         """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
@@ -104,79 +96,6 @@ class BlockingMemory(OwnLoop):
             user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets,
         ))
 
-    def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good."""
-        return self._private.wait(self._inner.erase(user=user, space=space))
-
-    def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
-        """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
-        what would go from which view."""
-        return self._private.wait(self._inner.delete_conversation(id, space=space, dry_run=dry_run))
-
-    def delete(
-        self, *, before: datetime | None = None, user: str | None = None, query: str | None = None,
-        dry_run: bool = False, space: str | None = None,
-    ) -> Deletion:
-        """Remove the messages that fit all that is given, and all that was derived from them, for good.
-
-        Those of before a time, of one user as `erase` means it, and with a phrase in them: `query` is matched word for
-        word, whatever its case, and not by meaning. On a `dry_run`, say only what would go from which view.
-        """
-        return self._private.wait(self._inner.delete(
-            before=before, user=user, query=query, dry_run=dry_run, space=space,
-        ))
-
-    def move_conversation(
-        self, id: str, *, to: str | None = None, user: str | None = None, space: str | None = None,
-        dry_run: bool = False,
-    ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
-
-        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
-        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
-        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
-        say only what would move.
-        """
-        return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
-
-    def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Make all that one user has another's: two ids of one person.
-
-        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
-        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
-        would move.
-        """
-        return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
-
-    def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
-
-        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
-        move.
-        """
-        return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
-
-    def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
-        first."""
-        return self._private.wait(self._inner.audit(limit=limit, space=space))
-
-    def redact(
-        self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
-        space: str | None = None,
-    ) -> Redaction:
-        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
-        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
-        `dry_run`, say only how many there are."""
-        return self._private.wait(self._inner.redact(
-            user=user, conversation=conversation, dry_run=dry_run, space=space,
-        ))
-
-    def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
-        remove it."""
-        return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
-
     def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing."""
         return self._private.wait(self._inner.verify())
@@ -197,6 +116,18 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
         ))
+
+    def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
+        return self._private.wait(self._inner.refused_facts(user=user, space=space))
+
+    def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        """Every value a key has had, oldest first, with the times between which it was so."""
+        return self._private.wait(self._inner.fact_history(key, user=user, space=space))
+
+    def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        """The messages a fact came from, oldest first."""
+        return self._private.wait(self._inner.why(fact, user=user, space=space))
 
     def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
         """One fact by its id, also one that no longer holds."""
@@ -237,18 +168,6 @@ class BlockingMemory(OwnLoop):
         somebody else can delete only what they said themselves.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
-
-    def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
-        return self._private.wait(self._inner.refused_facts(user=user, space=space))
-
-    def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times between which it was so."""
-        return self._private.wait(self._inner.fact_history(key, user=user, space=space))
-
-    def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        """The messages a fact came from, oldest first."""
-        return self._private.wait(self._inner.why(fact, user=user, space=space))
 
     def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None,
@@ -312,6 +231,90 @@ class BlockingMemory(OwnLoop):
     def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
         """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
         return self._private.wait(self._inner.who_is(name, speaker=speaker, space=space))
+
+    def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
+    ) -> MemoryAnswer:
+        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+
+        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
+        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
+        said there alone.
+        """
+        return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
+
+    def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
+        what would go from which view."""
+        return self._private.wait(self._inner.delete_conversation(id, space=space, dry_run=dry_run))
+
+    def delete(
+        self, *, before: datetime | None = None, user: str | None = None, query: str | None = None,
+        dry_run: bool = False, space: str | None = None,
+    ) -> Deletion:
+        """Remove the messages that fit all that is given, and all that was derived from them, for good.
+
+        Those of before a time, of one user as `erase` means it, and with a phrase in them: `query` is matched word for
+        word, whatever its case, and not by meaning. On a `dry_run`, say only what would go from which view.
+        """
+        return self._private.wait(self._inner.delete(
+            before=before, user=user, query=query, dry_run=dry_run, space=space,
+        ))
+
+    def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        """Remove a person's messages and all that was derived from them, for good."""
+        return self._private.wait(self._inner.erase(user=user, space=space))
+
+    def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
+        remove it."""
+        return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
+
+    def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
+        first."""
+        return self._private.wait(self._inner.audit(limit=limit, space=space))
+
+    def redact(
+        self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
+        `dry_run`, say only how many there are."""
+        return self._private.wait(self._inner.redact(
+            user=user, conversation=conversation, dry_run=dry_run, space=space,
+        ))
+
+    def move_conversation(
+        self, id: str, *, to: str | None = None, user: str | None = None, space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
+
+        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
+        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
+        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
+        say only what would move.
+        """
+        return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
+
+    def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        """Make all that one user has another's: two ids of one person.
+
+        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
+        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
+        would move.
+        """
+        return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
+
+    def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
+
+        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
+        move.
+        """
+        return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
 
 class BlockingConversation:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import tempfile
 import threading
 
+from everword.library import Memory
 from everword.model import Draft
-from everword.wiring import Memory
 
 SECONDS = 60.0  # to wait for each thread, which has nothing to do any more
 TEXTS = (

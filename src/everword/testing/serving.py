@@ -19,8 +19,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from everword.config import Settings
+from everword.library import AsyncMemory
 from everword.ports import Store
-from everword.wiring import AsyncMemory, open_store
+from everword.wiring import open_store
 
 PATIENCE = 30.0  # seconds
 TICK, TICKS = 0.1, 864_000  # seconds, and how many are counted

@@ -27,7 +27,7 @@ from everword.errors import EverwordError
 from everword.log.access import Access
 from everword.log.operations import OPERATIONS, declare_operations
 from everword.log.rules import MAX_ID
-from everword.memory.seen_by import SeenMemory
+from everword.memory.memory import SeenMemory
 from everword.parsing import UnreadableJson, check_json
 from everword.server import WHOLE_BODY, ServerOptions
 from everword.server.door import loopback

@@ -24,8 +24,7 @@ from pydantic import BaseModel, Field, ValidationError
 from everword.context.people import text_with_speaker
 from everword.errors import EverwordError, InvalidInput, NotFound, ScopeError
 from everword.log.access import Access
-from everword.memory.memory import MemoryEngine
-from everword.memory.seen_by import SeenMemory
+from everword.memory.memory import MemoryEngine, SeenMemory
 from everword.model import Fact
 from everword.parsing import UnreadableJson, read_json
 from everword.server.problems import Problem, describe_error, logger, problem_of, validation_problem

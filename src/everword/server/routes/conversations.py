@@ -23,8 +23,8 @@ from everword.errors import EverwordError, InvalidInput
 from everword.log.rules import ONCE, parse_expiry
 from everword.log.secret_policy import masked
 from everword.memory import idempotency
-from everword.memory.edits import Edits
-from everword.memory.seen_by import SeenConversation
+from everword.memory.conversation import AsyncConversation
+from everword.memory.removal import read_message, remove_conversation
 from everword.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
 from everword.model.topics import IMPORTANCE
 from everword.server.door.access import Caller, caller_for
@@ -58,7 +58,7 @@ router = APIRouter(prefix="/v1", tags=["conversations"])
 router_of_others = APIRouter(prefix="/v1")
 
 
-def chat_of(caller: Caller, id: str, user: str | None) -> SeenConversation:
+def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
     return caller.memory.conversation(id, user=user, space=caller.space)
 
 
@@ -348,7 +348,7 @@ async def edit_message(
     chat = chat_of(caller, id, body.user)
     name = parse_turn(message) if by == "turn" else message
     # Stored without its words: a repeated request is answered with the message as it is then.
-    brief = StoredForm(lambda edited: edited.id, partial(Edits(caller.memory.runtime).read_message, chat.inner.scope))
+    brief = StoredForm(lambda edited: edited.id, partial(read_message, caller.memory.runtime, chat.scope))
     work = partial(chat.edit, name, body.text, metadata=body.metadata)
     return await answer_once(caller, key, work, brief, repeats="nothing")
 
@@ -362,6 +362,6 @@ async def delete_conversation(
     key: IdempotencyKey = None,
 ) -> Response:
     """Remove all messages of a conversation and all that was derived from them, for good."""
-    scope = chat_of(caller, id, user).inner.scope
-    work = partial(caller.memory.engine.deletions.delete_conversation, scope, dry_run=dry_run)
+    scope = chat_of(caller, id, user).scope
+    work = partial(remove_conversation, caller.memory.runtime, scope, dry_run=dry_run)
     return await answer_once(caller, key, work, repeats="names")

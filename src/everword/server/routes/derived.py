@@ -1,4 +1,4 @@
-"""The routes that follow from the declarations in `memory.faces`: path, query and body from the signature, the
+"""The routes that follow from the declarations in `memory`: path, query and body from the signature, the
 description from the docstring, the answer from what the method returns.
 
 An argument that is in no path comes in the query of a GET or DELETE, else in the body. What it may be is said by its
@@ -23,8 +23,9 @@ from everword.errors import InvalidInput
 from everword.log.operations import PLACE, Operation, operations_of
 from everword.log.rules import parse_expiry
 from everword.memory.commands import MAX_NAMES
-from everword.memory.documents import MAX_LIMIT, MAX_OFFSET
-from everword.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+from everword.memory.conversation import ConversationFace
+from everword.memory.documents import MAX_LIMIT, MAX_OFFSET, DocumentsFace
+from everword.memory.memory import MemoryFace
 from everword.model import FactCategory, HitKind
 from everword.server.door.access import caller_for, caller_in_path_space, caller_of_all_spaces
 from everword.server.routes import shapes

@@ -114,8 +114,7 @@ class NamespacePage(BaseModel):
 
 
 def documents_of(caller: Caller) -> AsyncDocuments:
-    documents: AsyncDocuments = caller.memory.documents(space=caller.space).inner
-    return documents
+    return caller.memory.documents(space=caller.space)
 
 
 @router.get("/documents", response_model=DocumentPage)

@@ -18,12 +18,12 @@ from starlette.responses import Response
 
 from everword.errors import InvalidInput, NotFound
 from everword.log.access import ConversationScope
+from everword.memory.conversation import AsyncConversation
 from everword.memory.inspection.conversations import ListedConversation, lines_of, names_within, recent_lines
 from everword.memory.inspection.episodes import active_episodes, read_episode
 from everword.memory.inspection.messages import MessagePage, read_page
 from everword.memory.inspection.receipts import find_receipt
 from everword.memory.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
-from everword.memory.seen_by import SeenConversation
 from everword.model import Deletion, Topic
 from everword.server.door.access import Caller, caller_for
 from everword.server.problems import Problem
@@ -148,7 +148,7 @@ async def export_conversation(caller: Annotated[Caller, caller_for("export")], i
     return response
 
 
-def chat_of(caller: Caller, conversation: str) -> SeenConversation:
+def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
     return caller.memory.conversation(conversation, space=caller.space)
 
 

@@ -1,0 +1,254 @@
+"""The log as a whole and the views that follow it: listed, searched, exported, proved, settled, rebuilt.
+
+These operations need little but the store and the index. A command that only searches opens a `SearchEngine`, which has
+no others: the rooms behind them take longer to import than the search takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from everword.errors import DamagedMessage, InvalidInput
+from everword.follow.ask import activity_of
+from everword.log import rules
+from everword.log import tables as log
+from everword.log.access import PROGRAM
+from everword.log.operations import Operation, operation
+from everword.memory.runtime import DAYS, MemoryPart, Parts, Runtime
+from everword.memory.search import MAX_LIMIT, check_search, search
+from everword.model import (
+    Conversation,
+    Degraded,
+    Filter,
+    Hit,
+    HitKind,
+    Message,
+    Retried,
+    Role,
+    Stats,
+    Verification,
+)
+from everword.ports import Tx
+from everword.recall.view import EMBEDDER
+
+PAGE = 500  # messages read at a time by export and history
+LEAVE_OUT = "To export what is readable: everword export --salvage, or export(salvage=True)"
+
+
+class LogAndViews(MemoryPart):
+    """What can be asked of the log as a whole, and of its views."""
+
+    @operation("GET /v1/conversations", right="read", by_hand=True)
+    async def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
+        everything was removed is not listed."""
+        space_id = self.runtime.resolve_space(space)
+        count = rules.check_number("limit", limit, MAX_LIMIT)
+        user_id = None if user is None else rules.check_id("user", user)
+        start = (space_id, after if after == "" else rules.check_id("after", after))
+        return await self.runtime.read(
+            lambda tx: tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
+        )
+
+    @operation("POST /v1/search", right="read")
+    async def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        role: Role | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        limit: int = 10,
+        floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
+        space: str | None = None,
+    ) -> list[Hit]:
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
+
+        With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
+        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
+        the `kind` "fact", the `fact`, and the newest message that it comes from.
+        """
+        request = check_search(
+            self.runtime,
+            query,
+            user=user,
+            conversation=conversation,
+            role=role,
+            after=after,
+            before=before,
+            limit=limit,
+            floor=floor,
+            kinds=kinds,
+            space=space,
+        )
+        return await search(self.runtime, request)
+
+    @operation("POST /v1/settle", right="write", tells="nothing", by_hand=True)
+    async def settle(self, timeout: float = 60.0) -> int:
+        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
+        one cannot. Returns how many messages views failed on and have set aside."""
+        self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
+        from everword.follow.follower import settle
+
+        await self.runtime.held.write_all()
+        return await settle([*self.runtime.followers.values()], timeout, self.runtime.calls)
+
+    @operation("POST /v1/rebuild", right="admin", tells="nothing", about_all=True, once="nothing")
+    async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        """Throw a view away and let it be built again from the log."""
+        check_view(self.runtime, view)
+        space_id = None if space is None else rules.check_id("space", space)
+        if view == self.runtime.index.name:
+            await self.runtime.parts.embedder.ready()
+
+        from everword.follow.follower import TOGETHER
+        from everword.summaries.digests import bump_versions
+
+        def reset(tx: Tx) -> None:
+            if view == self.runtime.index.name and space_id is not None:
+                self.runtime.index.check_embedder(tx)
+            views = list(TOGETHER.get(view, (view,)))
+            if view == self.runtime.index.name and tx.note(EMBEDDER) != self.runtime.parts.embedder.identity:
+                tx.set_note(EMBEDDER, self.runtime.parts.embedder.identity)
+                views += [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
+            for name in views:
+                tx.reset_view(name, space_id)
+            if view == DAYS:
+                bump_versions(tx, space_id)
+
+        await self.runtime.write(reset)
+        self.runtime.wake()
+
+    @operation("POST /v1/retry", right="admin", tells="nothing", about_all=True, once="nothing")
+    async def retry(
+        self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
+    ) -> Retried:
+        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+
+        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        """
+        where: dict[str, str] = {}
+        if space is not None:
+            where["space"] = rules.check_id("space", space)
+        if view is not None:
+            where["view"] = check_view(self.runtime, view)
+        if conversation is not None:
+            where["conversation"] = rules.check_id("conversation", conversation)
+        self.runtime.parts  # noqa: B018  a memory that is closed tries nothing
+        from everword.follow.follower import retry_set_aside
+
+        result = await retry_set_aside(self.runtime.followers, self.runtime.calls, where)
+        self.runtime.wake()
+        return result
+
+    @operation("GET /v1/export", right="read", by_hand=True)
+    async def export(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        space: str | None = None,
+        salvage: bool = False,
+        secrets: bool = False,
+    ) -> AsyncIterator[Message]:
+        """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
+        placeholders, unless `secrets` asks for them.
+
+        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
+        """
+        where = Filter(
+            self.runtime.resolve_space(space),
+            user=None if user is None else rules.check_id("user", user),
+            conversation=None if conversation is None else rules.check_id("conversation", conversation),
+        )
+        after: tuple[str, int] = (conversation or "", 0)
+        damage: list[DamagedMessage] = []
+        while True:
+            page = await self.runtime.read(partial(read_page, where, after, damage))
+            if damage and not salvage:
+                all_damage = await self.runtime.read(lambda tx: log.find_damaged_messages(tx, where))
+                raise log.damage_error(all_damage, LEAVE_OUT)
+            damaged_places = {(error.conversation, error.turn) for error in damage}
+            for message in page:
+                if (message.conversation, message.turn) not in damaged_places:
+                    yield message.as_said if secrets else message.without_secrets
+            while damage:
+                log.warn_of_damage(damage.pop())
+            if len(page) < PAGE:
+                return
+            after = (page[-1].conversation, page[-1].turn)
+
+    @operation("GET /v1/verify", right="admin", about_all=True)
+    async def verify(self) -> Verification:
+        """Prove the log whole: every message unchanged, none missing."""
+        return await self.runtime.read(log.verify)
+
+    @operation("GET /v1/stats", right="read", about_all=True)
+    async def stats(self, *, space: str | None = None) -> Stats:
+        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
+        now = self.runtime.parts.clock.now()
+        space_id = None if space is None else self.runtime.resolve_space(space)
+        await self.runtime.meter.flush()
+
+        def read(tx: Tx) -> Stats:
+            activity = activity_of(tx.rows("usage", where=None if space_id is None else {"space": space_id}))
+            return replace(tx.stats(now, space_id), activity=tuple(activity))
+
+        stats = await self.runtime.read(read)
+        return replace(stats, store=self.runtime.parts.store.name, degraded=self.runtime.degraded)
+
+
+class InProcess(MemoryPart):
+    """A memory in this process: a runtime, over which the operations run."""
+
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self.runtime = Runtime(build)
+        self.access = PROGRAM
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store and start following. Without `check_embedder`, also where vectors are another embedder's."""
+        await self.runtime.open(check_embedder=check_embedder)
+
+    async def close(self) -> None:
+        await self.runtime.close()
+
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return await operation.method(self, *args, **kwargs)
+
+    def _perform_stream(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return operation.method(self, *args, **kwargs)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views that follow the log."""
+        self.runtime.parts  # noqa: B018  a memory that is closed follows nothing
+        return tuple(self.runtime.followers)
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """What is held in memory, since the store takes nothing; None if nothing is."""
+        return self.runtime.degraded
+
+
+class SearchEngine(InProcess, LogAndViews):
+    """A memory that is opened for one search."""
+
+
+def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:
+    return tx.messages(where, after=after, limit=PAGE, damaged=damage.append)
+
+
+def check_view(runtime: Runtime, view: str) -> str:
+    runtime.parts  # noqa: B018  a memory that is closed follows nothing
+    if view not in tuple(runtime.followers):
+        raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(runtime.followers)}")
+    return view
