@@ -11,7 +11,8 @@ import pytest
 
 from everword import AsyncMemory, EverwordError, Memory, ScopeError
 from everword.log.secret_policy import SecretPolicy
-from everword.memory.openai import branches, relay
+from everword.memory import openai_branches as branches
+from everword.memory import openai_relay as relay
 from everword.model import Batch, Draft, Message
 from everword.models.chat.roles import NoModelLLM
 from everword.openai.messages import opening_id, parse_message

@@ -9,7 +9,7 @@ import pytest
 
 from everword.errors import InvalidInput
 from everword.model import Draft
-from everword.openai.drafts_from_mappings import as_draft
+from everword.openai.messages import as_draft
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

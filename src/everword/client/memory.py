@@ -17,7 +17,7 @@ from everword.memory.conversation import ConversationFace
 from everword.memory.memory import MemoryFace
 from everword.memory.sync import BlockingMemory
 from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit
-from everword.openai.drafts_from_mappings import as_draft
+from everword.openai.messages import as_draft
 
 SHORTEST = 0.001  # seconds that one request asks a server to wait, at least
 CUT_OFF = "the server ended the reply before it was whole; what was seen of it is kept"

@@ -52,7 +52,7 @@ from everword.model import (
     Role,
 )
 from everword.model.clean_names import with_name
-from everword.openai.drafts_from_mappings import as_draft
+from everword.openai.messages import as_draft
 from everword.ports import Lag, Tx
 from everword.recall import standalone
 from everword.recall.view import IndexView

@@ -136,7 +136,6 @@ class ContextBuilder:
         )
         if isinstance(result, ContextState):
             result = await self._runtime.run(assemble, result, budget, parts.tokenizer)
-        self._runtime.read_ahead.expect_turns(parts.tokenizer, parts.embedder)
         return result
 
     async def build_answer_context(

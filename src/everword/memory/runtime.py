@@ -177,8 +177,6 @@ class Runtime:
             loop.start()
         if self._schedule is not None:
             self._schedule.start()
-        if self.chat.names:
-            self.read_ahead.expect_turns(self.parts.tokenizer, self.parts.embedder)
 
     def __getattr__(self, name: str) -> Any:
         """What is built when it is first asked for, in whichever thread that is."""

@@ -5,7 +5,7 @@ were made, other parts as their kinds and a digest, since a photo does not belon
 the same mark however a client writes it: content as one text or in parts, arguments of a call with or without spaces, a
 reply with or without the model's thoughts before it; a reply in sound is identified by its id. A client need not send
 back a refusal, nor what it once put before its messages. System messages are instructions to a model and not part of
-the conversation.
+the conversation. A program may give a message as a draft, or as a mapping in this shape with the fields of a draft.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from everword.errors import InvalidInput
@@ -35,6 +35,11 @@ PICTURE = 765  # tokens of one picture in most models
 TEXT = ("text", "input_text", "output_text", "refusal")
 OPENED = lazy_pattern(r"chat-[0-9a-f]{24}(~\d+)?")  # ids of conversations that are identified by how they begin
 THOUGHT = lazy_pattern(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)  # which many clients leave out when they resend
+EXPIRES = "expires"  # as `add` names it
+OWN_FIELDS = (frozenset(field.name for field in fields(Draft)) | {EXPIRES}) - {"role", "content"}
+WIRE_FIELDS = frozenset(
+    {"role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call", "annotations"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +221,31 @@ def count_tokens(message: Mapping[str, Any], count: Any) -> int:
         if message.get(name):
             total += count(json.dumps(message[name], ensure_ascii=False))
     return total + int(count(text_of(message)))
+
+
+def as_draft(message: object) -> Draft:
+    """The draft of a message; raises InvalidInput if it is neither a draft nor a mapping with a role and content."""
+    if isinstance(message, Draft):
+        return message
+    if not isinstance(message, Mapping):
+        kind = type(message).__name__
+        raise InvalidInput("messages", f'has a {kind}; give Draft("user", "Hi") or {{"role": "user", "content": "Hi"}}')
+    unknown = sorted(map(str, message.keys() - OWN_FIELDS - WIRE_FIELDS))
+    if unknown:
+        raise InvalidInput(
+            "messages", f"has the unknown field {unknown[0]!r}; known are {', '.join(sorted(OWN_FIELDS | WIRE_FIELDS))}"
+        )
+    (wire,) = check_messages([{name: message[name] for name in message.keys() & WIRE_FIELDS}])
+    if wire["role"] in INSTRUCTIONS:
+        draft = Draft("system", text_of(wire))
+    else:
+        draft = parse_message(wire).draft()
+    own: dict[str, Any] = {name: message[name] for name in message.keys() & OWN_FIELDS if message[name] is not None}
+    if EXPIRES in own:
+        own["expires_at"] = own.pop(EXPIRES)
+    metadata = dict(draft.metadata)
+    if wire.get("name") is not None:
+        metadata["name"] = wire["name"]
+    if isinstance(own.get("metadata"), Mapping):
+        metadata |= own.pop("metadata")
+    return replace(draft, **{"metadata": metadata, **own})

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from everword.errors import EverwordError, InvalidInput
 from everword.log.access import Access
-from everword.memory.openai import relay
+from everword.memory import openai_relay as relay
 from everword.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_for, space_of_request
 from everword.server.openai.shapes import (
     MemoryOptions,

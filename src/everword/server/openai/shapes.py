@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 
 from everword import errors
 from everword.errors import EverwordError, InvalidInput, ModelError, Refusal
-from everword.memory.openai.relay import TooLong
+from everword.memory.openai_relay import TooLong
 from everword.models.chat.answers import log_note
 from everword.openai.messages import clean_json
 from everword.parsing import UnreadableJson, read_json

@@ -19,11 +19,21 @@ from starlette.responses import Response
 from everword.errors import InvalidInput, NotFound
 from everword.log.access import ConversationScope
 from everword.memory.conversation import AsyncConversation
-from everword.memory.inspection.conversations import ListedConversation, lines_of, names_within, recent_lines
-from everword.memory.inspection.episodes import active_episodes, read_episode
-from everword.memory.inspection.messages import MessagePage, read_page
-from everword.memory.inspection.receipts import find_receipt
-from everword.memory.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
+from everword.memory.inspection import (
+    ListedConversation,
+    MessagePage,
+    TopicList,
+    TopicOrders,
+    active_episodes,
+    find_receipt,
+    find_topic,
+    lines_of,
+    list_topics,
+    names_within,
+    read_episode,
+    read_page,
+    recent_lines,
+)
 from everword.model import Deletion, Topic
 from everword.server.door.access import Caller, caller_for
 from everword.server.problems import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from everword.memory.inspection.topics import TopicOrders
+from everword.memory.inspection import TopicOrders
 from everword.server.door.rates import SignIns, table_beside
 from everword.server.routing import add_routes
 from everword.server.web import administration, conversations, labs, open_pages, overview, people

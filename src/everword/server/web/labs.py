@@ -21,9 +21,7 @@ from everword.context.build import TITLES
 from everword.context.receipts import SLOTS
 from everword.errors import InvalidInput, NotFound
 from everword.log.tables import cursor_of
-from everword.memory.inspection.conversations import names_of_authors
-from everword.memory.inspection.messages import read_page
-from everword.memory.inspection.receipts import Names, name_items, past_replies
+from everword.memory.inspection import Names, name_items, names_of_authors, past_replies, read_page
 from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
 from everword.recall.rules.selection import check_floor
 from everword.server.door.access import Caller, caller_for

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from everword.memory.inspection.spaces import count_days, list_spaces
+from everword.memory.inspection import count_days, list_spaces
 from everword.memory.memory import MemoryEngine
 from everword.model import Activity, Stats
 from everword.server.door.access import Caller, caller_for

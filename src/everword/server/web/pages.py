@@ -30,7 +30,7 @@ from starlette.types import Scope
 from everword import __version__
 from everword.log.access import Access, ConversationScope, scope_for
 from everword.log.rules import TOLD
-from everword.memory.inspection.conversations import ListedConversation, recent_lines
+from everword.memory.inspection import ListedConversation, recent_lines
 from everword.server import ServerOptions
 from everword.server.door.access import Caller
 from everword.server.door.keys import OVERVIEW, SIGN_IN, Sessions

@@ -18,8 +18,7 @@ from everword.facts.tables.facts import former_facts_of
 from everword.facts.viewers import channels_spoken_in
 from everword.log.access import Viewer, channels_of
 from everword.log.rules import parse_expiry
-from everword.memory.inspection.conversations import names_of_authors
-from everword.memory.inspection.people import days_of, page_of_people
+from everword.memory.inspection import days_of, names_of_authors, page_of_people
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Statement
 from everword.server.door.access import Caller, caller_for
 from everword.server.routes.answers import person_arguments

@@ -28,8 +28,8 @@ from everword.log.access import ConversationScope
 from everword.log.rules import MAX_ID, check_id
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import REPEATED
+from everword.memory import openai_branches as branches
 from everword.memory.gather import ContextBuilder
-from everword.memory.openai import branches
 from everword.memory.runtime import Runtime
 from everword.model import Batch, Budget, Context, Message, Section
 from everword.openai import messages as message_rules

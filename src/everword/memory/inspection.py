@@ -1,0 +1,714 @@
+"""What pages show of a memory: spaces, conversations, people, messages with what was derived from them, episodes,
+topics, and the receipts of replies.
+
+Each page is read in one transaction. Only the rows of a page are read, so that it costs the same in a conversation, or
+a space, of any length. Episodes and summaries are stored with the ids of who spoke; they are shown with what people are
+called now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import groupby
+from math import inf, log2
+from threading import Lock
+from typing import Any, Literal
+
+from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
+from everword.errors import NotFound
+from everword.facts.tables.people import KINDS, SAID
+from everword.facts.viewers import PEOPLE, names_in_context, told_name
+from everword.log.access import ConversationScope, Viewer
+from everword.log.tables import warn_of_damage
+from everword.memory.conversation_topics import build_topic
+from everword.memory.runtime import Runtime
+from everword.model import Conversation, Episode, Filter, Member, Message, Name, Receipt, Tiers, Topic
+from everword.model.notes import own_notes
+from everword.ports import Tx
+from everword.secrets.marks import marks_from_json, mask_parts
+from everword.summaries import episodes
+from everword.summaries.rules.lines import render_lines
+from everword.summaries.tiers import to_tiers
+from everword.topics import tables as topic_rows
+from everword.topics.rules import topic_set
+from everword.topics.view import TopicPage
+
+LAST_ID = "\U0010ffff"  # after every id, and every name of a member
+LAST_MESSAGES = 6  # messages of a conversation that are read for the list
+DAYS_TABLE = "days"
+MOST_ROWS = 200  # of days in channels that are read
+BLOCK = 200  # rows that are read at a time
+MOST_READ = 5_000  # members that one page of a search by name looks at
+LONGEST_EPISODE = 200  # turns: an episode that began before these is not looked for
+MOST_EPISODES = 64  # of level 1, that are read for a page
+FRESH = timedelta(minutes=1)  # for which an order is kept
+MOST_KEPT = 32  # orders
+TOPIC_ID = re.compile(r"t(\d{1,9})")
+
+Order = Sequence[int]
+States = Mapping[int, topic_set.TopicState]
+AT_ONCE = 500  # turns or ids in one query
+SHOWN_CHARACTERS = 160  # characters of a text that stands for an id
+TURN_ID = re.compile(r"m(\d{1,9})")
+EPISODE_ID = re.compile(r"e(\d+)_(\d+)_(\d+)")
+
+ItemKind = Literal["message", "fact", "statement", "episode", "topic"]
+
+
+# -- spaces
+
+
+async def list_spaces(runtime: Runtime, after: str = "", limit: int = 100) -> list[str]:
+    """The spaces of the store in order, those after `after`. Each costs one look at an index, however full it is."""
+
+    def read(tx: Tx) -> list[str]:
+        spaces = list[str]()
+        last = after
+        while len(spaces) < limit:
+            conversations = tx.conversations(after=(last, LAST_ID if last else ""), limit=1)
+            if not conversations:
+                break
+            last = conversations[0].space
+            spaces.append(last)
+        return spaces
+
+    return await runtime.read(read)
+
+
+async def count_days(runtime: Runtime, space: str, days: int) -> Mapping[date, int]:
+    """How many messages were said on each of the last days (UTC), the oldest first; also on days without any."""
+    today = runtime.parts.clock.now().astimezone(UTC).date()
+    first = today - timedelta(days=days - 1)
+    since = datetime.combine(first, time(), UTC)
+    counts = await runtime.read(lambda tx: tx.count_messages("day", space, since))
+    return {day: counts.get(day, 0) for day in (first + timedelta(days=number) for number in range(days))}
+
+
+# -- conversations in a list
+
+
+@dataclass(frozen=True, slots=True)
+class ListedConversation:
+    """A conversation in a list: its title (that of its current topic, "" if it has none), who spoke lately, and the
+    last message."""
+
+    conversation: Conversation
+    title: str
+    people: tuple[str, ...]
+    last: Message | None
+    owner: str  # what the person of a chat is called; "" for a channel
+
+
+async def recent_lines(
+    runtime: Runtime, space: str, user: str | None, before: tuple[datetime, str] | None, limit: int
+) -> list[ListedConversation]:
+    """The conversations of a space, or of one user, that changed last: one page of them."""
+
+    def read(tx: Tx) -> list[ListedConversation]:
+        return [
+            read_line(tx, conversation)
+            for conversation in tx.conversations(space, user, recent=True, before=before, limit=limit)
+        ]
+
+    return await runtime.read(read)
+
+
+async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence[str]) -> list[ListedConversation]:
+    """These conversations of a space in this order, without those of others than the user, if one is given."""
+
+    def read(tx: Tx) -> list[ListedConversation]:
+        conversations = (tx.conversation(space, id) for id in ids)
+        return [
+            read_line(tx, conversation)
+            for conversation in conversations
+            if conversation is not None and user in (None, conversation.user)
+        ]
+
+    return await runtime.read(read)
+
+
+def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
+    recent = recent_messages(tx, conversation)
+    messages = [message for message in recent if not message.erased]
+    people = tuple(dict.fromkeys(message.author for message in reversed(messages) if message.role != "assistant"))
+    names = names_of_people(tx, conversation, messages)
+    shown_people = tuple(names.get(person, person) for person in people)
+    owner = conversation.user or ""
+    last = messages[-1] if messages else None
+    return ListedConversation(conversation, read_title(tx, recent), shown_people, last, names.get(owner, owner))
+
+
+def recent_messages(tx: Tx, conversation: Conversation) -> list[Message]:
+    """The newest messages of a conversation, oldest first; erased ones too."""
+    where = Filter(conversation.space, conversation=conversation.id)
+    return tx.messages(where, limit=LAST_MESSAGES, newest=True, damaged=warn_of_damage)
+
+
+def names_of_people(
+    tx: Tx, conversation: Conversation, messages: Sequence[Message], others: Iterable[str] = ()
+) -> dict[str, str]:
+    """What the authors of messages of a conversation, its owner and `others` are called in it."""
+    owner = conversation.user
+    viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
+    people = {*(message.author for message in messages), *([owner] if owner else []), *others}
+    return names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
+
+
+async def names_within(runtime: Runtime, scope: ConversationScope, people: Iterable[str]) -> dict[str, str]:
+    """What these people are called in a conversation, by id."""
+
+    def read(tx: Tx) -> dict[str, str]:
+        conversation = scope.find(tx)
+        if conversation is None:
+            return {}
+        return names_of_people(tx, conversation, recent_messages(tx, conversation), people)
+
+    return await runtime.read(read)
+
+
+async def names_of_authors(runtime: Runtime, messages: Sequence[Message]) -> dict[tuple[str, str], str]:
+    """What the authors of messages of a space are called where they spoke, by conversation and author."""
+
+    def read(tx: Tx) -> dict[tuple[str, str], str]:
+        names = dict[tuple[str, str], str]()
+        for id in dict.fromkeys(message.conversation for message in messages):
+            of_conversation = [message for message in messages if message.conversation == id]
+            conversation = tx.conversation(of_conversation[0].space, id)
+            if conversation is not None:
+                names |= {
+                    (id, author): name for author, name in names_of_people(tx, conversation, of_conversation).items()
+                }
+        return names
+
+    return await runtime.read(read) if messages else {}
+
+
+def read_title(tx: Tx, messages: Sequence[Message]) -> str:
+    """The title of the topic that the last of these messages belongs to."""
+    if not messages:
+        return ""
+    last = messages[-1]
+    place = topic_rows.place_of(last.space, last.conversation)
+    firsts = topic_firsts(tx, place, tuple(message.turn for message in messages))
+    if not firsts:
+        return ""
+    rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts[max(firsts)]})
+    return str(rows[0]["title"]) if rows else ""
+
+
+def topic_firsts(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, int]:
+    """By turn, the first turn of its topic. They are asked for by the turns themselves: a search by what comes after a
+    turn would read every row of the conversation before it."""
+    return {row["turn"]: row["topic"] for row in tx.rows(topic_rows.TURNS, where={**place, "turn": turns})}
+
+
+# -- people in a list
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """Somebody in a list: what they are called in their own chats, and since when they are known."""
+
+    member: Member
+    name: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PeoplePage:
+    """A page of the people of a space; `next_after` is the id after which the next page begins, if there is one."""
+
+    people: tuple[ListedPerson, ...]
+    next_after: str | None
+
+
+async def page_of_people(runtime: Runtime, space: str, part: str, after: str, limit: int) -> PeoplePage:
+    """The people of a space after an id, in order; with `part`, those who have it in their id or in a name. A search
+    looks at so many members for a page, and the next page goes on where it ended."""
+
+    def read(tx: Tx) -> PeoplePage:
+        members = list[tuple[Member, datetime]]()
+        last = after
+        for count, (member, since) in enumerate(members_after(tx, space, after), 1):
+            if len(members) == limit or count > MOST_READ:
+                return PeoplePage(name_people(tx, space, members), last)
+            last = member.id
+            if has_part(member, part):
+                members.append((member, since))
+        return PeoplePage(name_people(tx, space, members), None)
+
+    return await runtime.read(read)
+
+
+def members_after(tx: Tx, space: str, after: str) -> Iterator[tuple[Member, datetime]]:
+    """The members of a space after an id, each with the time of the first row about them. No column is compared but
+    those of the key: the store finds the place of each block by its index."""
+    for id, rows in groupby(rows_after(tx, space, after), key=lambda row: row[0]):
+        names = list(rows)
+        own = tuple(name for _, name in names if name.kind in KINDS)
+        yield Member(id, own), min(name.since for _, name in names if name.since is not None)
+
+
+def rows_after(tx: Tx, space: str, after: str) -> Iterator[tuple[str, Name]]:
+    place = {"space": space, "user_id": after, "kind": LAST_ID if after else "", "name": LAST_ID if after else ""}
+    while True:
+        rows = tx.rows(PEOPLE, place, BLOCK)
+        for row in rows:
+            if row["space"] != space:
+                return
+            yield row["user_id"], Name(row["name"], row["kind"], row["since"], row["seen"])
+        if len(rows) < BLOCK:
+            return
+        place = {name: rows[-1][name] for name in place}
+
+
+def has_part(member: Member, part: str) -> bool:
+    return part in member.id.casefold() or any(part in name.text.casefold() for name in member.names)
+
+
+def name_people(tx: Tx, space: str, members: list[tuple[Member, datetime]]) -> tuple[ListedPerson, ...]:
+    return tuple(ListedPerson(member, name_of(tx, space, member), since) for member, since in members)
+
+
+def name_of(tx: Tx, space: str, member: Member) -> str:
+    """What somebody is called in their own chats: their display name, the name they said, or their id."""
+    if member.shown != member.id:
+        return member.shown
+    return told_name(tx, space, member.id, Viewer(member.id)) or member.id
+
+
+async def days_of(runtime: Runtime, space: str, person: str) -> list[date]:
+    """The last days on which somebody said something in a channel, the newest first."""
+
+    def read(tx: Tx) -> list[date]:
+        rows = tx.rows(DAYS_TABLE, limit=MOST_ROWS, where={"space": space, "user_id": person}, newest=True)
+        return [date.fromisoformat(day) for day in dict.fromkeys(row["day"] for row in rows)]
+
+    return await runtime.read(read)
+
+
+# -- messages of a page
+
+
+@dataclass(frozen=True, slots=True)
+class TopicName:
+    """The topic of a message: its id and title."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDetails:
+    """A message with what was derived from it; None where a view has nothing of it (yet)."""
+
+    message: Message
+    tiers: Tiers | None = None
+    topic: TopicName | None = None
+    episode: Episode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """A page of a conversation, what its people are called, and whether there are messages before it and after it."""
+
+    conversation: Conversation | None
+    messages: tuple[MessageDetails, ...] = ()
+    has_older: bool = False
+    has_newer: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+async def read_page(runtime: Runtime, scope: ConversationScope, before: int | None, limit: int) -> MessagePage:
+    """The last messages of a conversation before a turn, with their details. Erased ones are not shown."""
+
+    def read(tx: Tx) -> MessagePage:
+        conversation = scope.find(tx)
+        if conversation is None:
+            return MessagePage(None)
+        where = Filter(scope.space, conversation=scope.id)
+        upto = conversation.turns if before is None else min(before - 1, conversation.turns)
+        messages = list[Message]()
+        has_older = upto > 0
+        while has_older and len(messages) < limit:
+            page = tx.messages(where, upto=upto, limit=limit, newest=True, damaged=warn_of_damage)
+            messages[:0] = [message for message in page if not message.erased]
+            has_older = len(page) == limit and page[0].turn > 1
+            upto = page[0].turn - 1 if page else 0
+        shown_messages = messages[-limit:]
+        has_older = has_older or len(messages) > limit
+        has_newer = bool(shown_messages) and shown_messages[-1].turn < conversation.turns
+        names = names_of_people(tx, conversation, shown_messages)
+        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer, names)
+
+    return await runtime.read(read)
+
+
+def describe_messages(tx: Tx, messages: Sequence[Message]) -> tuple[MessageDetails, ...]:
+    """The details of messages of one conversation, in order."""
+    if not messages:
+        return ()
+    turns = tuple(message.turn for message in messages)
+    place = topic_rows.place_of(messages[0].space, messages[0].conversation)
+    tiers = {row["turn"]: to_tiers(row) for row in tx.rows("tiers", where={**place, "turn": turns})}
+    topics = topics_by_turn(tx, place, turns)
+    covering = episodes_by_turn(tx, place, turns[0], turns[-1])
+    return tuple(
+        MessageDetails(message, tiers.get(message.turn), topics.get(message.turn), covering.get(message.turn))
+        for message in messages
+    )
+
+
+def topics_by_turn(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, TopicName]:
+    topic_of_turn = topic_firsts(tx, place, turns)
+    firsts = tuple(sorted(set(topic_of_turn.values())))
+    state_rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts}) if firsts else []
+    names = {row["first"]: topic_name(row) for row in state_rows}
+    return {turn: names[topic] for turn, topic in topic_of_turn.items() if topic in names}
+
+
+def topic_name(row: Mapping[str, object]) -> TopicName:
+    state = topic_rows.to_state(row)
+    return TopicName(state.id, state.title)
+
+
+def episodes_by_turn(tx: Tx, place: topic_rows.Place, first: int, last: int) -> dict[int, Episode]:
+    """By turn, the episode of level 1 that a turn is in."""
+    level = {**place, "level": 1}
+    after = {**level, "first": first - LONGEST_EPISODE}
+    rows = tx.rows(episodes.TABLE, after, MOST_EPISODES, where=level)
+    page_episodes = [episodes.to_record(row).episode for row in rows]
+    return {
+        turn: episode
+        for episode in page_episodes
+        for turn in range(max(episode.first, first), min(episode.last, last) + 1)
+        if episode.first <= last
+    }
+
+
+# -- episodes, level by level
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeParts:
+    """An episode, and the episodes of the level below that it is made of, oldest first."""
+
+    episode: Episode
+    parts: tuple[Episode, ...]
+
+
+async def active_episodes(runtime: Runtime, scope: ConversationScope) -> list[Episode]:
+    """The episodes that are part of no other, the highest level first and then the oldest."""
+
+    def read(tx: Tx) -> list[Episode]:
+        conversation = scope.find(tx)
+        if conversation is None:
+            return []
+        records = episodes.active_episodes(tx, scope.space, scope.id)
+        named_episodes = name_speakers(tx, conversation, [record.episode for record in records])
+        return sorted(named_episodes, key=lambda episode: (-episode.level, episode.first))
+
+    return await runtime.read(read)
+
+
+async def read_episode(runtime: Runtime, scope: ConversationScope, level: int, first: int) -> EpisodeParts:
+    """One episode by its level and its first turn, with its parts."""
+
+    def read(tx: Tx) -> EpisodeParts:
+        where = {"space": scope.space, "conversation": scope.id, "level": level, "first": first}
+        conversation = scope.find(tx)
+        rows = tx.rows(episodes.TABLE, where=where) if conversation is not None else []
+        if conversation is None or not rows:
+            raise NotFound(f"there is no episode of level {level} that begins at turn {first}")
+        episode = episodes.to_record(rows[0]).episode
+        parts = episodes.parts_of(tx, episode) if level > 1 else []
+        named_episodes = name_speakers(tx, conversation, [episode, *(record.episode for record in parts)])
+        return EpisodeParts(named_episodes[0], tuple(named_episodes[1:]))
+
+    return await runtime.read(read)
+
+
+def name_speakers(tx: Tx, conversation: Conversation, found_episodes: Iterable[Episode]) -> list[Episode]:
+    """Episodes with names in place of the ids of who spoke: in their lines, and in summaries that are these lines."""
+    episode_list = list(found_episodes)
+    speakers = {line.author for episode in episode_list for line in episode.lines if line.role == "user"}
+    names = names_of_people(tx, conversation, recent_messages(tx, conversation), speakers)
+    named_episodes = list[Episode]()
+    for episode in episode_list:
+        lines = tuple(replace(line, author=names.get(line.author, line.author)) for line in episode.lines)
+        is_extract = render_lines(episode.lines) == episode.summary
+        summary = render_lines(episode.lines, names) if is_extract else episode.summary
+        named_episodes.append(replace(episode, lines=lines, summary=summary))
+    return named_episodes
+
+
+# -- a page of topics, the most present first
+
+
+@dataclass(frozen=True, slots=True)
+class TopicList:
+    """Some topics of a conversation, and how many there are."""
+
+    topics: tuple[Topic, ...]
+    count: int
+
+
+class TopicOrders:
+    """The topics of some conversations in the order of their presence, for a minute or until one of them changes: so
+    pages follow on from each other, and only the first of them has to look at every topic."""
+
+    def __init__(self) -> None:
+        self._orders: OrderedDict[tuple[str, str, bool, str], tuple[datetime, list[int]]] = OrderedDict()
+        self._lock = Lock()
+
+    def order_of(self, page: TopicPage, states: States, merge_states: States, with_faded: bool, now: datetime) -> Order:
+        """The first turns of the topics of a page, active ones before faded ones, the most present first."""
+        name = (page.place["space"], page.place["conversation"], with_faded, page.stamp)
+        with self._lock:
+            made_at, order = self._orders.get(name, (now - FRESH, []))
+        if timedelta() <= now - made_at < FRESH:
+            return order
+        order = sorted(topic_set.roots(states), key=presence_key(states, merge_states, now))
+        with self._lock:
+            self._orders[name] = (now, order)
+            while len(self._orders) > MOST_KEPT:
+                self._orders.popitem(last=False)
+        return order
+
+
+async def list_topics(
+    runtime: Runtime, orders: TopicOrders, scope: ConversationScope, *, with_faded: bool, skip: int, limit: int
+) -> TopicList:
+    """The topics of a conversation from the most present on, without the first `skip`; with `with_faded`, those that
+    have left the active set too, at the end."""
+    now = runtime.parts.clock.now()
+
+    def read(tx: Tx) -> TopicList:
+        if scope.find(tx) is None:
+            return TopicList((), 0)
+        page = runtime.topics.read_page(tx, scope.space, scope.id)
+        states: States = {**(page.load_faded(tx).states.to_dict() if with_faded else {}), **page.book.states}
+        merge_states = states_of_merges(states)
+        firsts = orders.order_of(page, states, merge_states, with_faded, now)
+        page_firsts = firsts[skip : skip + limit]
+        topics = tuple(read_topic(tx, page, states, merge_states, first, now) for first in page_firsts)
+        return TopicList(topics, len(firsts))
+
+    return await runtime.read(read)
+
+
+def states_of_merges(states: States) -> States:
+    """The topics that became part of another, and those others: to all the rest, only they themselves matter."""
+    merged_firsts = [first for first, state in states.items() if state.merged_into is not None]
+    return {
+        first: states[first] for first in (*merged_firsts, *(topic_set.root(states, first) for first in merged_firsts))
+    }
+
+
+def presence_key(states: States, merge_states: States, now: datetime) -> Callable[[int], tuple[bool, float, int]]:
+    """The key by which topics are sorted, by their first turns: active ones before faded ones, the most present first.
+
+    A conversation may have ten thousand topics, and a page has a twentieth of a second: so it compares the logarithms
+    of priorities, and works out once what is the same for most topics.
+    """
+    spans: dict[int, float] = {}
+    weights: dict[tuple[float, int, int, int], float] = {}
+
+    def key(first: int) -> tuple[bool, float, int]:
+        state = states[first] if first not in merge_states else topic_set.whole_topic(merge_states, first)
+        votes = (state.importance, state.ups, state.downs, state.returns)
+        if votes not in weights:
+            importance = topic_set.importance_of(state)
+            weights[votes] = log2(importance) if importance > 0 else -inf
+        if state.accesses not in spans:
+            spans[state.accesses] = topic_set.half_life(state.accesses).total_seconds()
+        age = (now - state.last_active_at).total_seconds()
+        return state.faded_at is not None, max(age, 0.0) / spans[state.accesses] - weights[votes], first
+
+    return key
+
+
+async def find_topic(runtime: Runtime, scope: ConversationScope, id: str) -> Topic | None:
+    """One topic by its id, or by that of a topic that has become part of it; people have names in its summary."""
+    match = TOPIC_ID.fullmatch(id)
+    now = runtime.parts.clock.now()
+
+    def read(tx: Tx) -> Topic | None:
+        conversation = scope.find(tx)
+        if match is None or conversation is None:
+            return None
+        page = runtime.topics.read_page(tx, scope.space, scope.id)
+        if page.state(tx, int(match[1])) is None:
+            return None
+        states = page.book.states
+        first = topic_set.root(states, int(match[1]))
+        topic = read_topic(tx, page, states, states_of_merges(states), first, now)
+        return replace(topic, summary=named_summary(tx, conversation, first)) if topic.summary else topic
+
+    return await runtime.read(read)
+
+
+def named_summary(tx: Tx, conversation: Conversation, first: int) -> str:
+    """The summary of a topic, with names in place of the ids of who spoke."""
+    lines = topic_rows.summary_lines(tx, topic_rows.place_of(conversation.space, conversation.id), first)
+    speakers = {line.author for line in lines if line.role == "user"}
+    names = names_of_people(tx, conversation, recent_messages(tx, conversation), speakers)
+    return render_lines(lines, names)
+
+
+def read_topic(tx: Tx, page: TopicPage, states: States, merge_states: States, first: int, now: datetime) -> Topic:
+    topic_states = {**merge_states, first: states[first]}
+    has_summary = any(part.packed_upto for part in topic_set.parts(topic_states, first))
+    summary = topic_rows.summary_of(tx, page.place, first)["summary"] if has_summary else ""
+    return build_topic(topic_states, first, page, summary, now)
+
+
+# -- receipts of past replies, and what the ids in them stand for
+
+
+@dataclass(frozen=True, slots=True)
+class NamedItem:
+    """What an id in a receipt stands for, and where it is to be found."""
+
+    kind: ItemKind
+    text: str
+    conversation: str = ""
+    turn: int = 0
+
+
+Names = Mapping[str, NamedItem]
+
+
+@dataclass(frozen=True, slots=True)
+class PastReply:
+    """A reply of the past: its receipt, and what was asked and answered."""
+
+    stored: StoredReceipt
+    question: str
+    answer: str
+
+
+async def past_replies(runtime: Runtime, scope: ConversationScope) -> list[PastReply]:
+    """The replies of a conversation that have a receipt, the newest first; none if the scope may not see it."""
+
+    def read(tx: Tx) -> list[PastReply]:
+        if scope.find(tx) is None:
+            return []
+        receipts = receipts_of(tx, scope.space, scope.id)
+        turns = {turn for stored in receipts for turn in (stored.asked, stored.turn)}
+        rows = {row["turn"]: row for row in rows_with(tx, "messages", scope, "turn", turns)}
+        return [
+            PastReply(
+                with_searches(stored, rows.get(stored.turn, {})),
+                content_of(rows.get(stored.asked, {})),
+                content_of(rows.get(stored.turn, {})),
+            )
+            for stored in receipts
+        ]
+
+    return await runtime.read(read)
+
+
+async def find_receipt(runtime: Runtime, scope: ConversationScope, turn: int) -> bool:
+    """Whether there is a receipt of the reply at a turn."""
+
+    def read(tx: Tx) -> bool:
+        return scope.find(tx) is not None and has_receipt(tx, scope.space, scope.id, turn)
+
+    return await runtime.read(read)
+
+
+def content_of(row: Mapping[str, Any]) -> str:
+    return str(row.get("content", ""))
+
+
+def with_searches(stored: StoredReceipt, reply: Mapping[str, Any]) -> StoredReceipt:
+    """The receipt with what the model searched for in each call, which stands in the metadata of the reply."""
+    calls = own_notes(reply.get("metadata") or {}).get("rounds")
+    if not isinstance(calls, list):
+        return stored
+    rounds = tuple(
+        replace(turn_round, searches=searches_in(calls[place])) if place < len(calls) else turn_round
+        for place, turn_round in enumerate(stored.rounds)
+    )
+    return replace(stored, rounds=rounds)
+
+
+def searches_in(call: object) -> tuple[str, ...]:
+    searches = call.get("searches") if isinstance(call, dict) else None
+    return tuple(str(search) for search in searches) if isinstance(searches, list) else ()
+
+
+# -- what ids stand for
+
+
+async def name_items(runtime: Runtime, scope: ConversationScope, receipts: Iterable[Receipt]) -> Names:
+    """What the ids in receipts of a conversation stand for; an id of something that is gone is left out."""
+    ids = {
+        item.id for receipt in receipts for section in receipt.sections for item in (*section.items, *section.left_out)
+    }
+
+    def read(tx: Tx) -> dict[str, NamedItem]:
+        conversation = scope.find(tx)
+        if conversation is None:
+            return {}
+        names = dict(message_names(tx, scope, ids))
+        names |= {id: episode_name(match) for id in ids if (match := EPISODE_ID.fullmatch(id))}
+        if conversation.user is not None:
+            names |= dict(known_names(tx, scope, conversation.user, ids - names.keys()))
+        return names
+
+    return await runtime.read(read)
+
+
+def message_names(tx: Tx, scope: ConversationScope, ids: Iterable[str]) -> Iterator[tuple[str, NamedItem]]:
+    """Messages: of this conversation by their turns, of others by their ids."""
+    turns = {int(match[1]) for id in ids if (match := TURN_ID.fullmatch(id))}
+    for row in rows_with(tx, "messages", scope, "turn", turns):
+        if row["erasure"] is None:
+            yield f"m{row['turn']}", NamedItem("message", shorten_text(row["content"]), scope.id, row["turn"])
+    others = [id for id in ids if not TURN_ID.fullmatch(id)]
+    for message in tx.find_messages(scope.space, ids=others, damaged=lambda _: None):
+        if not message.erased:
+            yield message.id, NamedItem("message", shorten_text(message.content), message.conversation, message.turn)
+
+
+def known_names(tx: Tx, scope: ConversationScope, user: str, ids: Iterable[str]) -> Iterator[tuple[str, NamedItem]]:
+    """Facts and statements of the person of a chat."""
+    wanted = tuple(ids)
+    for start in range(0, len(wanted), AT_ONCE):
+        where = {"space": scope.space, "user_id": user, "id": wanted[start : start + AT_ONCE]}
+        for row in tx.rows("facts", where=where):
+            yield row["id"], NamedItem("fact", shorten_text(f"{row['key']}: {row['value']}"))
+        for row in tx.rows("statements", where=where | {"kind": SAID}):
+            yield row["id"], NamedItem("statement", shorten_text(row["text"]))
+
+
+def episode_name(match: re.Match[str]) -> NamedItem:
+    return NamedItem("episode", f"turns {match[2]}\u2013{match[3]}", turn=int(match[2]))
+
+
+def shorten_text(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}\u2026"
+
+
+def rows_with(
+    tx: Tx, table: str, scope: ConversationScope, column: str, values: Iterable[int]
+) -> Iterator[Mapping[str, Any]]:
+    """The rows of a conversation that have one of these values."""
+    wanted = sorted(values)
+    for start in range(0, len(wanted), AT_ONCE):
+        where = {"space": scope.space, "conversation": scope.id, column: tuple(wanted[start : start + AT_ONCE])}
+        yield from map(mask_row, tx.rows(table, where=where))
+
+
+def mask_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row; of a message with secrets, with placeholders for them."""
+    if not row.get("secrets"):
+        return row
+    content, metadata, _ = mask_parts(row["content"], row["metadata"], marks_from_json(row["secrets"]))
+    return {**row, "content": content, "metadata": metadata}

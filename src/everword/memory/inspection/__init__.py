@@ -1,1 +1,0 @@
-"""Memory as lists and pages show it."""

@@ -1,1 +1,0 @@
-"""A turn that comes in OpenAI's shape."""
