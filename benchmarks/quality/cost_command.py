@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from everword.cli.output import show_table, table
-from everword.cli.progress import progress_bar
+from everword.cli.output import progress_bar, show_table, table
 from everword.errors import InvalidInput
 from quality import datasets
 from quality.cost import MOST_CALLS, MOST_TOKENS, Cost, measure

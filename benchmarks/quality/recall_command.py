@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everword.cli.options import printable
-from everword.cli.output import plural, show_table, table
-from everword.cli.progress import progress_bar
+from everword.cli.output import plural, progress_bar, show_table, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everword.cli.options import printable
-from everword.cli.output import plural
-from everword.cli.progress import progress_bar
+from everword.cli.output import plural, progress_bar
 from quality.speakers_command import advance
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from everword.cli.bench import tokens as tokens_of_file
-from everword.cli.output import show_table, table
-from everword.cli.progress import progress_bar
+from everword.cli.output import progress_bar, show_table, table
 from everword.errors import InvalidInput
 from quality.talks import write_records
 from quality.work_tokens import Talk, WorkReport, read_talks, replay_work

@@ -18,10 +18,43 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from everword import errors
 from everword.errors import InvalidInput
 from everword.model import Conversation, Episode, Forgotten, Message
 
 T = TypeVar("T")
+
+# What each error is called on the wire, and its status. The first class that fits counts: from the special to the
+# general.
+ERROR_CODES: dict[str, tuple[type[errors.EverwordError], int]] = {
+    "secret_refused": (errors.SecretRefused, 422),
+    "invalid_input": (errors.InvalidInput, 422),
+    "not_found": (errors.NotFound, 404),
+    "not_yours": (errors.ScopeError, 403),
+    "no_model": (errors.NoModel, 503),
+    "model_timeout": (errors.ModelTimeout, 504),
+    "model_refused": (errors.ModelRefused, 502),
+    "model_busy": (errors.ModelBusy, 503),
+    "model_spent": (errors.ModelSpent, 503),
+    "model_cut_off": (errors.ModelCutOff, 502),
+    "model_nonsense": (errors.ModelNonsense, 502),
+    "model_failed": (errors.ModelError, 502),
+    "embedder_refused": (errors.EmbedderRefused, 502),
+    "embedder_failed": (errors.EmbedderError, 502),
+    "answer_gone": (errors.AnswerGone, 410),  # some clients retry a 409
+    "not_settled": (errors.NotSettled, 409),
+    "store_busy": (errors.StoreBusy, 503),
+    "commit_unknown": (errors.CommitUnknown, 504),
+    "store_locked": (errors.StoreLocked, 503),
+    "store_closed": (errors.StoreClosed, 503),
+    "store_unwritable": (errors.StoreUnwritable, 507),
+    "schema_mismatch": (errors.SchemaMismatch, 503),
+    "embedder_mismatch": (errors.EmbedderMismatch, 503),
+    "store_failed": (errors.StoreError, 503),
+    "missing_extra": (errors.MissingExtra, 501),
+    "config": (errors.ConfigError, 500),
+    "unavailable": (errors.EverwordError, 503),
+}
 
 LEFT_OUT: dict[type, tuple[str, ...]] = {
     Message: ("seal", "kept", "degraded", "original"),

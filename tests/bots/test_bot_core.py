@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from everword import AsyncMemory, StoreError
-from everword.bots.bot import MOST_REPLIES, Bot, describe_outage
+from everword.bots.bot import MOST_REPLIES, Bot, OrderedQueues, describe_outage
 from everword.bots.commands import choose_hits, describe_digest, is_due, parse_schedule, with_mention
 from everword.bots.delivery import Delivery, split_text
 from everword.bots.memories import MemoryParts, check_equal, file_stem, window_settings
@@ -27,12 +27,11 @@ from everword.bots.platforms import (
     ReceivedMessage,
     parse_slash,
 )
-from everword.bots.queues import OrderedQueues
 from everword.bots.replay import PrintedPlatform, printed_identity
 from everword.bots.service import BotOptions, keep_schedule, open_bot
 from everword.bots.settings import ChatSettings, chat_settings, parse_threshold
 from everword.bots.tools import is_allowed
-from everword.errors import PlatformBusy
+from everword.errors import Forbidden, PlatformBusy
 from everword.model import Hit, Message, Verification
 from everword.ports import Completion, Request
 from everword.testing.clock import FrozenClock
@@ -496,3 +495,20 @@ def test_a_copy_that_is_not_equal_is_refused() -> None:
 def test_a_chat_is_told_that_its_disk_refuses_and_when_that_is_over() -> None:
     assert "lost if I am ended" in describe_outage(False, 3).text
     assert describe_outage(True, 3).text == "My disk takes messages again: 3 messages held in memory written."
+
+
+def test_whoever_writes_in_a_chat_may_do_what_a_person_there_may_and_no_more(tmp_path: Path) -> None:
+    async def act() -> None:
+        platform = PrintedPlatform(printed_identity(()), lambda line: None)
+        options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
+        async with open_bot(Delivery(platform), options) as bot:
+            async with bot.tools.pool.use(GROUP) as memory:
+                with pytest.raises(Forbidden, match="admin"):
+                    await memory.erase(user=ANN.id)
+                with pytest.raises(Forbidden, match="space"):
+                    await memory.search("boats", space="another chat")
+            async with bot.tools.pool.use(GROUP, owner=ANN.id) as memory:
+                with pytest.raises(Forbidden, match="another"):
+                    await memory.erase(user="somebody else")
+
+    asyncio.run(act())

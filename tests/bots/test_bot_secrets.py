@@ -38,8 +38,9 @@ async def talk(folder: Path, mode: str, lines: list[str]) -> list[str]:
         ):
             bot.submit(event)
         await bot.drain()
+        async with bot.tools.pool.maintain(PLACE) as memory:
+            assert (await memory.verify()).ok
         async with bot.tools.open_chat(PLACE, ANN) as chat:
-            assert (await chat.memory.verify()).ok
             return [message.content for message in await chat.conversation.history(versions=True)]
 
 

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from everword.cli.log import hit_lines, show_hit
+from everword.cli.conversations import hit_lines, show_hit
 from everword.cli.output import ENDLESS, is_plain
 from everword.model import Hit, Message
 

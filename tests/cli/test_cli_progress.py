@@ -8,7 +8,7 @@ import click
 import pytest
 from rich.progress import Progress, Task
 
-from everword.cli.progress import describe_task, duration, print_lines
+from everword.cli.output import describe_task, duration, print_lines
 from everword.cli.settling import steps_left
 
 STEPS = "{task.completed:,} of {task.total:,} steps"

@@ -16,8 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from everword import AsyncMemory
-from everword.server.mcp.calls import Who
-from everword.server.mcp.tools import build_server, local_caller
+from everword.server.mcp.tools import Who, build_server, local_caller
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 

@@ -8,7 +8,7 @@ everything sent: while a model thinks or a platform asks to wait, the messages o
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +18,6 @@ from everword.bots import platforms, texts
 from everword.bots.commands import THRESHOLD_STEP, CommandRunner, Commands, explain
 from everword.bots.memories import holds_messages
 from everword.bots.platforms import BotMessage, ButtonPress, Change, CommandCall, Event, Place, ReceivedMessage
-from everword.bots.queues import OrderedQueues, PostponedChanges
 from everword.bots.settings import Dialogue, parse_threshold
 from everword.bots.tools import OpenChat, Tools
 from everword.errors import EverwordError, ModelError, NotFound, ServerError, StoreError
@@ -30,11 +29,111 @@ from everword.model import Added, Degraded, Draft
 logger = masked_logger("everword.bots")
 
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
+MOST_POSTPONED = 1_000  # edits and deletions
 MOST_REPLIES = 10  # of a place that wait to be written
 MOST_ANSWERS = 100  # of a place that wait to be sent
 FOR_ALL = ("remember", "digest", "who")  # commands and buttons whose answers everybody in a group may read
 ONCE = ("remember", "forget", "undo", "summary_now")  # what is not to be done again if it is delivered again
 NEED_MEMORY = ("remember", "forget", "undo", "search", "whatdoyouknow", "digest", "summary_now")
+
+
+class OrderedQueues:
+    """A queue for each key. An error ends its own piece of work alone."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, list[asyncio.Task[None]]] = {}  # all that is not done, by key
+
+    def put(self, key: str, work: Coroutine[Any, Any, None], most: int | None = None) -> bool:
+        """Do this after all that was put under the same key before. False if `most` pieces of work are there already:
+        then it is not done."""
+        tasks = self._tasks.get(key, [])
+        if most is not None and len(tasks) >= most:
+            work.close()
+            return False
+        task = asyncio.create_task(self._run_after(tasks[-1] if tasks else None, work))
+        self._tasks.setdefault(key, []).append(task)
+        task.add_done_callback(lambda task: self._remove(key, task, work))
+        return True
+
+    async def drain(self, seconds: float | None = None) -> int:
+        """Wait until nothing is left to do, or for so many seconds. Returns how much was left, which is given up."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wait_for_all()
+        except TimeoutError:
+            tasks = self._all_tasks()
+            for task in tasks:
+                task.cancel()
+            await self._wait_for_all()
+            return len(tasks)
+        return 0
+
+    def _all_tasks(self) -> list[asyncio.Task[None]]:
+        return [task for tasks in self._tasks.values() for task in tasks]
+
+    async def _wait_for_all(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._all_tasks())
+            await asyncio.sleep(0)  # the callbacks that take them out
+
+    def _remove(self, key: str, task: asyncio.Task[None], work: Coroutine[Any, Any, None]) -> None:
+        work.close()  # it may not have been begun
+        self._tasks[key].remove(task)
+        if not self._tasks[key]:
+            del self._tasks[key]
+
+    async def _run_after(self, before: asyncio.Task[None] | None, work: Coroutine[Any, Any, None]) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        try:
+            await work
+        except Exception as error:
+            logger.error("an update could not be handled: %s", type(error).__name__, exc_info=error)
+
+
+class PostponedChanges:
+    """Edits and deletions that a store refused, in the order in which they came. A platform says once that a message
+    was edited or deleted: so a change that the store refuses is postponed, and done when the store takes it."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self._changes: dict[str, deque[Change]] = {}  # by chat
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self._changes.values()))
+
+    @property
+    def chats(self) -> list[str]:
+        return [*self._changes]
+
+    async def follow(self, change: Change) -> None:
+        """Carry out a change, or postpone it behind those of the same chat."""
+        key = change.place.key
+        await self.retry(key)
+        if key not in self._changes:
+            try:
+                await self._bot.carry_out(change)
+                return
+            except StoreError as error:
+                logger.warning("an edit or a deletion is postponed: %s", error)
+        if self.count < MOST_POSTPONED:
+            self._changes.setdefault(key, deque()).append(change)
+        else:
+            logger.error("an edit or a deletion is lost: %d wait already", MOST_POSTPONED)
+
+    async def retry(self, key: str) -> None:
+        """Carry out what was postponed in a chat, as far as its store takes it."""
+        changes = self._changes.get(key)
+        while changes:
+            try:
+                await self._bot.carry_out(changes[0])
+            except StoreError:
+                return
+            except EverwordError as error:
+                logger.warning("an edit or a deletion is refused: %s", error)
+            changes.popleft()
+        self._changes.pop(key, None)
 
 
 class Bot:
@@ -47,7 +146,7 @@ class Bot:
         self._events = OrderedQueues()
         self._replies = OrderedQueues()
         self._answers = OrderedQueues()  # what is said besides replies, by place
-        self._changes = PostponedChanges(self._follow_change)
+        self._changes = PostponedChanges(self)
         self._outages: dict[str, list[Place]] = {}  # the places that were told of an outage, by chat
         self._refused: set[str] = set()  # the chats whose store refused the last message
         self._crowded: set[Place] = set()  # where a reply was left out
@@ -177,13 +276,13 @@ class Bot:
             self._report_outage(message.place, added.degraded)
         return added
 
-    async def _follow_change(self, change: Change) -> None:
+    async def carry_out(self, change: Change) -> None:
         """Do as the platform has done with messages that are in the log: an edit is a new version, a deleted text
         goes. What is not in the log needs nothing."""
         if isinstance(change, platforms.MessageEdit):
             await self._take_edit(change.message)
             return
-        async with self.tools.pool.use(change.place) as memory:
+        async with self.tools.pool.maintain(change.place) as memory:
             if isinstance(change, platforms.ChannelDeletion):
                 with suppress(NotFound):
                     await memory.delete_conversation(change.place.conversation)
@@ -312,7 +411,7 @@ class Bot:
                 message.content, system=system, author=message.author.id, platform_id=message.id
             )
             await self._show_reply(message, pieces)
-            failure = await self.commands.report_failure(message.place, chat.memory)
+            failure = await self.commands.report_failure(message.place)
         if failure is not None:
             self._say(message.place, failure)
 

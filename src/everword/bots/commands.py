@@ -22,7 +22,6 @@ from everword.bots.tools import OpenChat, Tools
 from everword.errors import EverwordError, InvalidInput, PlatformRefused, ServerError, StoreError
 from everword.facts.rules.commands import parse_command
 from everword.formats.jsonl import dump
-from everword.library import AsyncMemory
 from everword.masking import masked_logger
 from everword.model import Answer, Hit
 from everword.ports import STAND_IN
@@ -214,12 +213,13 @@ class Commands:
             f"Active summaries: {len(episodes)}."
         )
 
-    async def report_failure(self, place: Place, memory: AsyncMemory) -> BotMessage | None:
+    async def report_failure(self, place: Place) -> BotMessage | None:
         """What to say if summarising has failed since it last worked: it is said once."""
-        if holds_messages(memory):  # then views wait, too
-            return None
         settings = await self._table.chat(place)
-        states = [state for state in (await memory.stats()).views if state.view in FOLLOWED and state.error]
+        async with self._tools.pool.maintain(place) as memory:
+            if holds_messages(memory):  # then views wait, too
+                return None
+            states = [state for state in (await memory.stats()).views if state.view in FOLLOWED and state.error]
         if bool(states) == settings.told_failure:
             return None
         await self._table.note_chat(place, told_failure=bool(states))
@@ -450,23 +450,23 @@ class Commands:
             self._tools.known_names.clear()
             await self._table.forget_everybody(place)
             return BotMessage("Everything that I kept of this chat is erased.")
-        async with self._tools.open_chat(place, person) as chat:
-            erasure = await chat.memory.erase(user=person.id)
+        async with self._tools.pool.use(place, owner=person.id) as memory:
+            erasure = await memory.erase(user=person.id)
             self._tools.known_names.pop((place.key, person.id), None)
         await self._table.forget_person(place, person)
         return BotMessage(f"Erased: {count_messages(erasure.messages)}, and all that I knew from them.")
 
     # -- what is offered to somebody who writes a command
 
-    async def complete_person(self, place: Place, typed: str) -> list[str]:
+    async def complete_person(self, place: Place, prefix: str) -> list[str]:
         """Names of people who have spoken in a group that begin with what is typed, or have it in them."""
         if place.is_private or not (await self._tools.settings(place)).enabled:
             return []
         async with self._tools.pool.use(place) as memory:
             members = await memory.people()
-        return choose_matches((member.shown for member in members if member.names), typed)
+        return choose_matches((member.shown for member in members if member.names), prefix)
 
-    async def complete_statement(self, place: Place, person: Person, typed: str) -> list[str]:
+    async def complete_statement(self, place: Place, person: Person, prefix: str) -> list[str]:
         """What was remembered of somebody on request, as far as this conversation has heard it."""
         if not (await self._tools.settings(place)).enabled:
             return []
@@ -474,12 +474,12 @@ class Commands:
             profile = await memory.profile(user=person.id, wait=0)
         audience = None if place.is_private else place.conversation
         statements = [statement.text for statement in profile.statements if statement.audience == audience]
-        return choose_matches(statements, typed)
+        return choose_matches(statements, prefix)
 
 
-def choose_matches(values: Iterable[str], typed: str) -> list[str]:
+def choose_matches(values: Iterable[str], prefix: str) -> list[str]:
     """The values that contain what is typed, each once; those that begin with it come first."""
-    wanted = typed.strip().casefold()
+    wanted = prefix.strip().casefold()
     matches = [value for value in dict.fromkeys(values) if wanted in value.casefold()]
     return sorted(matches, key=lambda value: (not value.casefold().startswith(wanted), value.casefold()))
 

@@ -11,9 +11,10 @@ wait is left to the core. Nothing that the bot writes mentions anybody, whatever
 from __future__ import annotations
 
 import asyncio
+import inspect
 import io
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -49,6 +50,31 @@ REFUSED_INTENT = (
 )
 
 Command = app_commands.Command[Any, Any, Any]
+REQUIRED = inspect.Parameter.empty
+EVERYBODY = (bool, False, "Of everybody here, not only of you: for those who run the server")
+KEPT_OR_SOUGHT = (str, REQUIRED, "What to keep, or to look for")
+# The options of commands: the type of each, its default, and what Discord says about it.
+OPTIONS: dict[str, dict[str, tuple[Any, Any, str]]] = {
+    "remember": {"text": KEPT_OR_SOUGHT},
+    "search": {"text": KEPT_OR_SOUGHT},
+    "forget": {"text": (str, REQUIRED, "What to take out")},
+    "export": {"everybody": EVERYBODY},
+    "erase": {"everybody": EVERYBODY},
+    "whatdoyouknow": {"name": (str, "", "Somebody in this server; you, if it is left out")},
+    "summary": {
+        "storage": (Literal["sqlite", "json"] | None, None, "Where the memory is kept"),
+        "threshold": (app_commands.Range[int, 1, 500] | None, None, "After how many messages to summarise"),
+    },
+    "digest": {
+        "period": (
+            Literal["today", "yesterday", "week", "daily", "weekly", "off"],
+            "today",
+            "Of which days; or daily, weekly, off: when it is sent by itself",
+        ),
+        "time": (str, "", "Of daily and weekly, as in 08:30"),
+        "weekday": (Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], "mon", "Of weekly"),
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +180,14 @@ class DiscordPlatform:
             author = person_of(interaction.user)
             self.submit(platforms.CommandCall(place, str(interaction.id), author, name, argument.strip()))
 
-    async def complete_person(self, interaction: Interaction, typed: str) -> list[str]:
-        with suppress(EverwordError):  # it is only an offer
-            if self._receiver is not None:
-                return await self._receiver.commands.complete_person(place_of_interaction(interaction), typed)
-        return []
-
-    async def complete_statement(self, interaction: Interaction, typed: str) -> list[str]:
+    async def complete(self, interaction: Interaction, option: str, prefix: str) -> list[str]:
+        """What the value of an option may be: a name of somebody, or what was remembered of whoever asks."""
         place = place_of_interaction(interaction)
-        person = person_of(interaction.user)
-        with suppress(EverwordError):
+        with suppress(EverwordError):  # it is only an offer
+            if self._receiver is not None and option == "name":
+                return await self._receiver.commands.complete_person(place, prefix)
             if self._receiver is not None:
-                return await self._receiver.commands.complete_statement(place, person, typed)
+                return await self._receiver.commands.complete_statement(place, person_of(interaction.user), prefix)
         return []
 
     # -- as the core needs it
@@ -383,90 +405,49 @@ async def acknowledge(interaction: Interaction, is_command: bool, is_private: bo
 
 def build_commands(platform: DiscordPlatform) -> list[Command]:
     """All commands, each with its options, of which Discord offers the values."""
-    commands = {name: plain_command(platform, name) for name in COMMANDS}
-    commands |= {name: text_command(platform, name) for name in ("remember", "forget", "search")}
-    commands |= {name: everybody_command(platform, name) for name in ("export", "erase")}
-    commands["summary"] = summary_command(platform)
-    commands["digest"] = digest_command(platform)
-    commands["whatdoyouknow"] = person_command(platform)
-    commands["whatdoyouknow"].autocomplete("name")(offer_choices(platform.complete_person))
-    commands["forget"].autocomplete("text")(offer_choices(platform.complete_statement))
+    commands = {name: build_command(platform, name) for name in COMMANDS}
+    for name, option in (("whatdoyouknow", "name"), ("forget", "text")):
+        commands[name].autocomplete(option)(offer_choices(platform, option))
     return list(commands.values())
 
 
-def make_command(name: str, callback: Any) -> Command:
-    about = COMMANDS[name].partition(":")[0]
-    return app_commands.Command(name=name, description=about[:LONGEST_ABOUT], callback=callback)
+def build_command(platform: DiscordPlatform, name: str) -> Command:
+    """A command whose callback has the options as parameters: the library reads them from its signature."""
+    options = OPTIONS.get(name, {})
+
+    async def callback(interaction: Interaction, **values: Any) -> None:
+        platform.run_command(interaction, name, write_argument(name, values))
+
+    parameters = [inspect.Parameter("interaction", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Interaction)]
+    parameters += [
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for option, (kind, default, _) in options.items()
+    ]
+    callback.__dict__["__signature__"] = inspect.Signature(parameters)
+    describe: Any = app_commands.describe(**{option: about for option, (_, _, about) in options.items()})
+    summary = COMMANDS[name].partition(":")[0][:LONGEST_ABOUT]
+    return app_commands.Command(name=name, description=summary, callback=describe(callback))
 
 
-def plain_command(platform: DiscordPlatform, name: str) -> Command:
-    async def callback(interaction: Interaction) -> None:
-        platform.run_command(interaction, name)
-
-    return make_command(name, callback)
-
-
-def text_command(platform: DiscordPlatform, name: str) -> Command:
-    about = "What to take out" if name == "forget" else "What to keep, or to look for"
-
-    @app_commands.describe(text=about)
-    async def callback(interaction: Interaction, text: str) -> None:
-        platform.run_command(interaction, name, text)
-
-    return make_command(name, callback)
+def write_argument(name: str, values: Mapping[str, Any]) -> str:
+    """The options of a command as words after it, as people write them elsewhere."""
+    match name:
+        case "export" | "erase":
+            return "everybody" if values["everybody"] else ""
+        case "summary":
+            return f"{values['storage'] or ''} {values['threshold'] or ''}"
+        case "digest":
+            schedules = {"daily": f"daily {values['time']}", "weekly": f"weekly {values['weekday']} {values['time']}"}
+            return schedules.get(values["period"], str(values["period"]))
+    return "".join(values.values())
 
 
-def everybody_command(platform: DiscordPlatform, name: str) -> Command:
-    @app_commands.describe(everybody="Of everybody here, not only of you: for those who run the server")
-    async def callback(interaction: Interaction, everybody: bool = False) -> None:
-        platform.run_command(interaction, name, "everybody" if everybody else "")
-
-    return make_command(name, callback)
-
-
-def summary_command(platform: DiscordPlatform) -> Command:
-    @app_commands.describe(storage="Where the memory is kept", threshold="After how many messages to summarise")
-    async def callback(
-        interaction: Interaction,
-        storage: Literal["sqlite", "json"] | None = None,
-        threshold: app_commands.Range[int, 1, 500] | None = None,
-    ) -> None:
-        platform.run_command(interaction, "summary", f"{storage or ''} {threshold or ''}")
-
-    return make_command("summary", callback)
-
-
-def digest_command(platform: DiscordPlatform) -> Command:
-    @app_commands.describe(
-        period="Of which days; or daily, weekly, off: when it is sent by itself",
-        time="Of daily and weekly, as in 08:30",
-        weekday="Of weekly",
-    )
-    async def callback(
-        interaction: Interaction,
-        period: Literal["today", "yesterday", "week", "daily", "weekly", "off"] = "today",
-        time: str = "",
-        weekday: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"] = "mon",
-    ) -> None:
-        schedules = {"daily": f"daily {time}", "weekly": f"weekly {weekday} {time}"}
-        platform.run_command(interaction, "digest", schedules.get(period, period))
-
-    return make_command("digest", callback)
-
-
-def person_command(platform: DiscordPlatform) -> Command:
-    @app_commands.describe(name="Somebody in this server; you, if it is left out")
-    async def callback(interaction: Interaction, name: str = "") -> None:
-        platform.run_command(interaction, "whatdoyouknow", name)
-
-    return make_command("whatdoyouknow", callback)
-
-
-def offer_choices(complete: Callable[[Interaction, str], Awaitable[list[str]]]) -> Any:
+def offer_choices(platform: DiscordPlatform, option: str) -> Any:
     """What Discord asks while somebody writes the value of an option."""
 
     async def offer(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
-        values = [value for value in await complete(interaction, current) if len(value) <= LONGEST_CHOICE]
+        matches = await platform.complete(interaction, option, current)
+        values = [value for value in matches if len(value) <= LONGEST_CHOICE]
         return [app_commands.Choice(name=value, value=value) for value in values[:MOST_CHOICES]]
 
     return offer
@@ -544,8 +525,8 @@ def is_for_bot(message: discord.Message, bot: discord.abc.User) -> bool:
     """Whether a message mentions the bot, or replies to it."""
     if any(user.id == bot.id for user in message.mentions):
         return True
-    replied = message.reference.resolved if message.reference is not None else None
-    return isinstance(replied, discord.Message) and replied.author.id == bot.id
+    parent = message.reference.resolved if message.reference is not None else None
+    return isinstance(parent, discord.Message) and parent.author.id == bot.id
 
 
 def attachments_of(message: discord.Message) -> tuple[str, ...]:

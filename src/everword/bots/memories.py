@@ -4,6 +4,10 @@ A chat's storage changes without loss: everything is copied into a new file, the
 the same root of the chain), then the setting is switched, and only then the old file goes. A crash before the switch
 leaves the old file in use, a crash after it the new one; the other file, which nobody uses then, is removed when the
 chat is next opened.
+
+Whoever writes in a chat gets its memory with the rights of a person there (`use`): to read and to write in this chat,
+and all rights to what is their own. Only what the bot does by itself holds the engine (`maintain`): it does as the
+platform has done with messages, enters the names that the platform shows, and looks whether summaries fail.
 """
 
 from __future__ import annotations
@@ -24,8 +28,11 @@ from everword.bots.texts import count_messages
 from everword.config import Settings, hold_in_chats
 from everword.errors import EverwordError, MessagesLost, StoreError, StoreUnwritable
 from everword.library import AsyncMemory
+from everword.log.access import Access
+from everword.log.operations import RIGHTS
 from everword.log.tables import verify
 from everword.masking import masked_logger
+from everword.memory.memory import SeenMemory
 from everword.memory.transfer import copy_store
 from everword.model import Degraded, Verification
 from everword.ports import LLM, Clock
@@ -37,6 +44,7 @@ MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}
 LONGEST_STEM = 150  # characters of a file's name
 STILL_HELD = "messages of this chat are held in memory until the disk takes them; nothing was changed"
+PERSONAL_RIGHTS = ("read", "write")  # of a person in a chat
 BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have beside its file
 
 
@@ -79,8 +87,16 @@ class MemoryPool:
         self.on_outage: Callable[[Place, Degraded], None] = lambda place, outage: None
 
     @asynccontextmanager
-    async def use(self, place: Place) -> AsyncIterator[AsyncMemory]:
-        """The memory of a chat. It stays open until all who use it are done."""
+    async def use(self, place: Place, owner: str | None = None) -> AsyncIterator[SeenMemory]:
+        """The memory of a chat, as those who write there may use it; or as one of them may use what is their own."""
+        async with self.maintain(place) as memory:
+            space = (await self._table.chat(place)).base
+            rights = frozenset(PERSONAL_RIGHTS if owner is None else RIGHTS)
+            yield memory.seen_by(Access(spaces=frozenset([space]), rights=rights, user=owner, home=space))
+
+    @asynccontextmanager
+    async def maintain(self, place: Place) -> AsyncIterator[AsyncMemory]:
+        """The memory of a chat, for what the bot does by itself. It stays open until all who use it are done."""
         entry = await self._begin_use(place)
         try:
             yield entry.memory
@@ -227,7 +243,7 @@ class MemoryPool:
         return next((base for base in idle_bases if not (most and holds_messages(self._open[base].memory))), None)
 
 
-def holds_messages(memory: AsyncMemory) -> bool:
+def holds_messages(memory: AsyncMemory | SeenMemory) -> bool:
     """Whether a memory holds messages that it could not write: it must not be closed then, or they are lost."""
     return memory.degraded is not None
 

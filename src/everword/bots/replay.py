@@ -62,9 +62,7 @@ class PrintedPlatform:
         return Place(PLATFORM, person_id, is_private=True)
 
 
-async def replay_records(
-    records: Iterable[Record | BadRecord], bot: Bot, platform: PrintedPlatform, now: Callable[[], datetime]
-) -> int:
+async def replay_records(records: Iterable[Record | BadRecord], bot: Bot, platform: PrintedPlatform) -> int:
     """Give the bot what people said in a record, in order; returns the number of messages that could not be read."""
     bad_count = 0
     for number, record in enumerate(records):
@@ -73,7 +71,7 @@ async def replay_records(
             continue
         if record.draft.role != "user":
             continue
-        event = event_of_record(record, number, platform, now())
+        event = event_of_record(record, number, platform, bot.tools.clock.now())
         platform.show(f"{event.author.shown}: {record.draft.content}")
         platform.buttons = ()
         bot.submit(event)
@@ -98,8 +96,8 @@ def event_of_record(
         return CommandCall(place, id, author, *command)
     reply_to = draft.metadata.get("reply_to")
     is_for_bot = f"@{handle}".casefold() in draft.content.casefold()
-    replied = reply_to if isinstance(reply_to, str) else None
-    return ReceivedMessage(place, id, author, draft.content, draft.time or now, replied, is_for_bot)
+    parent = reply_to if isinstance(reply_to, str) else None
+    return ReceivedMessage(place, id, author, draft.content, draft.time or now, parent, is_for_bot)
 
 
 def printed_identity(names: Iterable[str]) -> platforms.Identity:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -112,6 +112,12 @@ async def keep_schedule(bot: Bot) -> AsyncIterator[None]:
             await task
 
 
+class Report(Protocol):
+    """Says a line to whoever runs the bot."""
+
+    def __call__(self, line: str, /) -> None: ...
+
+
 class LivePlatform(Platform, Protocol):
     """A platform that a bot is connected to."""
 
@@ -131,9 +137,7 @@ class LivePlatform(Platform, Protocol):
         """Take what happens until `stop` is set; raises if the platform ends it before."""
 
 
-async def run_bot(
-    platform: LivePlatform, options: BotOptions, report: Callable[[str], None], stop: asyncio.Event
-) -> None:
+async def run_bot(platform: LivePlatform, options: BotOptions, report: Report, stop: asyncio.Event) -> None:
     """Run the bot until `stop` is set, and report at the start what it can do and what is missing. At the end it takes
     nothing more, and finishes what it has."""
     async with (
@@ -152,12 +156,12 @@ async def run_bot(
         report("stopping: what has come in is finished first")
 
 
-def run_alone(build_platform: Callable[[], LivePlatform], options: BotOptions, report: Callable[[str], None]) -> None:
+def run_alone(platform: LivePlatform, options: BotOptions, report: Report) -> None:
     """Run a bot as all that this process does, until a signal comes. Nobody but this user can read the files that it
     makes, also in a folder that others can open; what it logs goes to standard error."""
 
     async def run() -> None:
-        await run_bot(build_platform(), options, report, stop_on_signals())
+        await run_bot(platform, options, report, stop_on_signals())
 
     os.umask(0o077)
     with log_to_stderr():

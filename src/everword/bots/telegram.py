@@ -329,7 +329,7 @@ def event_of(update: Update, bot: User) -> Event | None:
 
 def message_of(message: Message, bot: User) -> ReceivedMessage:
     """A message as an event. What was forwarded is no word of whoever forwards it: it is quoted."""
-    replied = message.reply_to_message
+    parent = message.reply_to_message
     text = message.text or message.caption or ""
     attachments = attachments_of(message)
     quote = ""
@@ -343,7 +343,7 @@ def message_of(message: Message, bot: User) -> ReceivedMessage:
         author_of(message),
         text,
         message.date,
-        None if replied is None else str(replied.message_id),
+        None if parent is None else str(parent.message_id),
         is_for_bot(message, bot),
         attachments,
         is_from_bot=message.sender_chat is None and message.from_user is not None and message.from_user.is_bot,
@@ -395,8 +395,8 @@ def person_of(user: User) -> Person:
 
 def is_for_bot(message: Message, bot: User) -> bool:
     """Whether a message mentions the bot, or replies to it."""
-    replied = message.reply_to_message
-    if replied is not None and replied.from_user is not None and replied.from_user.id == bot.id:
+    parent = message.reply_to_message
+    if parent is not None and parent.from_user is not None and parent.from_user.id == bot.id:
         return True
     kinds: list[str | None] = [MessageEntity.MENTION, MessageEntity.TEXT_MENTION]
     entities = {**message.parse_entities(kinds), **message.parse_caption_entities(kinds)}

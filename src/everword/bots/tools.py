@@ -19,9 +19,9 @@ from everword.bots.memories import MemoryPool
 from everword.bots.platforms import Identity, Person, Place
 from everword.bots.settings import ChatSettings, SettingsTable
 from everword.errors import ServerError, StoreError
-from everword.library import AsyncMemory
 from everword.masking import masked_logger
 from everword.memory.conversation import AsyncConversation
+from everword.memory.memory import SeenMemory
 from everword.model import ChatMessage
 from everword.model.clean_names import clean_name
 from everword.ports import LLM, Clock, Request
@@ -81,7 +81,7 @@ class PlainReplies:
 class OpenChat:
     """A memory and a conversation in it."""
 
-    memory: AsyncMemory
+    memory: SeenMemory
     conversation: AsyncConversation
 
 
@@ -118,18 +118,19 @@ class Tools:
         """The conversation in which somebody acts, for as long as it is used."""
         async with self.pool.use(place) as memory:
             owner = person.id if place.is_private else None
-            await self._note_names(memory, place, person)
+            await self._note_names(place, person)
             yield OpenChat(memory, memory.conversation(place.conversation, user=owner))
 
-    async def _note_names(self, memory: AsyncMemory, place: Place, person: Person) -> None:
+    async def _note_names(self, place: Place, person: Person) -> None:
         """Enter the names of whoever acts into the register, if they are new; not while memory is off."""
         names = (person.name, clean_name(f"@{person.handle}") if person.handle else "")
         if self.known_names.get((place.key, person.id)) == names or not (await self.settings(place)).enabled:
             return
         try:
-            for kind, name in zip(("display", "mention"), names, strict=True):
-                if name:
-                    await memory.add_name(name, user=person.id, kind=kind)
+            async with self.pool.maintain(place) as memory:
+                for kind, name in zip(("display", "mention"), names, strict=True):
+                    if name:
+                        await memory.add_name(name, user=person.id, kind=kind)
         except StoreError as error:  # what is said counts more; it is tried again with the next message
             logger.warning("a name is not entered: %s", error)
             return

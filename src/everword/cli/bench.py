@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from everword.cli.options import json_option, printable
-from everword.cli.output import console, pick, plural, show_table, table
-from everword.cli.progress import progress_bar
+from everword.cli.options import json_option, parse_budget, printable
+from everword.cli.output import console, pick, plural, progress_bar, show_table, table
 from everword.errors import InvalidInput
-from everword.model import Budget
 
 if TYPE_CHECKING:
     from everword.bench.tokens import ExchangeCost, TokenReport
@@ -40,16 +38,6 @@ def bench() -> None:
     \b
     everword bench tokens
     """
-
-
-def parse_budget(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
-    """Parse a budget: `default`, `compact`, or a number of tokens."""
-
-    if value in ("default", "compact"):
-        return Budget() if value == "default" else Budget.compact()
-    if not value.isdecimal() or not int(value):
-        raise click.BadParameter(f"{value!r} is no budget: write default, compact, or a number of tokens", ctx, param)
-    return Budget(total=int(value))
 
 
 @bench.command()

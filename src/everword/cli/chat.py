@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everword.cli import opening
-from everword.cli.log import show_message
+from everword.cli.conversations import show_message
 from everword.cli.opening import MemoryHandle, current_settings
-from everword.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_option, printable, warn
+from everword.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_option, parse_budget, printable, warn
 from everword.cli.output import console, plural, print_json
 from everword.errors import EverwordError, InvalidInput, NoModel
 from everword.model import Budget, Degraded, Fact, Message, Receipt
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 USER = "me"  # who speaks in a new chat, if nobody says
 PROMPT = "> "
-COMPACT = "compact"
 LOOK_BACK = 20  # messages that /history shows
 # The local model sees little and reads slowly: what it is sent has to be short.
 SMALL = Budget(total=1_400, system=800, profile=200, summaries=300, retrieved=300, recent=500)
@@ -51,17 +50,6 @@ HELP = """\
 Ctrl-C cuts a reply off; what you have seen of it is kept.
 "Remember that …", "forget that …" and "what do you know about me?" are answered by the memory itself.
 To say something that begins with /, put a blank before it."""
-
-
-def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
-    """Parse a budget from the command line: a number of tokens, or `compact`."""
-    if value is None:
-        return None
-    if value.casefold() == COMPACT:
-        return Budget.compact()
-    if not (value.isascii() and value.isdigit() and int(value)):
-        raise click.BadParameter(f"{value!r} is no budget: write a number of tokens, or {COMPACT}", ctx, param)
-    return Budget(total=int(value))
 
 
 def explain_receipt(receipt: Receipt) -> str:

@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
@@ -24,8 +24,7 @@ import click
 
 from everword.cli.opening import current_settings, store_file
 from everword.cli.options import StoreCommand, printable
-from everword.cli.output import console, plural, styled
-from everword.cli.progress import progress_bar
+from everword.cli.output import console, plural, progress_bar, styled
 from everword.errors import EverwordError, ModelError
 from everword.masking import mask_credentials
 
@@ -87,29 +86,27 @@ def show_result(verdict: Verdict, subject: str, detail: str) -> None:
 
 
 def run_checks(settings: Settings, ask: bool) -> Iterator[CheckResult]:
-    from everword import wiring
-
     yield "ok", "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     yield from check_sqlite()
     yield from check_extras(settings)
-    yield from run_check("tokenizer", lambda: check_tokenizer(settings))
+    yield from run_check("tokenizer", check_tokenizer(settings))
     identity: list[str] = []
-    yield from run_check("embedder", lambda: check_embedder(settings, identity))
-    yield from run_check("chat", lambda: check_models("chat", wiring.chat_models(settings), ask))
-    yield from run_check("memory", lambda: check_models("memory", wiring.memory_models(settings), ask))
+    yield from run_check("embedder", check_embedder(settings, identity))
+    yield from run_check("chat", check_models("chat", settings, ask))
+    yield from run_check("memory", check_models("memory", settings, ask))
     yield from check_disk(settings)
     file = store_file(settings.store)
     if file is not None and not file.exists():
         yield missing_store(settings.store, file)
         return
-    yield from run_check("store", lambda: check_store(settings, identity))
+    yield from run_check("store", check_store(settings, identity))
 
 
-def run_check(subject: str, check: Callable[[], Iterator[CheckResult]]) -> Iterator[CheckResult]:
+def run_check(subject: str, check: Iterator[CheckResult]) -> Iterator[CheckResult]:
     """The results of a check, and a failure if it raised an error."""
 
     try:
-        yield from check()
+        yield from check
     except (EverwordError, OSError) as error:
         yield "fail", subject, str(error)
 
@@ -180,8 +177,9 @@ def check_embedder(settings: Settings, identity: list[str]) -> Iterator[CheckRes
     yield "ok", "embedder", f"{name}, {width} numbers a text"
 
 
-def check_models(role: str, models: Sequence[LLM], ask: bool) -> Iterator[CheckResult]:
+def check_models(role: str, settings: Settings, ask: bool) -> Iterator[CheckResult]:
     """The models of a role, and with `ask` what they answer."""
+    from everword import wiring
     from everword.models.chat.roles import NoModelLLM
 
     async def check_model(model: LLM) -> CheckResult:
@@ -192,7 +190,7 @@ def check_models(role: str, models: Sequence[LLM], ask: bool) -> Iterator[CheckR
         finally:
             await model.close()
 
-    for model in models:
+    for model in wiring.chat_models(settings) if role == "chat" else wiring.memory_models(settings):
         yield asyncio.run(check_model(model))
 
 
@@ -236,13 +234,13 @@ def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult
     from everword.wiring import open_store
 
     with closing(open_store(settings.store, settings)) as store:
-        yield from run_check("store", lambda: check_writable(store))
-        yield from run_check("schema", lambda: check_schema(store))
-        yield from run_check("vectors", lambda: check_vectors(store, identity))
-        yield from run_check("views", lambda: check_views(store, settings))
-        yield from run_check("set aside", lambda: check_set_aside(store))
-        yield from run_check("log", lambda: check_log(store))
-        yield from run_check("secrets", lambda: check_secrets(store))
+        yield from run_check("store", check_writable(store))
+        yield from run_check("schema", check_schema(store))
+        yield from run_check("vectors", check_vectors(store, identity))
+        yield from run_check("views", check_views(store, settings))
+        yield from run_check("set aside", check_set_aside(store))
+        yield from run_check("log", check_log(store))
+        yield from run_check("secrets", check_secrets(store))
 
 
 def check_writable(store: Store) -> Iterator[CheckResult]:

@@ -14,12 +14,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from everword.errors import EverwordError, MissingExtra
 from everword.masking import mask_credentials, print_masked_trace
+
+if TYPE_CHECKING:
+    from everword.model import Budget
 
 STORE = "everword.store"
 SPACE = "everword.space"
@@ -166,6 +169,21 @@ def parse_moment(ctx: click.Context, param: click.Parameter, value: str | None) 
             f"{value!r} is not a date: write 2023-05-01, 2023-05-01T18:30 or 2023-05-01T18:30+02:00", ctx, param
         ) from None
     return parsed_time if parsed_time.tzinfo else parsed_time.replace(tzinfo=UTC)
+
+
+def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
+    """Parse a budget from the command line: a number of tokens, `compact`, or `default`."""
+    from everword.model import Budget
+
+    if value is None:
+        return None
+    if value.casefold() == "default":
+        return Budget()
+    if value.casefold() == "compact":
+        return Budget.compact()
+    if not (value.isascii() and value.isdigit() and int(value)):
+        raise click.BadParameter(f"{value!r} is no budget: write a number of tokens, or compact", ctx, param)
+    return Budget(total=int(value))
 
 
 ONE_USER = click.option("--user", metavar="ID", help="Only this person's memory.")

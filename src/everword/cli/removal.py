@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from everword.cli import options
-from everword.cli.log import name_of_message
+from everword.cli.conversations import name_of_message
 from everword.cli.opening import MemoryHandle, open_for_reading
 from everword.cli.options import SPACE, StoreCommand, global_option, parse_moment, printable, report_remains, warn
 from everword.cli.output import format_time, plural, print_json, print_json_lines, show_table, table
@@ -148,7 +148,7 @@ def erase(user: str, yes: bool) -> None:
     \b
     everword erase --user alex
     """
-    from everword.cli.progress import progress_bar
+    from everword.cli.output import progress_bar
 
     with open_for_reading() as handle:
         if not yes:

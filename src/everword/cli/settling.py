@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everword.cli.options import printable, warn
-from everword.cli.output import plural
-from everword.cli.progress import progress_bar
+from everword.cli.output import plural, progress_bar
 from everword.errors import NotSettled, StoreError
 from everword.model import ViewState
 

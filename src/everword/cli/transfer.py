@@ -24,8 +24,7 @@ import click
 from everword.cli import opening, options
 from everword.cli.opening import current_settings
 from everword.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
-from everword.cli.output import plural
-from everword.cli.progress import progress_bar
+from everword.cli.output import plural, progress_bar
 from everword.cli.settling import HelpingProcess, settle_or_warn
 from everword.errors import ImportFailed, InvalidInput, StoreError
 from everword.masking import mask_credentials

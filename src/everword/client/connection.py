@@ -1,4 +1,8 @@
-"""Builds one request to a server, sends it, retries it, and reads its answer.
+"""Builds one request to a server, by the declaration of its operation, sends it, retries it, and reads its answer.
+
+What a program passes goes into the path, the query or the body, and the answer becomes a value of the type that the
+method returns. A value is checked here only where it could not be sent, or would be sent as another one; the server
+checks the rest.
 
 A write carries its own idempotency key, so that it can be sent again after a lost answer and is done once. If what was
 lost is also removed meanwhile, that is an `AnswerGone`: the write was done. A problem from the server is raised as the
@@ -11,18 +15,30 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 from urllib.parse import quote
 from uuid import uuid4
 
 from everword import errors
 from everword.errors import EverwordError, InvalidInput, MissingExtra, ServerError
-from everword.log.rules import SURROGATE, check_id
+from everword.log.operations import PLACE, Operation
+from everword.log.rules import (
+    MAX_TURN,
+    SURROGATE,
+    check_day,
+    check_id,
+    check_items,
+    check_metadata,
+    check_number,
+    check_time,
+    format_expiry,
+)
 from everword.masking import keep_out_of_texts, keep_password_out_of_texts
 from everword.parsing import Limits, read_json
-from everword.wire import from_json_value, to_json_value
+from everword.wire import ERROR_CODES, from_json_value, to_json_value
 
 if TYPE_CHECKING:
     import httpx2
@@ -42,35 +58,11 @@ NOT_OURS = "answered as no server of ours of this version would; is the address 
 ANSWER = Limits(values=20_000_000, size=1 << 30)  # of a server that the program chose
 GATEWAY = (502, 503, 504)  # status codes of a proxy before the server
 INVALID: dict[str, type[InvalidInput]] = {"invalid_input": InvalidInput, "secret_refused": errors.SecretRefused}
+NOT_ALLOWED = ("not_you", "not_your_space", "scope", "no_key")
 ERRORS: dict[str, type[EverwordError]] = {
-    "not_found": errors.NotFound,
-    "not_yours": errors.ScopeError,
-    "not_you": errors.ScopeError,
-    "not_your_space": errors.ScopeError,
-    "scope": errors.ScopeError,
-    "no_key": errors.ScopeError,
-    "no_model": errors.NoModel,
-    "model_timeout": errors.ModelTimeout,
-    "model_refused": errors.ModelRefused,
-    "model_busy": errors.ModelBusy,
-    "model_spent": errors.ModelSpent,
-    "model_nonsense": errors.ModelNonsense,
-    "model_cut_off": errors.ModelCutOff,
-    "model_failed": errors.ModelError,
-    "embedder_refused": errors.EmbedderRefused,
-    "embedder_failed": errors.EmbedderError,
+    **{code: kind for code, (kind, _) in ERROR_CODES.items() if code not in (*INVALID, "missing_extra", "unavailable")},
+    **dict.fromkeys(NOT_ALLOWED, errors.ScopeError),
     "changed": EditConflict,
-    "answer_gone": errors.AnswerGone,
-    "not_settled": errors.NotSettled,
-    "store_busy": errors.StoreBusy,
-    "commit_unknown": errors.CommitUnknown,
-    "store_locked": errors.StoreLocked,
-    "store_closed": errors.StoreClosed,
-    "store_unwritable": errors.StoreUnwritable,
-    "schema_mismatch": errors.SchemaMismatch,
-    "embedder_mismatch": errors.EmbedderMismatch,
-    "store_failed": errors.StoreError,
-    "config": errors.ConfigError,
 }
 
 
@@ -317,3 +309,103 @@ def parse_error(status: int, content: bytes) -> EverwordError:
         return MissingExtra(field, reason)
     kind = INVALID.get(code)
     return ServerError(detail) if kind is None else kind(field.removeprefix("body."), reason)
+
+
+# -- operations as requests
+
+
+PAGE = 1_000  # values in one answer
+CURRENT = "current"  # in the place of a topic's id: the one that is being talked about
+DIGESTS = 60.0  # seconds a server may wait for digests, beyond what an answer may take
+LONGEST = 300.0  # seconds that a server may be asked to wait
+
+
+async def send(
+    server: ServerConnection, operation: Operation, values: Mapping[str, Any], space: str | None, user: str | None
+) -> Any:
+    """Ask a server to do an operation with these values. `user` is whose conversation it is about."""
+    values = dict(values)
+    if "space" in operation.places:
+        values["space"] = await server.resolve_space(space)
+    path, query = build_operation_path(operation, values)
+    fields = without_none(user=user, **operation.sends)
+    for name, value in values.items():
+        if value is not None and name not in operation.places:
+            fields[name] = encode(operation, name, value)
+    seconds = 0.0 if "wait" not in values else fields.get("wait", DIGESTS)
+    request: dict[str, Any] = {"space": space, "query": query | fields, "wait": seconds}
+    if operation.has_body:
+        request |= {"query": query, "body": fields}
+    kind = operation.types["return"]
+    if operation.page:
+        pages = iterate_pages(server, get_args(kind)[0], path, space, request["query"])
+        return [value async for value in pages]
+    if operation.wrap or kind is type(None):
+        answer = await server.ask(dict[str, Any], operation.verb, path, **request)
+        return server.decode(kind, answer[operation.wrap]) if operation.wrap else None
+    return await server.ask(kind, operation.verb, path, **request)
+
+
+def build_operation_path(operation: Operation, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The path with its values, and what the query says about them: a message may be named by its turn."""
+    parts: list[str] = []
+    query: dict[str, Any] = {}
+    for part in operation.path.removeprefix("/v1/").split("/"):
+        place = PLACE.fullmatch(part)
+        if place is None:
+            parts.append(part)
+            continue
+        argument = place[1] or place[2]
+        value = values[argument]
+        if isinstance(value, int) and int in get_args(operation.types.get(argument)):
+            query["by"] = "turn"
+            value = str(check_number(argument, value, MAX_TURN))
+        elif value is None:
+            value = CURRENT
+        parts.append(check_id(place[2] if argument == "id" else argument, value))
+    return build_path(*parts), query
+
+
+def encode(operation: Operation, name: str, value: Any) -> Any:
+    """A value as it is sent."""
+    hint = operation.types[name]
+    kinds = get_args(hint) or (hint,)
+    if isinstance(value, tuple) and hint is str:  # all further arguments
+        return list(value)
+    if name == "wait":
+        return check_wait(value)
+    if name == "metadata":
+        return check_metadata(value)
+    if get_origin(hint) is Sequence:
+        return check_items(name, value)
+    if timedelta in kinds:
+        return format_expiry(name, value)
+    if datetime in kinds:
+        return check_time(name, value).isoformat()
+    if date in kinds:
+        day = check_day(name, value)
+        return None if day is None else day.isoformat()
+    if hint is bool and not operation.has_body:
+        return "true" if value else "false"  # what counts as true in a program does so here
+    return without_none(value=value)["value"]
+
+
+def check_wait(wait: Any) -> float:
+    if not (isinstance(wait, int | float) and 0 <= wait < float("inf")):
+        raise InvalidInput("wait", f"is {wait!r}; must be a number of seconds, 0 or more")
+    return min(float(wait), LONGEST)
+
+
+async def iterate_pages(
+    server: ServerConnection, kind: Any, path: str, space: str | None, query: Mapping[str, Any]
+) -> AsyncIterator[Any]:
+    """All values of a list, read page by page."""
+    cursor: str | None = None
+    while True:
+        page_query = {**query, **without_none(cursor=cursor, limit=PAGE)}
+        page = await server.ask(ResultPage, "GET", path, space=space, query=page_query)
+        for value in server.decode(list[kind], page.items):
+            yield value
+        cursor = page.next
+        if cursor is None:
+            return

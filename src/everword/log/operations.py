@@ -43,6 +43,7 @@ class Operation:
     - `once`: it can be repeated under an idempotency key, and its answer repeats that much.
     - `page`: the attribute of its values that pages are continued by. `wrap`: its value is sent under this name.
     - `sends`: what else a client sends, where two operations have one route. `by_hand`: its route is written by hand.
+    - `tool`: what it is called as a tool of MCP, if it is one.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Operation:
     wrap: str = ""
     sends: Mapping[str, str] = field(default_factory=dict)
     by_hand: bool = False
+    tool: str = ""
     method: Callable[..., Any] = field(default=lambda: None, repr=False)
 
     @property
@@ -79,6 +81,11 @@ class Operation:
     def places(self) -> Mapping[str, str]:
         """The arguments that are in its path, each with what it is called there."""
         return {argument or name: name for argument, name in PLACE.findall(self.path)}
+
+    @property
+    def is_of_conversation(self) -> bool:
+        """Whether it is about one conversation: then its path begins with that, and no argument names it."""
+        return self.path.startswith("/v1/conversations/{id}") and "id" not in self.signature.parameters
 
     @property
     def has_body(self) -> bool:

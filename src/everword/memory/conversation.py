@@ -104,7 +104,12 @@ class ConversationFace(ConversationTopics):
         return (await self.extend([draft], on_edit=on_edit))[0].message
 
     @operation(
-        "POST /v1/conversations/{id}/messages", right="write", tells="request", name="add_messages", by_hand=True
+        "POST /v1/conversations/{id}/messages",
+        right="write",
+        tells="request",
+        name="add_messages",
+        by_hand=True,
+        tool="add_messages",
     )
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
@@ -129,7 +134,13 @@ class ConversationFace(ConversationTopics):
         )
         return [message.as_said for message in messages]
 
-    @operation("PATCH /v1/conversations/{id}/messages/{message}", right="write", name="edit_message", by_hand=True)
+    @operation(
+        "PATCH /v1/conversations/{id}/messages/{message}",
+        right="write",
+        name="edit_message",
+        once="nothing",
+        tool="edit_message",
+    )
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
         """Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that
         its platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports.
@@ -143,7 +154,7 @@ class ConversationFace(ConversationTopics):
         its platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
-    @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True)
+    @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:

@@ -70,7 +70,7 @@ BYTES_PER_CHARACTER = 4  # at most, in UTF-8
 class Facts(MemoryPart):
     """Reads and changes facts."""
 
-    @operation("GET /v1/users/{user as id}/facts", right="read", page="id")
+    @operation("GET /v1/users/{user as id}/facts", right="read", page="id", tool="get_facts")
     async def facts(
         self,
         *,
@@ -99,7 +99,7 @@ class Facts(MemoryPart):
             return [fact for fact, _ in ranked]
         return sorted(selection, key=importance_order)
 
-    @operation("GET /v1/users/{user as id}/refused-facts", right="read")
+    @operation("GET /v1/users/{user as id}/refused-facts", right="read", tool="get_refused_facts")
     async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
         """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
         space_id = self.runtime.resolve_space(space)
@@ -139,7 +139,7 @@ class Facts(MemoryPart):
         fact_id = rules.check_id("fact", id)
         return await self.runtime.read(lambda tx: find_fact(tx, space_id, user_id, fact_id))
 
-    @operation("POST /v1/users/{user as id}/facts", right="write", once="words")
+    @operation("POST /v1/users/{user as id}/facts", right="write", once="words", tool="add_fact")
     async def add_fact(
         self,
         category: str,
@@ -185,7 +185,7 @@ class Facts(MemoryPart):
         message = await append_change(self.runtime, space_id, author, line_of(new), metadata)
         return await keep_change(self.runtime, "add", user_id, message, None)
 
-    @operation("PATCH /v1/users/{user as id}/facts/{id as fact}", right="write", once="words")
+    @operation("PATCH /v1/users/{user as id}/facts/{id as fact}", right="write", once="words", tool="edit_fact")
     async def edit_fact(
         self,
         id: str,
@@ -219,7 +219,7 @@ class Facts(MemoryPart):
         message = await append_change(self.runtime, space_id, author, line_of(new), metadata)
         return await keep_change(self.runtime, "edit", old.user, message, old)
 
-    @operation("DELETE /v1/users/{user as id}/facts/{id as fact}", right="write", once="words")
+    @operation("DELETE /v1/users/{user as id}/facts/{id as fact}", right="write", once="words", tool="delete_fact")
     async def delete_fact(
         self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
     ) -> FactChange:

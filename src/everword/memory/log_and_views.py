@@ -56,7 +56,7 @@ class LogAndViews(MemoryPart):
             lambda tx: tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
         )
 
-    @operation("POST /v1/search", right="read")
+    @operation("POST /v1/search", right="read", tool="search_memory")
     async def search(
         self,
         query: str,

@@ -65,7 +65,7 @@ NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives 
 class Knowledge(MemoryPart):
     """What is known of people."""
 
-    @operation("POST /v1/users/{user as id}/remember", right="write", once="words")
+    @operation("POST /v1/users/{user as id}/remember", right="write", once="words", tool="remember")
     async def remember(
         self,
         text: str,
@@ -98,7 +98,7 @@ class Knowledge(MemoryPart):
             raise InvalidInput("text", NOTHING_SAID)
         return statements
 
-    @operation("POST /v1/users/{user as id}/forget", right="write", once="words")
+    @operation("POST /v1/users/{user as id}/forget", right="write", once="words", tool="forget")
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
@@ -110,7 +110,7 @@ class Knowledge(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         return await forget_knowledge(self.runtime, space_id, what, user, speaker, message)
 
-    @operation("POST /v1/users/{user as id}/undo", right="write", once="words")
+    @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
         space_id = self.runtime.resolve_space(space)

@@ -54,7 +54,7 @@ class Scope:
 class Questions(MemoryPart):
     """Answers questions."""
 
-    @operation("POST /v1/users/{user as id}/ask", right="read")
+    @operation("POST /v1/users/{user as id}/ask", right="read", tool="ask_memory")
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
     ) -> MemoryAnswer:

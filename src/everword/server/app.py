@@ -19,17 +19,13 @@ from everword.config import Settings
 from everword.errors import EverwordError
 from everword.memory.memory import MemoryEngine
 from everword.ports import Telemetry
-from everword.server import ServerOptions
+from everword.server import ServerOptions, mcp, openai_endpoint, web
 from everword.server.door.access import Door
 from everword.server.door.keys import Keys
-from everword.server.mcp import mounting
 from everword.server.middleware import DegradedHeader, OriginMiddleware, RequestGuard, RequestObserver
-from everword.server.openai import endpoint
-from everword.server.problems import Problem, Shape, handle_error
-from everword.server.routes import conversations, derived, documents, operations, spaces
-from everword.server.routes.description import openapi_document
-from everword.server.routing import add_routes
-from everword.server.web import dashboard
+from everword.server.problems import Problem, handle_error
+from everword.server.routes import conversations, derived, documents, operations
+from everword.server.routes.operations import openapi_document
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -64,7 +60,7 @@ def create_app(
     app.state.keys = keys
     app.state.settings = settings
     app.state.services = list[Service]()
-    app.state.shapes = dict[str, Shape]()
+    app.state.shapes = openai_endpoint.SHAPES
     app.add_middleware(DegradedHeader, memory=memory)
     app.add_middleware(Door, options=server_options, keys=keys)
     app.add_middleware(RequestGuard)
@@ -73,11 +69,10 @@ def create_app(
     app.add_middleware(RequestObserver, telemetry=telemetry)
     for kind in (EverwordError, Problem, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, handle_error)
-    for router in ROUTERS:
-        add_routes(app, router)
-    endpoint.mount(app)
-    mounting.mount(app)
-    dashboard.mount(app)
+    # Not by `include_router`, which reads the signature of every route again: our routers add nothing to their routes.
+    app.router.routes.extend(route for router in ROUTERS for route in router.routes)
+    mcp.mount(app)
+    web.prepare(app)
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 
@@ -97,8 +92,9 @@ ROUTERS = (
     conversations.router,
     derived.router,
     conversations.router_of_others,
-    spaces.router,
     operations.router,
     documents.router,
+    openai_endpoint.router,
+    *web.ROUTERS,
 )
 ABOUT = "Memory for conversational AI: keeps every word, shows the model what matters now, and can say why."

@@ -7,9 +7,9 @@ say its cause: that is in the server's log, under the request's id.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -21,42 +21,13 @@ from starlette.types import Scope
 from everword import errors
 from everword.masking import mask_credentials, masked_logger
 from everword.server.door.keys import is_page
+from everword.wire import ERROR_CODES
 
 logger = masked_logger("everword.server")
 
 MEDIA = "application/problem+json"
 RETRY = {"Retry-After": "1"}
 
-# The first class that fits counts: from the special to the general.
-STATUS: tuple[tuple[type[errors.EverwordError], int, str], ...] = (
-    (errors.SecretRefused, 422, "secret_refused"),
-    (errors.InvalidInput, 422, "invalid_input"),
-    (errors.NotFound, 404, "not_found"),
-    (errors.ScopeError, 403, "not_yours"),
-    (errors.NoModel, 503, "no_model"),
-    (errors.ModelTimeout, 504, "model_timeout"),
-    (errors.ModelRefused, 502, "model_refused"),
-    (errors.ModelBusy, 503, "model_busy"),
-    (errors.ModelSpent, 503, "model_spent"),
-    (errors.ModelCutOff, 502, "model_cut_off"),
-    (errors.ModelNonsense, 502, "model_nonsense"),
-    (errors.ModelError, 502, "model_failed"),
-    (errors.EmbedderRefused, 502, "embedder_refused"),
-    (errors.EmbedderError, 502, "embedder_failed"),
-    (errors.AnswerGone, 410, "answer_gone"),  # some clients retry a 409
-    (errors.NotSettled, 409, "not_settled"),
-    (errors.StoreBusy, 503, "store_busy"),
-    (errors.CommitUnknown, 504, "commit_unknown"),
-    (errors.StoreLocked, 503, "store_locked"),
-    (errors.StoreClosed, 503, "store_closed"),
-    (errors.StoreUnwritable, 507, "store_unwritable"),
-    (errors.SchemaMismatch, 503, "schema_mismatch"),
-    (errors.EmbedderMismatch, 503, "embedder_mismatch"),
-    (errors.StoreError, 503, "store_failed"),
-    (errors.MissingExtra, 501, "missing_extra"),
-    (errors.ConfigError, 500, "config"),
-    (errors.EverwordError, 503, "unavailable"),
-)
 STATUS_CODES = {
     400: "bad_request",
     401: "no_key",
@@ -108,8 +79,17 @@ class Problem(Exception):
         return document | ({"errors": [dict(error) for error in self.errors]} if self.errors else {})
 
 
-Shape = Callable[[Problem], Mapping[str, Any]]
-ProblemPage = Callable[[Problem, Scope], Response]
+class ProblemShape(Protocol):
+    """How errors look to the clients of another API, on its paths."""
+
+    def problem_of(self, error: Exception) -> Problem: ...
+
+    def document(self, problem: Problem) -> Mapping[str, Any]: ...
+
+
+def shape_at(scope: Scope) -> ProblemShape | None:
+    shapes: Mapping[str, ProblemShape] = scope["app"].state.shapes if "app" in scope else {}
+    return next((shape for prefix, shape in shapes.items() if scope["path"].startswith(prefix)), None)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -126,7 +106,7 @@ def problem_of(error: Exception) -> Problem:
         return Problem(error.status_code, code, detail, headers=error.headers or {})
     if isinstance(error, errors.Forbidden):
         return Problem(400 if error.code == "which_space" else 403, error.code, str(error))
-    for kind, status, code in STATUS:
+    for code, (kind, status) in ERROR_CODES.items():
         if isinstance(error, kind):
             retry = RETRY if isinstance(error, errors.ModelBusy | errors.StoreBusy) else {}
             return Problem(status, code, public_message(error), error_fields(error), retry)
@@ -183,17 +163,17 @@ def problem_response(problem: Problem, scope: Scope) -> Response:
     """The problem as a response: a document, or the shape that another API's clients expect on its paths, or a page if
     a page was asked for."""
     if "app" in scope and is_page(scope["path"]):
-        show: ProblemPage = scope["app"].state.problem_page
-        return show(problem, scope)
-    shapes: Mapping[str, Shape] = scope["app"].state.shapes if "app" in scope else {}
-    path_shape = next((shape for prefix, shape in shapes.items() if scope["path"].startswith(prefix)), None)
-    content, media = (problem.document(), MEDIA) if path_shape is None else (path_shape(problem), "application/json")
+        page: Response = scope["app"].state.problem_page(problem, scope)
+        return page
+    shape = shape_at(scope)
+    content, media = (problem.document(), MEDIA) if shape is None else (shape.document(problem), "application/json")
     return JSONResponse(content, problem.status, headers=dict(problem.headers), media_type=media)
 
 
 async def handle_error(request: Request, error: Exception) -> Response:
     """The handler of every error that is raised on purpose."""
-    problem = problem_of(error)
+    shape = shape_at(request.scope)
+    problem = problem_of(error) if shape is None else shape.problem_of(error)
     if isinstance(error, RequestValidationError) and any(failure["loc"] == BODY for failure in error.errors()):
         if not has_json_body(request):
             problem = Problem(415, "media_type", NOT_JSON, headers={"Accept-Post": "application/json"})

@@ -23,13 +23,14 @@ import hmac
 import json
 import re
 import secrets
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
+
+from cachetools import TLRUCache
 
 from everword.errors import Forbidden, InvalidInput, NotFound, StoreError
 from everword.log.operations import RIGHTS
@@ -94,6 +95,10 @@ class ApiKey:
         """Whether it opens anything: neither it nor a key by which it was made is revoked or expired."""
         ends = [key.expires_at for key in (self, *self.makers) if key.expires_at is not None]
         return not self.was_revoked and all(now < end for end in ends)
+
+
+STORED_FIELDS = [field.name for field in fields(ApiKey) if field.name not in ("spaces", "makers")]
+COLUMNS = {"user": "user_id"}  # where a column is not called as the field
 
 
 def create_key(
@@ -206,30 +211,30 @@ def load_session_secret(store: Store) -> bytes:
 def list_keys(store: Store) -> list[ApiKey]:
     """Every key, oldest first, revoked ones included."""
     keys = {key.id: key for key in store.read(lambda tx: keys_in(tx.rows(TABLE)))}
-    return sorted((with_makers(key, keys.get) for key in keys.values()), key=lambda key: (key.created_at, key.id))
+    return sorted((with_makers(key, keys) for key in keys.values()), key=lambda key: (key.created_at, key.id))
 
 
 def read_key(tx: Tx, id: str) -> ApiKey | None:
     """The key with this id, and those by which it was made."""
+    keys: dict[str, ApiKey] = {}
+    next_id: str | None = id
+    while next_id is not None and len(keys) <= MAX_MAKERS:
+        rows = tx.rows(TABLE, where={"id": next_id})
+        keys |= {key.id: key for key in keys_in(rows)}
+        next_id = keys[next_id].maker if next_id in keys else None
+    return with_makers(keys[id], keys) if id in keys else None
 
-    def find(id: str) -> ApiKey | None:
-        return next(iter(keys_in(tx.rows(TABLE, where={"id": id}))), None)
 
-    key = find(id)
-    return None if key is None else with_makers(key, find)
-
-
-def with_makers(key: ApiKey, find: Callable[[str], ApiKey | None]) -> ApiKey:
+def with_makers(key: ApiKey, keys: Mapping[str, ApiKey]) -> ApiKey:
     """The key with those by which it was made. If one of them is gone, or there are more than a key can have, it opens
     nothing, as if it had been revoked."""
     makers: list[ApiKey] = []
     next_id = key.maker
     while next_id is not None:
-        maker = find(next_id)
-        if maker is None or len(makers) == MAX_MAKERS:
+        if next_id not in keys or len(makers) == MAX_MAKERS:
             return replace(key, revoked_at=key.revoked_at or key.created_at)
-        makers.append(maker)
-        next_id = maker.maker
+        makers.append(keys[next_id])
+        next_id = keys[next_id].maker
     return replace(key, makers=tuple(makers)) if makers else key
 
 
@@ -251,43 +256,18 @@ def revoke_key(store: Store, id: str, now: datetime | None = None) -> ApiKey:
 
 
 def rows_of(key: ApiKey) -> list[dict[str, Any]]:
-    row = {
-        "id": key.id,
-        "hash": key.hash,
-        "name": key.name,
-        "scopes": key.scopes,
-        "user_id": key.user,
-        "rate": key.rate,
-        "body": key.body,
-        "created_at": key.created_at,
-        "used_at": key.used_at,
-        "revoked_at": key.revoked_at,
-        "expires_at": key.expires_at,
-        "maker": key.maker,
-    }
+    row = {COLUMNS.get(name, name): getattr(key, name) for name in STORED_FIELDS}
     return [row | {"space": space} for space in key.spaces or (EVERYWHERE,)]
 
 
 def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[ApiKey]:
     keys: dict[str, ApiKey] = {}
     for row in rows:
+        values = {name: row[COLUMNS.get(name, name)] for name in STORED_FIELDS}
+        values |= {"scopes": tuple(row["scopes"]), "hash": bytes(row["hash"])}
+        earlier_spaces = keys[row["id"]].spaces if row["id"] in keys else ()
         spaces = () if row["space"] == EVERYWHERE else (row["space"],)
-        earlier = keys.get(row["id"])
-        keys[row["id"]] = ApiKey(
-            id=row["id"],
-            name=row["name"],
-            spaces=spaces if earlier is None else (*earlier.spaces, *spaces),
-            scopes=tuple(row["scopes"]),
-            created_at=row["created_at"],
-            user=row["user_id"],
-            rate=row["rate"],
-            body=row["body"],
-            used_at=row["used_at"],
-            revoked_at=row["revoked_at"],
-            expires_at=row["expires_at"],
-            maker=row["maker"],
-            hash=bytes(row["hash"]),
-        )
+        keys[row["id"]] = ApiKey(spaces=(*earlier_spaces, *spaces), **values)
     return list(keys.values())
 
 
@@ -297,7 +277,8 @@ class Keys:
     def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._store = store
         self.now = now
-        self._cache: dict[str, tuple[float, ApiKey | None]] = {}
+        self._cache: TLRUCache[str, ApiKey | None] = TLRUCache(MAX_CACHE, lambda id, key, now: now + HELD)
+        self._used: dict[str, datetime] = {}  # the last uses that were written, or will be
         self._reads: dict[str, asyncio.Future[ApiKey | None]] = {}
         self._due: dict[str, datetime] = {}
         self._is_writing = False
@@ -336,9 +317,8 @@ class Keys:
         await asyncio.to_thread(self._store.write, lambda tx: end_session(tx, session, now))
 
     async def _key_by_id(self, id: str) -> ApiKey | None:
-        entry = self._cache.get(id)
-        if entry is not None and time.monotonic() - entry[0] < HELD:
-            return entry[1]
+        with suppress(KeyError):
+            return self._cache[id]
         read = self._reads.get(id)
         if read is None:
             read = self._reads[id] = asyncio.ensure_future(self._read_key(id))
@@ -346,11 +326,8 @@ class Keys:
         return await asyncio.shield(read)  # a caller that is cancelled does not cancel it for the others
 
     async def _read_key(self, id: str) -> ApiKey | None:
-        read_at = time.monotonic()
         key: ApiKey | None = await asyncio.to_thread(self._store.read, lambda tx: read_key(tx, id))
-        if len(self._cache) >= MAX_CACHE:
-            self._cache.clear()
-        self._cache[id] = (read_at, key)
+        self._cache[id] = key
         return key
 
     def _end_read(self, id: str, read: asyncio.Future[ApiKey | None]) -> None:
@@ -360,11 +337,9 @@ class Keys:
 
     def _note_use(self, key: ApiKey, now: datetime) -> None:
         """Have a key's last use written, if it is due, without waiting: another writer may hold the store for long."""
-        read_at, cached_key = self._cache.get(key.id, (0.0, None))
-        if is_due(cached_key or key, now):  # of many requests that shared one read, one is enough
-            self._due[key.id] = now
-            if cached_key is not None:
-                self._cache[key.id] = (read_at, replace(cached_key, used_at=now))
+        last_use = self._used.get(key.id)
+        if is_due(key, now) and (last_use is None or now - last_use >= USE_INTERVAL):
+            self._used[key.id] = self._due[key.id] = now
             self._start_write()
 
     def _start_write(self) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import aclosing, closing
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from http import HTTPStatus
-from inspect import isawaitable
 from typing import Annotated, Any
 
 from fastapi import Header, Query
@@ -23,6 +21,7 @@ from everword.errors import AnswerGone, CommitUnknown, EverwordError, StoreAway,
 from everword.log.operations import Repeats
 from everword.log.tables import ANSWER_IS_GONE
 from everword.memory import idempotency
+from everword.memory.runtime import Runtime
 from everword.model import Message
 from everword.server.door.access import Caller
 from everword.server.problems import Problem, problem_of
@@ -74,17 +73,14 @@ def matches_etag(tag: str, header: str) -> bool:
     return header.strip() == "*" or tag in (candidate.strip().removeprefix("W/") for candidate in header.split(","))
 
 
-def page_response(items: Sequence[Any], cursor: str | None, limit: int, name: Callable[[Any], str]) -> Response:
-    """A page of the items after the one the cursor names; the list may have changed since the last page."""
-    start = 0
-    if cursor is not None:
-        names = [name(item) for item in items]
-        if cursor not in names:
-            raise Problem(410, "cursor_over", "what this cursor names is no longer in the list; begin again without it")
-        start = names.index(cursor) + 1
-    page = items[start : start + limit]
-    has_more = start + limit < len(items)
-    return json_response({"items": page, "next": name(page[-1]) if page and has_more else None})
+def page_response(items: Sequence[Any], cursor: str | None, limit: int, attribute: str) -> Response:
+    """A page of the items after the one that the cursor names; the list may have changed since the last page."""
+    names = [getattr(item, attribute) for item in items]
+    if cursor is not None and cursor not in names:
+        raise Problem(410, "cursor_over", "what this cursor names is no longer in the list; begin again without it")
+    start = 0 if cursor is None else names.index(cursor) + 1
+    end = start + limit
+    return json_response({"items": items[start:end], "next": names[end - 1] if end < len(items) else None})
 
 
 def person_arguments(caller: Caller, id: str) -> dict[str, Any]:
@@ -106,64 +102,96 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
     return StreamingResponse(encode_lines(), media_type=LINES)
 
 
-@dataclass(frozen=True, slots=True)
 class StoredForm:
-    """How an answer is stored for a repeated request: `shorten` makes what is stored, `restore` the answer from it, or
-    an awaitable of the answer."""
+    """How an answer is stored for a repeated request: as it is, unless a form shortens and restores it."""
 
-    shorten: Callable[[Any], Any]
-    restore: Callable[[Any], Any]
+    def shorten(self, answer: Any) -> Any:
+        return answer
+
+    async def restore(self, value: Any) -> Any:
+        return value
 
 
-AS_IT_IS = StoredForm(lambda value: value, lambda value: value)
+AS_IT_IS = StoredForm()
 
 
 async def answer_once(
     caller: Caller,
     key: str | None,
-    work: Callable[[], Awaitable[Any]],
-    brief: StoredForm = AS_IT_IS,
+    work: Coroutine[Any, Any, Any],
+    form: StoredForm = AS_IT_IS,
     repeats: Repeats = "words",
 ) -> Response:
     """Do a write and answer with its result; with a key, do it once. `repeats` says how long the answer is stored."""
-    if key is None:
-        return json_response(await work())
-    repeat, stored_body = await claim_key(caller, key)
-    if repeat is None:
-        return json_response(await work())
-    if stored_body is not None:
-        answer = brief.restore(json.loads(stored_body))
-        answer = await answer if isawaitable(answer) else answer
-        return json_response(answer, headers={"Idempotent-Replayed": "true"})
-    try:
-        result = await work()
-    except asyncio.CancelledError:  # the server ends, and a transaction that has begun does not
-        await close_claim(caller, repeat, unknown_problem())
-        raise
-    except BaseException as error:
-        await close_claim(caller, repeat, error)
-        raise
-    body = wire.dumps(brief.shorten(result))
-    runtime = caller.memory.runtime
-    keep = partial(idempotency.keep_answer, runtime, repeat, HTTPStatus.OK, body, repeats=repeats)
-    await wait_briefly(keep_trying(keep))
-    return json_response(result)
+    with closing(work):
+        claim = None if key is None else await claim_key(caller, key)
+        if claim is None:
+            return json_response(await work)
+        if claim.answer is not None:
+            answer = await form.restore(json.loads(claim.answer))
+            return json_response(answer, headers={"Idempotent-Replayed": "true"})
+        try:
+            result = await work
+        except asyncio.CancelledError:  # the server ends, and a transaction that has begun does not
+            await claim.end(unknown_problem())
+            raise
+        except BaseException as error:
+            await claim.end(error)
+            raise
+        await claim.keep(wire.dumps(form.shorten(result)), repeats)
+        return json_response(result)
 
 
 _background_tasks = set[asyncio.Task[None]]()
 
 
-async def close_claim(caller: Caller, repeat: idempotency.KeyedRequest, error: BaseException) -> None:
-    """Release the claim of a request that failed, so that a repeated request may try again, even if nobody waits for
-    this one any more. Whatever a cancelled request awaits is cancelled again and again, so this runs in a task of its
-    own. If it is not known whether the request was done, that becomes the answer of its key."""
-    runtime = caller.memory.runtime
-    if isinstance(error, CommitUnknown | Problem) and problem_of(error).code == UNKNOWN:
-        problem = problem_of(error)
-        document = wire.dumps(problem.document())
-        keep_trying(partial(idempotency.keep_answer, runtime, repeat, problem.status, document, repeats="nothing"))
-        return
-    await wait_briefly(keep_trying(lambda: idempotency.release_claim(runtime, repeat)))
+@dataclass(frozen=True, slots=True)
+class KeyClaim:
+    """A key that a request has claimed; `answer` is the one that is stored, if the request was done before.
+
+    What ends a claim runs in a task of its own, which retries while the store is away: until then the key counts as
+    being worked on. After `idempotency.LAPSES` nobody is said to be at work on it, as if this process had died.
+    """
+
+    runtime: Runtime
+    request: idempotency.KeyedRequest
+    answer: bytes | None = None
+
+    async def keep(self, body: bytes, repeats: Repeats = "words") -> None:
+        """Store the answer under the key."""
+        await wait_briefly(self._settle(HTTPStatus.OK, body, repeats))
+
+    async def end(self, error: BaseException) -> None:
+        """Release the claim of a request that failed, so that a repeated request may try again, even if nobody waits
+        for this one any more. If it is not known whether the request was done, that becomes the answer of its key."""
+        if isinstance(error, CommitUnknown | Problem) and problem_of(error).code == UNKNOWN:
+            problem = problem_of(error)
+            self._settle(problem.status, wire.dumps(problem.document()), "nothing")
+        else:
+            await wait_briefly(self.release())
+
+    def release(self) -> asyncio.Task[None]:
+        return self._settle(None, b"", "nothing")
+
+    def _settle(self, status: int | None, body: bytes, repeats: Repeats) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._try_to_settle(status, body, repeats))
+        _background_tasks.add(task)
+        task.add_done_callback(_background_tasks.discard)
+        return task
+
+    async def _try_to_settle(self, status: int | None, body: bytes, repeats: Repeats) -> None:
+        deadline = time.monotonic() + idempotency.LAPSES.total_seconds()
+        while time.monotonic() < deadline:
+            try:
+                if status is None:
+                    await idempotency.release_claim(self.runtime, self.request)
+                else:
+                    await idempotency.keep_answer(self.runtime, self.request, status, body, repeats=repeats)
+                return
+            except (StoreBusy, CommitUnknown):  # these have waited for the store already
+                await asyncio.sleep(PAUSE)
+            except EverwordError:  # such as a memory that was closed
+                return
 
 
 def unknown_problem() -> Problem:
@@ -171,64 +199,43 @@ def unknown_problem() -> Problem:
     return Problem(HTTPStatus.GATEWAY_TIMEOUT, UNKNOWN, ENDED)
 
 
-async def wait_briefly(closing: asyncio.Task[None]) -> None:
+async def wait_briefly(task: asyncio.Task[None]) -> None:
     """Wait until the key is settled, but not longer than `LONGEST_CLOSING` if the store is away."""
-    finished_tasks, _ = await asyncio.wait({closing}, timeout=LONGEST_CLOSING)
-    for task in finished_tasks:
+    await asyncio.wait({task}, timeout=LONGEST_CLOSING)
+    if task.done():
         task.result()
 
 
-def keep_trying(work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-    """Run this in the background, and retry while the store is away: until then the key counts as being worked on.
-    After `idempotency.LAPSES` nobody is said to be at work on it, as if this process had died."""
-
-    async def repeat_until_done() -> None:
-        deadline = time.monotonic() + idempotency.LAPSES.total_seconds()
-        while time.monotonic() < deadline:
-            try:
-                await work()
-                return
-            except (StoreBusy, CommitUnknown):  # these have waited for the store already
-                await asyncio.sleep(PAUSE)
-            except EverwordError:  # such as a memory that was closed
-                return
-
-    task = asyncio.create_task(repeat_until_done())
-    _background_tasks.add(task)
-    task.add_done_callback(_background_tasks.discard)
-    return task
-
-
-async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest | None, bytes | None]:
-    """Claim a key for this request. Returns the claim, and the stored answer if the request was done before. If the
-    store takes nothing and messages may be held in memory, there is no claim."""
-    held = caller.memory.runtime.held
+async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
+    """KeyClaim a key for this request. If the store takes nothing and messages may be held in memory, there is no
+    claim."""
+    runtime = caller.memory.runtime
+    held = runtime.held
     if held.degraded is not None:
-        return None, None
+        return None
     url = caller.request.url
     request_bytes = f"{caller.request.method} {url.path}?{url.query}\n".encode() + await caller.request.body()
-    repeat = idempotency.stamp(
-        caller.memory.runtime, idempotency.build_keyed_request(caller.space, caller.access.key_id, key, request_bytes)
-    )
+    request = idempotency.build_keyed_request(caller.space, caller.access.key_id, key, request_bytes)
+    claim = KeyClaim(runtime, idempotency.stamp(runtime, request))
     try:
-        claim = await idempotency.claim(caller.memory.runtime, repeat)
+        outcome = await idempotency.claim(runtime, claim.request)
     except CommitUnknown as error:
-        keep_trying(lambda: idempotency.release_claim(caller.memory.runtime, repeat))
+        claim.release()
         raise StoreBusy(f"{error}; no more than the key was claimed") from error
     except (StoreUnwritable, StoreAway):
         if not held.is_on:
             raise
-        return None, None
-    if claim.state == "busy":
+        return None
+    if outcome.state == "busy":
         detail = "the same request is being worked on; ask again in a moment"
         raise Problem(409, "in_progress", detail, headers={"Retry-After": "1"})
-    if claim.state == "gone":
+    if outcome.state == "gone":
         raise AnswerGone(ANSWER_IS_GONE)
-    if claim.state == "unknown":
+    if outcome.state == "unknown":
         raise unknown_problem()
-    if claim.state == "other":
+    if outcome.state == "other":
         raise Problem(422, "key_reused", "this idempotency key came with another request before; use a new one")
-    if claim.state == "done" and claim.status != HTTPStatus.OK:
-        problem = json.loads(claim.body)
-        raise Problem(claim.status, problem["code"], problem["detail"], headers={"Idempotent-Replayed": "true"})
-    return repeat, claim.body if claim.state == "done" else None
+    if outcome.state == "done" and outcome.status != HTTPStatus.OK:
+        problem = json.loads(outcome.body)
+        raise Problem(outcome.status, problem["code"], problem["detail"], headers={"Idempotent-Replayed": "true"})
+    return replace(claim, answer=outcome.body) if outcome.state == "done" else claim

@@ -1,4 +1,4 @@
-"""Routes of conversations that are written by hand: messages, contexts, replies, and what comes in pages or streams.
+"""Routes that are written by hand: messages, contexts, replies, and what comes in pages or streams.
 
 A message is stored once for each `platform_id`; with an `Idempotency-Key`, messages without a `platform_id` get one
 made of the key, so that they are stored once even if the server is killed between the write and the answer.
@@ -13,7 +13,6 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
@@ -22,32 +21,30 @@ from starlette.responses import Response, StreamingResponse
 from everword.errors import EverwordError, InvalidInput
 from everword.log.rules import ONCE, parse_expiry
 from everword.log.secret_policy import masked
-from everword.memory import idempotency
 from everword.memory.conversation import AsyncConversation
-from everword.memory.removal import read_message, remove_conversation
-from everword.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
+from everword.memory.removal import remove_conversation
+from everword.model import Added, Batch, Budget, Draft, Message, Reply
 from everword.model.topics import IMPORTANCE
 from everword.server.door.access import Caller, caller_for
 from everword.server.problems import Problem, problem_of
 from everword.server.routes import shapes
 from everword.server.routes.answers import (
-    AS_IT_IS,
+    LINES,
     PAGE_BYTES,
     Count,
     Cursor,
     IdempotencyKey,
+    KeyClaim,
     StoredForm,
     answer_once,
     claim_key,
-    close_claim,
     etag_of,
     json_bytes,
     json_response,
-    keep_trying,
+    line_response,
     matches_etag,
-    wait_briefly,
 )
-from everword.server.routes.derived import By, Conversation, User, parse_turn
+from everword.server.routes.derived import Conversation, User
 from everword.wire import dumps, to_json_value
 
 EVENTS = "text/event-stream"
@@ -185,10 +182,8 @@ def check_repeats(drafts: list[Draft], key: str | None, results: list[Added]) ->
 # -- contexts
 
 
-def budget_of(value: shapes.BudgetIn | BudgetName) -> Budget:
-    if isinstance(value, str):
-        return Budget.of(value)
-    return Budget(**value.model_dump())
+def budget_of(value: Any) -> Budget:
+    return Budget(**value.model_dump()) if isinstance(value, shapes.RequestBody) else Budget.of(value)
 
 
 async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
@@ -250,26 +245,25 @@ async def reply(
     options: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
     options |= {"author": body.author, "platform_id": platform_id}
     if not body.stream:
-        # A reply may repeat a secret, which is stored with its conversation and nowhere else.
-        return await answer_once(caller, key, lambda: chat.reply(body.text, **options), MASKED_REPLY)
-    repeat, stored_body = await claim_key(caller, key) if key is not None else (None, None)
-    if stored_body is not None:
-        return event_response(replay_events(json.loads(stored_body)["text"]))
+        return await answer_once(caller, key, chat.reply(body.text, **options), MaskedReply())
+    claim = None if key is None else await claim_key(caller, key)
+    if claim is not None and claim.answer is not None:
+        return event_response(replay_events(json.loads(claim.answer)["text"]))
     pieces = chat.stream(body.text, **options)
     try:
         first = await anext(pieces, None)  # an error before the first piece is a normal answer, not a stream
     except BaseException as error:
-        if repeat is not None:
-            await close_claim(caller, repeat, error)
+        if claim is not None:
+            await claim.end(error)
         raise
-    return event_response(reply_events(caller, first, pieces, repeat))
+    return event_response(reply_events(caller, first, pieces, claim))
 
 
-def mask_reply(reply: Reply) -> Reply:
-    return replace(reply, text=masked(reply.text), message=reply.message.without_secrets)
+class MaskedReply(StoredForm):
+    """A reply may repeat a secret, which is stored with its conversation and nowhere else."""
 
-
-MASKED_REPLY = StoredForm(mask_reply, AS_IT_IS.restore)
+    def shorten(self, answer: Reply) -> Reply:
+        return replace(answer, text=masked(answer.text), message=answer.message.without_secrets)
 
 
 def event_response(source: AsyncIterator[bytes]) -> Response:
@@ -286,7 +280,7 @@ async def replay_events(text: str) -> AsyncIterator[bytes]:
 
 
 async def reply_events(
-    caller: Caller, first: str | None, pieces: AsyncIterator[str], repeat: idempotency.KeyedRequest | None
+    caller: Caller, first: str | None, pieces: AsyncIterator[str], claim: KeyClaim | None
 ) -> AsyncIterator[bytes]:
     texts = [] if first is None else [first]
     try:
@@ -297,19 +291,17 @@ async def reply_events(
                 texts.append(piece)
                 yield event_bytes("text", {"text": piece})
     except BaseException as error:
-        if repeat is not None:
-            await close_claim(caller, repeat, error)
+        if claim is not None:
+            await claim.end(error)
         if not isinstance(error, EverwordError):
             raise
         yield event_bytes("error", problem_of(error).document())
     else:
         degraded = caller.memory.degraded
         answer: dict[str, Any] = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
-        if repeat is not None and degraded is None:
+        if claim is not None and degraded is None:
             # The turn is done: whatever happens now, its key is not released.
-            stored_answer = dumps({"text": masked(answer["text"])})
-            keep = partial(idempotency.keep_answer, caller.memory.runtime, repeat, HTTPStatus.OK, stored_answer)
-            await wait_briefly(keep_trying(keep))
+            await claim.keep(dumps({"text": masked(answer["text"])}))
         yield event_bytes("done", answer)
 
 
@@ -328,29 +320,9 @@ async def add_to_topic(
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
             raise InvalidInput("role", "a reply of the assistant has neither author nor importance")
-        return await answer_once(caller, key, lambda: chat.add_assistant_message(body.text, time=body.time))
-    return await answer_once(
-        caller, key, lambda: chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
-    )
-
-
-@router.patch("/conversations/{id:id}/messages/{message:id}", response_model=shapes.Message)
-async def edit_message(
-    caller: Annotated[Caller, caller_for("edit_message")],
-    id: Conversation,
-    message: Annotated[str, Path(description="The message's id, or the one that its platform gave it, or its turn.")],
-    body: shapes.EditIn,
-    by: By = "id",
-    key: IdempotencyKey = None,
-) -> Response:
-    """Give a message a new text. Everything follows the new version; the old one stays in the log, and `versions=true`
-    shows it in the history. By a user's key, what is that user's."""
-    chat = chat_of(caller, id, body.user)
-    name = parse_turn(message) if by == "turn" else message
-    # Stored without its words: a repeated request is answered with the message as it is then.
-    brief = StoredForm(lambda edited: edited.id, partial(read_message, caller.memory.runtime, chat.scope))
-    work = partial(chat.edit, name, body.text, metadata=body.metadata)
-    return await answer_once(caller, key, work, brief, repeats="nothing")
+        return await answer_once(caller, key, chat.add_assistant_message(body.text, time=body.time))
+    work = chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
+    return await answer_once(caller, key, work)
 
 
 @router_of_others.delete("/conversations/{id:id}", response_model=shapes.Deletion, tags=["removals"])
@@ -363,5 +335,61 @@ async def delete_conversation(
 ) -> Response:
     """Remove all messages of a conversation and all that was derived from them, for good."""
     scope = chat_of(caller, id, user).scope
-    work = partial(remove_conversation, caller.memory.runtime, scope, dry_run=dry_run)
+    work = remove_conversation(caller.memory.runtime, scope, dry_run=dry_run)
     return await answer_once(caller, key, work, repeats="names")
+
+
+# -- exports, and waiting for views
+
+LINE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}
+}
+
+
+@router_of_others.get("/space", response_model=shapes.SpaceOut, tags=["spaces"])
+async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
+    """The space a request is about that names none: the key's own."""
+    return json_response({"space": caller.space})
+
+
+@router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
+async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
+    """Wait until every view has caught up with the log; 409 if one has not in time, and to a key for all spaces the
+    reason."""
+    await caller.memory.settle(body.timeout)
+    # Failures on messages of others are not for a key of one user, nor for one that may not read.
+    is_told = caller.access.is_reader and not caller.access.is_bound
+    states = (await caller.memory.stats(space=caller.space)).views if is_told else ()
+    return json_response({"done": True, "set_aside": sum(state.set_aside for state in states)})
+
+
+@router_of_others.get(
+    "/users/{id:id}/export", response_class=StreamingResponse, responses=LINE_RESPONSES, tags=["people"]
+)
+async def export_user(
+    caller: Annotated[Caller, caller_for("export")],
+    id: Annotated[str, Path(description="The user.", max_length=256)],
+    salvage: bool = False,
+    secrets: bool = False,
+) -> Response:
+    """Every message of a user's memory, in order: one JSON object a line, as `everword import` reads it. With
+    `salvage`, without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
+    placeholders."""
+    return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
+
+
+@router_of_others.get("/export", response_class=StreamingResponse, responses=LINE_RESPONSES, tags=["people"])
+async def export(
+    caller: Annotated[Caller, caller_for("export")],
+    user: Annotated[str | None, Query(max_length=256)] = None,
+    conversation: Annotated[str | None, Query(max_length=256)] = None,
+    salvage: bool = False,
+    secrets: bool = False,
+) -> Response:
+    """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
+    without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
+    placeholders."""
+    source = caller.memory.export(
+        user=user, conversation=conversation, space=caller.space, salvage=salvage, secrets=secrets
+    )
+    return await line_response(source)

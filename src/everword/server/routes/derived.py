@@ -11,8 +11,6 @@ import inspect
 import types
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import partial
-from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Path, Query
@@ -23,13 +21,23 @@ from everword.errors import InvalidInput
 from everword.log.operations import PLACE, Operation, operations_of
 from everword.log.rules import parse_expiry
 from everword.memory.commands import MAX_NAMES
-from everword.memory.conversation import ConversationFace
+from everword.memory.conversation import AsyncConversation, ConversationFace
 from everword.memory.documents import MAX_LIMIT, MAX_OFFSET, DocumentsFace
 from everword.memory.memory import MemoryFace
-from everword.model import FactCategory, HitKind
-from everword.server.door.access import caller_for, caller_in_path_space, caller_of_all_spaces
+from everword.memory.removal import read_message
+from everword.model import FactCategory, HitKind, Message
+from everword.server.door.access import Caller, caller_for, caller_in_path_space, caller_of_all_spaces
 from everword.server.routes import shapes
-from everword.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
+from everword.server.routes.answers import (
+    AS_IT_IS,
+    Count,
+    Cursor,
+    IdempotencyKey,
+    StoredForm,
+    answer_once,
+    json_response,
+    page_response,
+)
 
 MAX_NAMESPACE = 256  # names; no namespace that is short enough has more
 CURRENT = "current"  # in the place of a topic's id: the one that is being talked about
@@ -67,47 +75,10 @@ STRICTER: dict[tuple[str, str], Any] = {
 }
 LONGEST_IN_QUERY = {"query": 4_000, "key": 200, "name": 200}  # characters of a text in a query; of any other 256
 MUST_BE_NAMED = (("rebuild", "view"),)  # whatever the default in a program is
-ABOUT = {
-    "speaker": "Who says or does it: the person themselves, if nobody is named.",
-    "message": "The message in the log that asked for it.",
-    "valid_from": "The day from which it is so; now if left out.",
-    "valid_to": "The day on which it ends.",
-    "subject": 'Whom it is about, if not the person: "brother".',
-    "conversation": "Only in this conversation, or only by what was said in it.",
-    "floor": "Only hits whose relevance reaches it; 0.5 leaves out what has nothing to do with the query.",
-    "kinds": "What is looked for.",
-    "limit": "How many at most.",
-    "as_of": "As it was so at a time.",
-    "day": "Another day than today.",
-    "week": "How each has been in the six days before.",
-    "wait": "How long to wait for digests; 0: make none.",
-    "to": "The new id of the conversation.",
-    "into": "The user who has all of it from now on.",
-    "dry_run": "Only say what would be done.",
-    "expires": shapes.UNTIL,
-    "fact": "The fact, by its id.",
-    "namespace": "The names of the namespace, outermost first.",
-    "where": "What values must have: `$eq $ne $gt $gte $lt $lte`.",
-    "topic_id": "A topic's id, or `current`.",
-}
-EXAMPLES: dict[str, Any] = {
-    "query": "databases",
-    "question": "What does she like?",
-    "text": "Alex lives in Berlin",
-    "what": "lives in Berlin",
-    "category": "identity",
-    "key": "city",
-    "value": "Delft",
-    "id": "01jd3x8k2m9q4r7t5v6w",
-    "name": "Europe/Berlin",
-    "view": "facts",
-    "into": "alex",
-    "other": "t7",
-    "tags": ["travel"],
-    "score": 1,
-    "dry_run": True,
-    "user": "alex",
-}
+ABOUT: dict[str, str] = shapes.DESCRIPTIONS["arguments"]
+IN_PATH: dict[str, str] = shapes.DESCRIPTIONS["in_path"]
+
+EXAMPLES: dict[str, Any] = shapes.DESCRIPTIONS["examples"]
 GROUPS = {
     "moves": ("move_conversation", "merge_users", "undo_move"),
     "removals": ("delete_message", "delete", "audit"),
@@ -115,12 +86,14 @@ GROUPS = {
 
 
 def build_router() -> APIRouter:
-    """All routes that are not written by hand."""
+    """All routes that are not written by hand; edits first, which are called often: to find its route, a request is
+    compared with each before it."""
     router = APIRouter()
-    for face in (MemoryFace, ConversationFace, DocumentsFace):
-        for operation in operations_of(face).values():
-            if not operation.by_hand:
-                add_route(router, operation, face)
+    faces = (MemoryFace, ConversationFace, DocumentsFace)
+    operations = [(operation, face) for face in faces for operation in operations_of(face).values()]
+    for operation, face in sorted(operations, key=lambda entry: entry[0].name != "edit_message"):
+        if not operation.by_hand:
+            add_route(router, operation, face)
     return router
 
 
@@ -183,24 +156,37 @@ def build_endpoint(operation: Operation, face: type) -> Callable[..., Awaitable[
         arguments, further = engine_arguments(operation, values)
         if "space" in operation.signature.parameters:
             arguments["space"] = caller.space
-        work = partial(getattr(target, name), *further, **arguments)
+
+        async def perform() -> Any:
+            answer = await getattr(target, name)(*further, **arguments)
+            if operation.types["return"] is type(None):
+                return {"done": True}
+            return {operation.wrap: answer} if operation.wrap else answer
+
         if operation.once is not None:
-            return await answer_once(caller, once_key, lambda: in_shape(operation, work), repeats=operation.once)
+            form = EditedMessage(caller, target) if operation.name == "edit_message" else AS_IT_IS
+            return await answer_once(caller, once_key, perform(), form, operation.once)
         if operation.page:
-            return page_response(await work(), page["cursor"], page["page_limit"], attrgetter(operation.page))
-        return json_response(await in_shape(operation, work))
+            return page_response(await perform(), page["cursor"], page["page_limit"], operation.page)
+        return json_response(await perform())
 
     endpoint.__name__ = operation.name
     endpoint.__dict__["__signature__"] = inspect.Signature([*endpoint_parameters(operation, is_chat)])
     return endpoint
 
 
-async def in_shape(operation: Operation, work: Callable[[], Awaitable[Any]]) -> Any:
-    """What an operation answers, as it is sent."""
-    value = await work()
-    if operation.types["return"] is type(None):
-        return {"done": True}
-    return {operation.wrap: value} if operation.wrap else value
+class EditedMessage(StoredForm):
+    """Stored without its words: a repeated request is answered with the message as it is then."""
+
+    def __init__(self, caller: Caller, chat: AsyncConversation) -> None:
+        self._runtime = caller.memory.runtime
+        self._scope = chat.scope
+
+    def shorten(self, answer: Message) -> str:
+        return answer.id
+
+    async def restore(self, value: str) -> Message:
+        return await read_message(self._runtime, self._scope, value)
 
 
 def engine_arguments(operation: Operation, values: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
@@ -242,7 +228,7 @@ def endpoint_parameters(operation: Operation, is_chat: bool) -> Iterator[inspect
         yield keyword("chat", Conversation)
     for argument, place in operation.places.items():
         if argument in operation.signature.parameters and argument != "space":
-            about = ABOUT.get(argument, "The user." if argument == "user" else "The id.")
+            about = IN_PATH.get(argument) or ABOUT.get(argument, "The id.")
             # A conversation's id and a message are checked where they are used, with better messages.
             extra = shapes.PATTERN if argument == "key" else None
             longest = None if argument == "message" or is_conversation(operation, argument) else 256

@@ -201,13 +201,11 @@ async def put_document(
     user = caller.access.resolve_user(body.user)
     expires = parse_expiry("expires", body.expires)
     change = Change(tuple(namespace), key, body.value, user, texts_of(body.texts), expires)
-    brief = times_only([change], caller.space)
 
-    async def work() -> Document:
-        return visible_documents(caller, await documents_of(caller).apply([change]))[0]
+    async def put() -> Document:
+        return (await apply_visibly(caller, [change]))[0]
 
-    single = StoredForm(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
-    return await answer_once(caller, once_key, work, single, "nothing")
+    return await answer_once(caller, once_key, put(), DocumentTimes([change], caller.space), "nothing")
 
 
 @router.post("/documents", response_model=shapes.wire_type(list[Document]))
@@ -224,18 +222,25 @@ async def change_documents(
     if (body.tag is None) != (body.namespace is None):
         raise InvalidInput("tag", "and `namespace` come together: the namespace that was read, and the tag it had")
 
-    async def work() -> list[Document]:
-        store = documents_of(caller)
-        if body.tag is None or body.namespace is None:
-            return visible_documents(caller, await store.apply(changes))
-        results = await apply_if_unchanged(
-            store, body.namespace, lambda by_key: namespace_tag(by_key) == body.tag, changes
-        )
-        if results is None:
-            raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
-        return visible_documents(caller, results)
+    work = apply_visibly(caller, changes, body.namespace, body.tag)
+    return await answer_once(caller, once_key, work, DocumentTimes(changes, caller.space, is_list=True), "nothing")
 
-    return await answer_once(caller, once_key, work, times_only(changes, caller.space), "nothing")
+
+async def apply_visibly(
+    caller: Caller, changes: Sequence[Change], namespace: Sequence[str] | None = None, tag: str | None = None
+) -> list[Document]:
+    """Make changes; with the tag of a namespace, if it is as it was. Without the right to read, a caller is not told
+    since when there was a document under a key."""
+    store = documents_of(caller)
+    if namespace is None:
+        documents: list[Document] | None = await store.apply(changes)
+    else:
+        documents = await apply_if_unchanged(store, namespace, lambda by_key: namespace_tag(by_key) == tag, changes)
+    if documents is None:
+        raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
+    if caller.access.is_reader:
+        return documents
+    return [replace(document, created_at=document.updated_at) for document in documents]
 
 
 def change_of(caller: Caller, change: ChangeIn) -> Change:
@@ -245,36 +250,33 @@ def change_of(caller: Caller, change: ChangeIn) -> Change:
     return Change(tuple(change.namespace), change.key, change.value, user, texts, expires)
 
 
-def visible_documents(caller: Caller, documents: Sequence[Document]) -> list[Document]:
-    """Documents that were just put, as the caller may be told: without the right to read, not since when there was one
-    under this key."""
-    if caller.access.is_reader:
-        return list(documents)
-    return [replace(document, created_at=document.updated_at) for document in documents]
-
-
 def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if texts is None else tuple(texts)
 
 
-def times_only(changes: Sequence[Change], space: str) -> StoredForm:
-    """Stores only when the documents were made, were changed and expire; their values are in the changes, which come
+class DocumentTimes(StoredForm):
+    """Stores only when documents were made, were changed and expire; their values are in the changes, which come
     again."""
 
-    def shorten(documents: Sequence[Document]) -> list[tuple[Any, ...]]:
-        return [(document.created_at, document.updated_at, document.expires_at) for document in documents]
+    def __init__(self, changes: Sequence[Change], space: str, *, is_list: bool = False) -> None:
+        self._changes = changes
+        self._space = space
+        self._is_list = is_list
 
-    def restore(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
-        kept_changes = [rules.check_change(change) for change in changes if change.value is not None]
-        return [
-            dict(zip(FIELDS, (space, change.namespace, change.key, change.value, change.user), strict=True))
+    def shorten(self, answer: Any) -> list[tuple[Any, ...]]:
+        documents = answer if self._is_list else [answer]
+        return [tuple(getattr(document, name) for name in TIMES) for document in documents]
+
+    async def restore(self, value: Sequence[Sequence[Any]]) -> Any:
+        kept_changes = [rules.check_change(change) for change in self._changes if change.value is not None]
+        documents = [
+            {"space": self._space, **{name: getattr(change, name) for name in FIELDS}}
             | dict(zip_longest(TIMES, times))  # an older version stored two of them
             | {"score": None}
-            for change, times in zip(kept_changes, stored_times, strict=True)
+            for change, times in zip(kept_changes, value, strict=True)
         ]
+        return documents if self._is_list else documents[0]
 
-    return StoredForm(shorten, restore)
 
-
-FIELDS = ("space", "namespace", "key", "value", "user")
+FIELDS = ("namespace", "key", "value", "user")
 TIMES = ("created_at", "updated_at", "expires_at")

@@ -1,21 +1,26 @@
-"""The state of the server: alive, ready, and metrics."""
+"""The server as a whole: alive, ready, metrics, and its description (OpenAPI), with every route's errors and scopes."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
+from fastapi.routing import iter_route_contexts
 
 from everword.errors import EverwordError, StoreBusy
 from everword.log.access import Access
+from everword.log.operations import OPERATIONS, RIGHTS
 from everword.memory.memory import MemoryEngine
 from everword.server import MULTIPROCESS
-from everword.server.door.access import access_for
-from everword.server.problems import Problem, problem_of
+from everword.server.door.access import CHECKED_OPERATIONS, access_for
+from everword.server.problems import MEDIA, Problem, problem_of
+from everword.server.routes.shapes import DESCRIPTIONS, ProblemOut
 
 LONGEST_LOOK = 5.0  # seconds: a readiness check must not wait as long as a request does
 
@@ -73,3 +78,70 @@ async def metrics(access: Annotated[Access, access_for("metrics")]) -> Any:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+# -- the description of the API
+
+PROBLEMS: dict[str, str] = DESCRIPTIONS["problems"]
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+def openapi_document(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, made once."""
+    if app.openapi_schema is None:
+        tags = [{"name": name, "description": about} for name, about in DESCRIPTIONS["groups"].items()]
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes, tags=tags
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        for item in document["paths"].values():
+            for method in METHODS:
+                if method in item:
+                    add_problems(item[method]["responses"])
+        add_scopes(app, document)
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def add_scopes(app: FastAPI, document: dict[str, Any]) -> None:
+    """Say of every route which scopes it needs."""
+    for route, operation in checked_operations(app).items():
+        method, path = route.split(" ", 1)
+        description = document["paths"].get(path, {}).get(method.lower())
+        if description is not None:
+            names = " and ".join(f"`{right}`" for right in RIGHTS if right in OPERATIONS[operation].rights)
+            noun = "scopes" if " and " in names else "scope"
+            text = f"{description.get('description', '')}\n\nNeeds the {noun} {names}."
+            description["description"] = text.strip()
+
+
+def checked_operations(app: FastAPI) -> dict[str, str]:
+    """The operation that each route checks: "GET /v1/space" checks `space`. Those that are open to everybody are not
+    there."""
+    return {
+        f"{method} {route.path_format}": operation
+        for route in iter_route_contexts(app.routes)
+        for operation in operations_checked_by(getattr(route, "dependant", None))
+        for method in route.methods or ()
+    }
+
+
+def operations_checked_by(dependant: Any) -> Iterator[str]:
+    for dependency in () if dependant is None else dependant.dependencies:
+        if dependency.call in CHECKED_OPERATIONS:
+            yield CHECKED_OPERATIONS[dependency.call]
+        yield from operations_checked_by(dependency)
+
+
+def add_problems(responses: dict[str, Any]) -> None:
+    """Add the problems that every route may answer; if a route declares another shape for one, all get that shape."""
+    route_content = next(
+        (response["content"] for status, response in responses.items() if status in PROBLEMS and status != "422"), None
+    )
+    for status, about in PROBLEMS.items():
+        content = route_content or {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        if status == "422" or status not in responses:
+            responses[status] = {"description": about, "content": content}

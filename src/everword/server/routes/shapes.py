@@ -6,19 +6,20 @@ value it is made of (`everword.wire` writes it), so the two cannot drift apart; 
 
 from __future__ import annotations
 
+import tomllib
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from everword import model
-from everword.server.routes.examples import EXAMPLES
-from everword.wire import COMPUTED, LEFT_OUT
+from everword.wire import COMPUTED, LEFT_OUT, to_json_value
 
 # An id is checked where it is used, with better messages; the pattern is for readers of the description.
 LINE = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
@@ -28,9 +29,13 @@ Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(max_length=256)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
-UNTIL = "When it is gone: a span from now, as in 10m, 2h or 7d, or a time with its offset."
+DESCRIPTIONS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("descriptions.toml").read_text(encoding="utf-8")
+)
+UNTIL: str = DESCRIPTIONS["arguments"]["expires"]
 Expires = Annotated[str | None, Field(max_length=64, description=UNTIL)]
 MAX_BATCH = 1_000  # messages in one request
+LARGEST = {"pairs": 10_000}  # of a budget; of what is counted in tokens 10,000,000
 
 
 class RequestBody(BaseModel):
@@ -88,19 +93,16 @@ class BatchesIn(RequestBody):
     batches: list[BatchIn] = Field(min_length=1, max_length=100)
 
 
-class BudgetIn(RequestBody):
-    """How many tokens a context may have, and how many of them each section."""
-
-    model_config = with_example(total=8000, recent=3000)
-
-    total: int = Field(30_000, ge=1, le=10_000_000)
-    system: int = Field(2_000, ge=0, le=10_000_000)
-    profile: int = Field(2_000, ge=0, le=10_000_000)
-    summaries: int = Field(4_000, ge=0, le=10_000_000)
-    retrieved: int = Field(2_000, ge=0, le=10_000_000)
-    topic: int = Field(800, ge=0, le=10_000_000)
-    recent: int | None = Field(10_000, ge=0, le=10_000_000)
-    pairs: int = Field(4, ge=0, le=10_000)
+BUDGET_FIELDS: dict[str, Any] = {
+    name: (kind, Field(getattr(model.Budget(), name), ge=int(name == "total"), le=LARGEST.get(name, 10_000_000)))
+    for name, kind in get_type_hints(model.Budget).items()
+}
+BudgetIn: Any = create_model(
+    "BudgetIn",
+    __doc__="How many tokens a context may have, and how many of them each section.",
+    __base__=type("Body", (RequestBody,), {"model_config": with_example(total=8000, recent=3000)}),
+    **BUDGET_FIELDS,
+)
 
 
 class ContextIn(RequestBody):
@@ -142,22 +144,53 @@ class SaidIn(RequestBody):
     time: AwareDatetime | None = None
 
 
-class EditIn(RequestBody):
-    """What a message says now."""
-
-    model_config = with_example(text="I live in Leiden.", user="alex")
-
-    text: str
-    user: Id | None = Field(None, description="Whose chat it is; left out for a channel of many.")
-    metadata: dict[str, Any] | None = Field(None, description="New metadata; left out, those it has stay.")
-
-
 class SettleIn(RequestBody):
     """How long to wait for views to catch up."""
 
     model_config = with_example(timeout=10)
 
     timeout: float = Field(10.0, gt=0, le=300)
+
+
+# -- an example of each kind of answer
+
+THEN = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+
+MESSAGE = model.Message("default", "demo", 1, "01jd3x8k2m9q4r7t5v6w", "user", "alex", "alex", "I live in Berlin.", THEN)
+FACT = model.Fact(
+    "default", "alex", "f1", "identity", "city", "Berlin", 0.9, 0.8, "alex", "demo", 1, THEN, THEN, (MESSAGE.id,)
+)
+STATEMENT = model.Statement("default", "alex", "s1", "Alex lives in Berlin.", "alex", THEN, (MESSAGE.id,))
+TOPIC = model.Topic(
+    "t1", "Moving to Berlin", "", "short-term", timedelta(days=1), 0.5, 0.5, 1, 2, 0, THEN, THEN, current=True
+)
+DIGEST = model.Digest("default", "alex", "day", date(2026, 3, 1), date(2026, 3, 1), "Alex moved.", "offline", THEN)
+DOCUMENT = model.Document("default", ("notes", "alex"), "pets", {"text": "Alex has an otter"}, "alex", THEN, THEN)
+RECEIPT = model.Receipt(
+    "o200k_base",
+    model.Budget.compact(),
+    120,
+    (model.Section("recent", 12, (model.Item(MESSAGE.id, 12, "one of the last 4 exchanges"),)),),
+)
+SAMPLES: tuple[Any, ...] = (
+    MESSAGE,
+    FACT,
+    STATEMENT,
+    TOPIC,
+    DIGEST,
+    DOCUMENT,
+    RECEIPT,
+    model.Added(MESSAGE, True),
+    model.Conversation("default", "demo", "alex", THEN, THEN, 1),
+    model.Hit(MESSAGE, 1.7, {"words": 1.0, "meaning": 0.7}),
+    model.Context([{"role": "user", "content": "Which language for the example?"}], RECEIPT),
+    model.Reply("Your name is Alex.", MESSAGE, RECEIPT, (model.Round(1, (), (), (), 120, 6, "a-model"),)),
+    model.Forgotten("01jd3x8k2m9q4r7t5v6w", (STATEMENT,), (FACT,)),
+    model.FactChange("01jd3x8k2m9q4r7t5v6w", "add", "alex", THEN, FACT),
+    model.MemoryAnswer("Alex lives in Berlin.", True, "model", (FACT,), (MESSAGE,)),
+    model.Erasure("01jd3x8k2m9q4r7t5v6w", "default", THEN, 12, 2, 12),
+)
+EXAMPLES: dict[Any, Any] = {type(sample): to_json_value(sample) for sample in SAMPLES}
 
 
 # -- answers
@@ -168,6 +201,7 @@ _models: dict[Any, Any] = {}
 def answer_model(kind: Any) -> Any:
     """The model that describes a kind of value on the wire."""
     if kind not in _models:
+        _models[kind] = ForwardRef(kind.__name__)  # until it is made: an episode has parts that are episodes
         hints = get_type_hints(kind)
         left_out = LEFT_OUT.get(kind, ())
         # An answer always has all fields, also those with a default.
@@ -212,41 +246,6 @@ def wire_type(hint: Any) -> Any:
     return hint
 
 
-class ExtractLineOut(BaseModel):
-    """A sentence of a summary, with the turn it is from, who said it and when."""
-
-    model_config = ConfigDict(title="ExtractLine")
-
-    turn: int
-    role: str
-    author: str
-    text: str
-    time: datetime | None
-    kind: str
-    leans: int
-
-
-class EpisodeOut(BaseModel):
-    """A summary of a run of turns, or of episodes of the level below, which are its `parts`."""
-
-    model_config = ConfigDict(title="Episode")
-
-    id: str
-    space: str
-    conversation: str
-    level: int
-    first: int
-    last: int
-    began: datetime
-    ended: datetime
-    summary: str
-    made_by: str
-    pending: bool
-    active: bool
-    parts: list[EpisodeOut]
-    lines: list[ExtractLineOut]
-
-
 class ChatMessageShape(BaseModel):
     """The shape every chat model takes."""
 
@@ -257,7 +256,7 @@ class ChatMessageShape(BaseModel):
     content: str
 
 
-WRITTEN: dict[Any, Any] = {model.Episode: EpisodeOut, model.ChatMessage: ChatMessageShape}
+WRITTEN: dict[Any, Any] = {model.ChatMessage: ChatMessageShape}
 
 Message = answer_model(model.Message)
 Added = answer_model(model.Added)
@@ -270,7 +269,7 @@ Deletion = answer_model(model.Deletion)
 
 def page_model(kind: Any) -> Any:
     """Some of a list, and where the rest begins."""
-    name = f"{kind.__name__}Page".replace("OutPage", "Page")
+    name = f"{kind.__name__}Page"
     if name not in _models:
         cursor = Field(None, description="Send it as `cursor` to go on; null if this was all.")
         about = f"A page of {name.removesuffix('Page').lower()}s."

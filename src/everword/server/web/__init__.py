@@ -2,3 +2,22 @@
 
 A page uses the engine's public methods and nothing else. What people and models said is text: every template escapes.
 """
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from everword.memory.inspection import TopicOrders
+from everword.server.door.rates import SignIns, table_beside
+from everword.server.web import administration, conversations, labs, open_pages, people
+from everword.server.web.pages import show_problem
+
+ROUTERS = tuple(module.router for module in (open_pages, administration, conversations, labs, people))
+
+
+def prepare(app: FastAPI) -> None:
+    """Give the application what the pages share."""
+    app.state.problem_page = show_problem
+    app.state.sign_ins = SignIns(table_beside(app.state.options.rates))
+    app.state.figures = administration.FigureCache(app.state.memory)
+    app.state.topic_orders = TopicOrders()

@@ -43,7 +43,6 @@ from everword.server.web.pages import (
     FormFields,
     Id,
     Notice,
-    OptionalId,
     RequiredTurn,
     Skip,
     Turn,
@@ -80,7 +79,7 @@ TOPIC_MESSAGES = 60  # of a topic that are shown, the last
 async def show_conversations(
     caller: Annotated[Caller, caller_for("conversations")],
     query: Annotated[str, Query(max_length=MAX_QUERY)] = "",
-    user: OptionalId = "",
+    user: Id = "",
     cursor: Annotated[str, Query(max_length=300)] = "",
 ) -> Response:
     """The conversations that changed last; with a query, those in which it is found, the best first."""
@@ -226,7 +225,7 @@ async def delete_message(caller: Annotated[Caller, caller_for("delete_message")]
 
 
 @router.get("/web/episodes")
-async def show_episodes(caller: Annotated[Caller, caller_for("episodes")], conversation: OptionalId = "") -> Response:
+async def show_episodes(caller: Annotated[Caller, caller_for("episodes")], conversation: Id = "") -> Response:
     """The active episodes of a conversation, the highest level first."""
     if not conversation:
         return await show_choice(caller, "Episodes", "/web/episodes")
@@ -287,7 +286,7 @@ async def page_of_topics(caller: Caller, scope: ConversationScope, with_faded: b
 @router.get("/web/topics")
 async def show_topics(
     caller: Annotated[Caller, caller_for("topics")],
-    conversation: OptionalId = "",
+    conversation: Id = "",
     with_faded: Annotated[str, Query(alias="faded", max_length=8)] = "",
     skip: Skip = 0,
 ) -> Response:

@@ -26,44 +26,18 @@ from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Re
 from everword.recall.rules.selection import check_floor
 from everword.server.door.access import Caller, caller_for
 from everword.server.web.conversations import page_of
-from everword.server.web.pages import Id, OptionalId, RequiredTurn, Turn, scope_of, show_page, suggest_conversations
+from everword.server.web.pages import LABELS, Id, RequiredTurn, Turn, scope_of, show_page, suggest_conversations
 
 MOST_HITS = 1_000  # hits among which a message that was not shown is looked for
 MAX_QUERY = 1_000  # characters
-PARTS = {
-    "text": "words",
-    "likeness": "words alike",
-    "vector": "meaning",
-    "near": "neighbours",
-    "speaker": "who said it",
-    "time": "when it was said",
-    "opening": "first of its chat",
-    "recency": "recent",
-    "occasion": "same occasion",
-    "detail": "particulars",
-    "reply": "states or answers",
-    "preference": "a preference",
-    "standing": "a standing instruction",
-    "coverage": "others of its occasion come first",
-    "fact": "fact",
-}
+PARTS: dict[str, str] = LABELS["score_parts"]
 
 router = APIRouter(include_in_schema=False)
 MAX_TEXT = 4_000  # characters of a message in a link, as for the route of the API
 MAX_TOTAL = 1_000_000  # tokens
 NAMES = {title: name for name, title in TITLES.items()}
 FENCE = re.compile(r"^=== (END )?(.+?) ===$", re.MULTILINE)
-ABOUT = {
-    "system": "the standing text, and the day",
-    "profile": "what is known of the people",
-    "summaries": "of what has left the window",
-    "found": "what the model searched for",
-    "retrieved": "what fits the message",
-    "topic": "what is being talked about",
-    "history": "older messages of the window",
-    "recent": "the last exchanges, word for word",
-    "current": "the message itself",
-}
+ABOUT: dict[str, str] = LABELS["sections"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +170,15 @@ def parse_day(name: str, text: str) -> date | None:
 async def show_search(
     caller: Annotated[Caller, caller_for("search")],
     query: Annotated[str, Query(max_length=MAX_QUERY)] = "",
-    user: OptionalId = "",
-    within: OptionalId = "",
+    user: Id = "",
+    within: Id = "",
     role: Literal["", "user", "assistant", "system", "tool"] = "",
     after: Annotated[str, Query(max_length=10)] = "",
     before: Annotated[str, Query(max_length=10)] = "",
     floor: Annotated[str, Query(max_length=10)] = "",
     facts: Annotated[str, Query(max_length=8)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    conversation: OptionalId = "",
+    conversation: Id = "",
     turn: Turn = None,
 ) -> Response:
     """The lab. `conversation` and `turn` name a message that one expected."""
@@ -344,7 +318,7 @@ async def name_context_items(caller: Caller, conversation: str, contexts: Sequen
 @router.get("/web/context")
 async def show_context(
     caller: Annotated[Caller, caller_for("context")],
-    conversation: OptionalId = "",
+    conversation: Id = "",
     text: Annotated[str, Query(max_length=MAX_TEXT)] = "",
     budget: Annotated[str, Query(max_length=16)] = "standard",
     other: Annotated[str, Query(max_length=16)] = "",

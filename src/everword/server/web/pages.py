@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -37,6 +38,7 @@ from everword.server.door.keys import OVERVIEW, SIGN_IN, Sessions
 from everword.server.problems import Problem
 
 FOLDER = Path(__file__).parent
+LABELS: dict[str, dict[str, str]] = tomllib.loads((FOLDER / "labels.toml").read_text(encoding="utf-8"))
 POLICY = (
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; "
     "img-src 'self' data:"
@@ -59,7 +61,6 @@ DAY = 86_400
 
 
 Id = Annotated[str, Query(max_length=256)]
-OptionalId = Id
 RequiredTurn = Annotated[int, Query(ge=1, le=MAX_TURN)]
 Turn = Annotated[int | None, Query(ge=1, le=MAX_TURN)]
 Notice = Annotated[str, Query(alias="done", max_length=32)]

@@ -6,9 +6,8 @@ A key of one user sees that user, and of them what they may see: the same rules 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -23,7 +22,7 @@ from everword.model import FACT_CATEGORIES, Fact, FactChange, Statement
 from everword.server.door.access import Caller, caller_for
 from everword.server.routes.answers import person_arguments
 from everword.server.web.labs import parse_day
-from everword.server.web.pages import Form, Id, Notice, OptionalId, Skip, redirect, show_page, view_of
+from everword.server.web.pages import LABELS, Form, Id, Notice, Skip, redirect, show_page, view_of
 
 PAGE = 50  # people in a page
 DAYS = 30  # days of a person that are offered, the last
@@ -31,16 +30,7 @@ WAIT = 1.0  # seconds that a page waits for a digest that has to be written firs
 FACTS = 15  # of a category that a person's page shows; a page of the category alone has more
 CATEGORY = 100  # facts in such a page
 REFUSED = 200  # refused facts that are shown, the newest
-NOTICES = {
-    "added": "The fact was added.",
-    "edited": "The fact has a new value; the old one is history.",
-    "deleted": "The fact no longer counts; it is history.",
-    "remembered": "It is remembered.",
-    "forgotten": "It was taken out of the profile.",
-    "nothing": "Nothing fits these words; nothing was changed.",
-    "everything": "That would be everything that is known: say what, or erase the person.",
-    "undone": "It is as it was before.",
-}
+NOTICES: dict[str, str] = LABELS["notices"]
 router = APIRouter(include_in_schema=False)
 
 
@@ -56,13 +46,9 @@ class FactGroup:
 
 FactSlot = tuple[str, str, str | None]
 
-router = APIRouter(include_in_schema=False)
-
 
 @router.get("/web/people")
-async def show_people(
-    caller: Annotated[Caller, caller_for("people")], after: OptionalId = "", name: OptionalId = ""
-) -> Response:
+async def show_people(caller: Annotated[Caller, caller_for("people")], after: Id = "", name: Id = "") -> Response:
     """Who has spoken in a space; a key of one user is led to that user."""
     if caller.access.user is not None:
         return redirect(view_of(caller).link("/web/person", id=caller.access.user))
@@ -102,9 +88,9 @@ async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dic
 async def show_person(
     caller: Annotated[Caller, caller_for("profile")],
     id: Id,
-    channel: OptionalId = "",
+    channel: Id = "",
     outcome: Notice = "",
-    undo: OptionalId = "",
+    undo: Id = "",
     category: Annotated[str, Query(max_length=32)] = "",
     skip: Skip = 0,
 ) -> Response:
@@ -192,30 +178,29 @@ async def show_fact(caller: Annotated[Caller, caller_for("fact")], user: Id, id:
     return show_page(caller, "fact.html", section="People", **values)
 
 
-async def change_fact(
-    caller: Caller, user: str, notice: str, work: Callable[..., Awaitable[FactChange]], **values: Any
-) -> Response:
+async def change_fact(caller: Caller, user: str, notice: str, work: Awaitable[FactChange]) -> Response:
     """Do a change and show the person, with the way back."""
-    arguments = person_arguments(caller, user) | values
-    change = await work(**arguments)
+    change = await work
     return redirect(view_of(caller).link("/web/person", id=user, done=notice, undo=change.id))
 
 
 @router.post("/web/fact/add")
 async def add_fact(caller: Annotated[Caller, caller_for("add_fact")], form: Form) -> Response:
-    names = ("category", "key", "value")
-    values: dict[str, Any] = {name: form.required_text(name) for name in names}
-    days = {name: parse_day(name, form.text(name)) for name in ("valid_from", "valid_to")}
-    return await change_fact(caller, form.required_text("user"), "added", caller.memory.add_fact, **values, **days)
+    user = form.required_text("user")
+    values: dict[str, Any] = {name: form.required_text(name) for name in ("category", "key", "value")}
+    values |= {name: parse_day(name, form.text(name)) for name in ("valid_from", "valid_to")}
+    work = caller.memory.add_fact(**values, **person_arguments(caller, user))
+    return await change_fact(caller, user, "added", work)
 
 
 @router.post("/web/fact/edit")
 async def edit_fact(caller: Annotated[Caller, caller_for("edit_fact")], form: Form) -> Response:
-    work = partial(caller.memory.edit_fact, form.required_text("id"))
-    return await change_fact(caller, form.required_text("user"), "edited", work, value=form.required_text("value"))
+    id, value, user = (form.required_text(name) for name in ("id", "value", "user"))
+    work = caller.memory.edit_fact(id, value, **person_arguments(caller, user))
+    return await change_fact(caller, user, "edited", work)
 
 
 @router.post("/web/fact/delete")
 async def delete_fact(caller: Annotated[Caller, caller_for("delete_fact")], form: Form) -> Response:
-    work = partial(caller.memory.delete_fact, form.required_text("id"))
-    return await change_fact(caller, form.required_text("user"), "deleted", work)
+    id, user = (form.required_text(name) for name in ("id", "user"))
+    return await change_fact(caller, user, "deleted", caller.memory.delete_fact(id, **person_arguments(caller, user)))

@@ -1,1 +1,0 @@
-"""The drop-in endpoint in OpenAI's shapes."""
