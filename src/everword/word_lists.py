@@ -161,7 +161,10 @@ class Patterns(dict[str, re.Pattern[str]]):
         return self._entries[name].split("\n")
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
+        # Called only for a name that is not set yet: rules ask for their patterns at each sentence.
         try:
-            return self[name]
+            pattern = self[name]
         except KeyError:
             raise AttributeError(f"no pattern is named {name!r}") from None
+        setattr(self, name, pattern)
+        return pattern
