@@ -21,7 +21,7 @@ from everword.cache import Scope as Scope
 from everword.errors import DamagedMessage, StoreError
 from everword.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 from everword.model.passages import PassageBlock, PassageCandidate, Posting, ScopeState, Tally
-from everword.model.vectors import Vectors as Vectors
+from everword.model.passages import Vectors as Vectors
 
 T = TypeVar("T")
 ConversationKey = tuple[str, str]  # a space and a conversation in it

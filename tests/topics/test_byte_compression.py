@@ -14,7 +14,7 @@ from sample_sizes import sample
 from everword.cli.tour import drafts
 from everword.errors import InvalidInput
 from everword.model import ROLES
-from everword.model.topics import TopicMessage
+from everword.model.views import TopicMessage
 from everword.topics.tables import PACK_SIZE, decode_pack, encode_pack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from everword.model.clean_names import clean_name
+from everword.model.people import clean_name
 
 _COMMAND = re.compile(
     r"/(?P<name>[A-Za-z][A-Za-z0-9_]{0,31})(?:@(?P<bot>\w{1,64}))?(?:\s+(?P<argument>.*))?", re.DOTALL

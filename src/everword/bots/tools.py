@@ -23,7 +23,7 @@ from everword.masking import masked_logger
 from everword.memory.conversation import AsyncConversation
 from everword.memory.memory import SeenMemory
 from everword.model import ChatMessage
-from everword.model.clean_names import clean_name
+from everword.model.people import clean_name
 from everword.ports import LLM, Clock, Request
 
 logger = masked_logger("everword.bots")

@@ -31,7 +31,7 @@ from everword.log.rules import TOLD, check_metadata, check_text, edited_fields, 
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import after_conversation, append_change, cursor_of
 from everword.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
-from everword.model.notes import notes_key
+from everword.model.log import notes_key
 from everword.ports import Tx
 
 LASTING = ("forget", *COMMANDS.values())  # commands that an edit does not take back

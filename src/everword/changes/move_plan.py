@@ -18,7 +18,7 @@ from everword.facts.tables.people import TABLE as STATEMENTS
 from everword.log.rules import ERASED, TOLD, check_id, contains_turn, profile_conversation
 from everword.log.tables import CHANGES_TABLE, every_conversation, every_message, is_empty, to_change, warn_of_damage
 from everword.model import Conversation, Filter, LogChange, Message, MoveKind
-from everword.model.notes import own_notes
+from everword.model.log import own_notes
 from everword.ports import Tx
 
 Lock = Callable[[Iterable[str]], None]

@@ -34,7 +34,7 @@ from everword.follow.faults import request_reading
 from everword.log.rules import TOLD, edited_fields
 from everword.log.tables import append_change, erase_edits, every_message, new_id, warn_of_damage
 from everword.model import Conversation, Fact, Filter, LogChange, Message, Statement
-from everword.model.notes import notes_key, own_notes
+from everword.model.log import notes_key, own_notes
 from everword.ports import Tx
 
 AT_ONCE = 500  # ids in one query

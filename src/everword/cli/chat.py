@@ -30,7 +30,7 @@ from everword.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_o
 from everword.cli.output import console, plural, print_json
 from everword.errors import EverwordError, InvalidInput, NoModel
 from everword.model import Budget, Degraded, Fact, Message, Receipt
-from everword.model.notes import own_notes
+from everword.model.log import own_notes
 
 if TYPE_CHECKING:
     from everword.config import Settings

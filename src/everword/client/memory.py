@@ -34,7 +34,7 @@ from everword.memory.documents import MAX_OFFSET, DocumentsFace, check_offset
 from everword.memory.memory import MemoryFace
 from everword.memory.sync import BlockingMemory
 from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit
-from everword.model.documents import Change, Document
+from everword.model.log import Change, Document
 from everword.openai.messages import as_draft
 from everword.wire import from_json_value
 

@@ -25,7 +25,7 @@ from everword.log.secret_policy import mask_repeated
 from everword.log.tables import warn_of_damage
 from everword.masking import masked_logger
 from everword.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
-from everword.model.notes import NOTES
+from everword.model.log import NOTES
 from everword.ports import LLM, Completion, Request, Tx
 from everword.summaries import tiers
 from everword.summaries.rules import tiers as tier_rules

@@ -70,7 +70,7 @@ from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
 from everword.log.tables import cursor_of, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
-from everword.model.notes import own_notes
+from everword.model.log import own_notes
 from everword.ports import Telemetry, Tx
 from everword.text.terms import analyse
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from everword.facts.tables.facts import TABLE, to_fact
 from everword.log.access import Viewer, is_claim
 from everword.model import Fact, Message, Statement
-from everword.model.clean_names import clean_name
+from everword.model.people import clean_name
 from everword.ports import Tx
 
 FactsByPerson = Mapping[str, Sequence[Fact]]

@@ -38,7 +38,7 @@ from everword.formats.fields import (
 )
 from everword.formats.source import Stream, elements
 from everword.model import ROLES, BadRecord, Draft, Record, Role
-from everword.model.clean_names import clean_name
+from everword.model.people import clean_name
 
 # The fields that hold the words of a content without parts, whatever its type; several are joined in this order.
 _WORDS = (

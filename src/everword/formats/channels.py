@@ -39,7 +39,7 @@ from everword.formats.fields import (
 )
 from everword.formats.source import EACH, START, WRONG, Path, Stream, walk
 from everword.model import BadRecord, Draft, Record, Role
-from everword.model.clean_names import clean_name
+from everword.model.people import clean_name
 
 _GUILD = ("guild",)
 _CHANNEL = ("channel",)

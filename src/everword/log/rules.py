@@ -26,7 +26,7 @@ from typing import Any
 from everword.errors import InvalidInput
 from everword.log.secret_policy import holds_placeholder, masked
 from everword.model import ROLES, Conversation, Draft, Fault, Kept, LogChange, Message, Role, Seal, Version
-from everword.model.notes import notes_key, own_notes
+from everword.model.log import notes_key, own_notes
 from everword.parsing import UnreadableJson, check_nesting, read_json
 from everword.word_lists import lazy_pattern
 

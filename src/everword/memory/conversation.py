@@ -51,7 +51,7 @@ from everword.model import (
     Reply,
     Role,
 )
-from everword.model.clean_names import with_name
+from everword.model.people import with_name
 from everword.openai.messages import as_draft
 from everword.ports import Lag, Tx
 from everword.recall import standalone

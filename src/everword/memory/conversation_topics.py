@@ -18,8 +18,8 @@ from everword.log.access import ConversationScope
 from everword.log.operations import operation
 from everword.memory.runtime import Runtime
 from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role, Topic, TopicHit, TopicMessage, TopicStats
-from everword.model.notes import NOTES
-from everword.model.topics import IMPORTANCE
+from everword.model.log import NOTES
+from everword.model.views import IMPORTANCE
 from everword.ports import Tx, Vectors
 from everword.recall import passages as recall
 from everword.recall.passages import open_source

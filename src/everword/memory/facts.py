@@ -58,7 +58,7 @@ from everword.model import (
     RefusedFact,
     Statement,
 )
-from everword.model.notes import own_notes
+from everword.model.log import own_notes
 from everword.ports import Tx
 
 COMPARED = 400  # facts whose meaning is compared with a query: those that share most words with it

@@ -27,7 +27,7 @@ from everword.log.tables import warn_of_damage
 from everword.memory.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Filter, Member, Message, Name, Receipt, Tiers, Topic
-from everword.model.notes import own_notes
+from everword.model.log import own_notes
 from everword.ports import Tx
 from everword.secrets.marks import marks_from_json, mask_parts
 from everword.summaries import episodes

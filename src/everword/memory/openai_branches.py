@@ -22,7 +22,7 @@ from typing import Any
 from everword.log import tables as log
 from everword.log.secret_policy import SecretPolicy
 from everword.model import Batch, Conversation, Filter, Message
-from everword.model.notes import notes_key, own_notes
+from everword.model.log import notes_key, own_notes
 from everword.openai import reconcile
 from everword.openai.messages import OPENED, ParsedMessage, utterance_of
 from everword.openai.reconcile import UNKNOWN, Utterance

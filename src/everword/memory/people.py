@@ -48,7 +48,7 @@ from everword.model import (
     Statement,
     Whom,
 )
-from everword.model.notes import NOTES
+from everword.model.log import NOTES
 from everword.ports import Tx
 from everword.summaries import digests as days
 from everword.summaries.digest_texts import recent_speakers

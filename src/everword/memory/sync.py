@@ -19,7 +19,7 @@ from everword.model import (
     Move, OnEdit, Profile, Redaction, RefusedFact, Reply, Retained, Retried, Role, Statement, Stats, Topic, TopicHit,
     TopicMessage, TopicStats, Verification, Whom,
 )
-from everword.model.topics import IMPORTANCE
+from everword.model.views import IMPORTANCE
 
 if TYPE_CHECKING:
     from everword.memory.conversation import ConversationFace

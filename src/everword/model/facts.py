@@ -1,12 +1,10 @@
-"""What is known about people: as a message states it, and as it is kept."""
+"""What is known about people: as a message states it, as it is kept, and as digests of their days and weeks tell it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, get_args
-
-from everword.model.digests import Digest
 
 FactCategory = Literal[
     "identity", "relationship", "work", "place", "health", "possession",
@@ -23,6 +21,46 @@ RefusalKind = Literal[
     "not_said", "secret",
 ]  # fmt: skip
 REFUSAL_KINDS: tuple[RefusalKind, ...] = get_args(RefusalKind)
+
+
+DigestKind = Literal["day", "week"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Messages of a conversation, from a turn to a turn: where a digest comes from."""
+
+    conversation: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a member of a space did on a day, or (kind "week") in the six days before the day after `last`.
+
+    `made_by` is "model" or "offline". While `pending`, the built-in writer's text stands in until a model has written
+    it. `sources` are the messages of the day in which the member spoke, by channel; a week has those of its days.
+    """
+
+    space: str
+    user: str
+    kind: DigestKind
+    first: date
+    last: date
+    text: str
+    made_by: str
+    made_at: datetime
+    pending: bool = False
+    sources: tuple[Span, ...] = ()
+
+    @property
+    def day(self) -> date:
+        """The day it is of, or its last."""
+        return self.last
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)

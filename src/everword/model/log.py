@@ -1,5 +1,10 @@
-"""What was said, what is asked of it, and what is answered. A message is said once; an edit makes a new version of it,
-and the older ones stay."""
+"""What was said, what is asked of it, and what is answered; and documents, which a program keeps beside it.
+
+A message is said once; an edit makes a new version of it, and the older ones stay. What the memory notes in the
+metadata of a message is under one key, beside what the caller gave. Metadata is sealed into the chain of the log, so
+notes of older stores keep the key that they were written under. A document is kept under a key of the program's own
+choosing, and taken away again when it wants to.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,8 @@ OnEdit = Literal["refuse", "version"]
 ON_EDIT: tuple[OnEdit, ...] = get_args(OnEdit)
 
 DEFAULT_SPACE = "default"
+NOTES = "everword"
+OLD_NOTES = ("recollect",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,3 +346,46 @@ class Batch:
     check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)
     on_edit: OnEdit = "refuse"
     by: str = "program"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON object under a key in a namespace. `user` is whose it is, if anybody's; `score` of a search. It is gone at
+    `expires_at`, if that is set."""
+
+    space: str
+    namespace: tuple[str, ...]
+    key: str
+    value: dict[str, Any] = field(hash=False)
+    user: str | None
+    created_at: datetime
+    updated_at: datetime
+    score: float | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document to be kept, in the place of the one that was there; without a `value`, to be removed.
+
+    `texts` is what it is found by, in place of all that its value says; if they are empty, no search ranks it.
+    It is gone at `expires_at`: a moment, or a span of time from now.
+    """
+
+    namespace: tuple[str, ...]
+    key: str
+    value: Mapping[str, Any] | None = field(hash=False)
+    user: str | None = None
+    texts: tuple[str, ...] | None = None
+    expires_at: datetime | timedelta | None = None
+
+
+def notes_key(metadata: Mapping[str, Any]) -> str:
+    """The key under which this metadata has notes, or would get them."""
+    return next((key for key in (NOTES, *OLD_NOTES) if key in metadata), NOTES)
+
+
+def own_notes(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The notes in this metadata; none if there are none, or if a caller gave something else under that key."""
+    notes = metadata.get(notes_key(metadata))
+    return notes if isinstance(notes, Mapping) else {}

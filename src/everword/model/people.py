@@ -1,17 +1,33 @@
-"""Members of a space and their names, whom a name means, and the answer to a command."""
+"""Members of a space and their names, whom a name means, and the answer to a command.
+
+A display name may hold anything that its owner could type, and a strange name never stops a message: `clean_name` makes
+it fit to be kept. White space and control characters become single spaces, invisible characters go, except joiners
+where a script or an emoji needs them. What is longer than a name may be is cut between characters as a reader sees
+them. A name of which nothing can be seen is no name: the next one is used, or none.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
+from everword.errors import InvalidInput
 from everword.model.facts import Fact, Forgotten, Statement
 from everword.model.log import Message
 
 NameKind = Literal["id", "mention", "display", "nickname", "alias"]
 CommandKind = Literal["remember", "forget", "ask"]
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
+MAX_NAME = 256  # characters
+MAX_NAME_BYTES = 768  # of UTF-8, as of an id: a name may become one
+LONGEST_READ = 16 * MAX_NAME  # characters of a name that are looked at
+JOINERS = "\u200c\u200d"
+FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters to Unicode, and nothing to the eye
+FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+MAX_MARKS = 32  # characters that may belong to the one before; a name with more is cut among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +126,60 @@ class MemoryAnswer:
     made_by: str
     facts: tuple[Fact, ...] = ()
     messages: tuple[Message, ...] = ()
+
+
+def clean_name(*names: object) -> str:
+    """The first of some names of which something is left, cleaned; empty if nothing is left of any."""
+    return next(filter(None, map(_clean, names)), "")
+
+
+def with_name(metadata: Mapping[str, Any], name: object) -> dict[str, Any]:
+    """The metadata of a message with the name of its author, as far as something can be seen of it."""
+    if not isinstance(name, str):
+        raise InvalidInput("name", f"must be text, not {type(name).__name__}")
+    visible_name = clean_name(name)
+    return {**metadata, "name": visible_name} if visible_name else dict(metadata)
+
+
+def _clean(name: object) -> str:
+    if not isinstance(name, str):
+        return ""
+    text = name[:LONGEST_READ]
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(_visible(text, place) for place in range(len(text)))
+    text = _cut(" ".join(text.split()))
+    return text if any(unicodedata.category(char)[0] in "LNPS" for char in text) else ""
+
+
+def _visible(text: str, place: int) -> str:
+    """What is kept of a character at its place."""
+    char = text[place]
+    if char in JOINERS:
+        neighbours = (text[place - 1 : place], text[place + 1 : place + 2])
+        return char if all(other and not other.isascii() and other not in JOINERS for other in neighbours) else ""
+    category = unicodedata.category(char)
+    if category in ("Cc", "Zs", "Zl", "Zp") or char in FILLERS:
+        return " "
+    return "" if category in ("Cf", "Cs", "Cn") else char
+
+
+def _cut(text: str) -> str:
+    """The text, if it is too long, cut at a place that is not inside a character as a reader sees it."""
+    end = min(len(text), MAX_NAME)
+    while len(text[:end].encode()) > MAX_NAME_BYTES:
+        end -= 1
+    if end == len(text):
+        return text
+    places = range(end, max(end - MAX_MARKS, 0), -1)
+    return text[: next((place for place in places if not _is_joined(text, place)), end)].rstrip()
+
+
+def _is_joined(text: str, place: int) -> bool:
+    """Whether a cut at this place would part what belongs together."""
+    before, after = text[place - 1], text[place]
+    if before in JOINERS or after in JOINERS or unicodedata.category(after)[0] == "M":
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff":  # the colour of a skin
+        return True
+    letters = len(text[:place]) - len(text[:place].rstrip(FLAG_LETTERS))
+    return after in FLAG_LETTERS and letters % 2 == 1

@@ -21,7 +21,7 @@ from everword.errors import InvalidInput
 from everword.log.rules import SURROGATE
 from everword.log.secret_policy import masked
 from everword.model import Draft, Message, Role
-from everword.model.notes import NOTES, own_notes
+from everword.model.log import NOTES, own_notes
 from everword.openai.reconcile import Utterance
 from everword.parsing import UnreadableJson, read_json
 from everword.word_lists import lazy_pattern

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from everword.log.tables import warn_of_damage
 from everword.model import Filter, Hit, Message
-from everword.model.passages import NEVER, PassageCandidate, Posting, Tally
-from everword.model.vectors import products
+from everword.model.passages import NEVER, PassageCandidate, Posting, Tally, products
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import Tx, Vectors
 from everword.recall.rules import neighbours as neighbour_rules

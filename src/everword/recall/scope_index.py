@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from everword.errors import StoreError
 from everword.log.rules import EPOCH, MICROSECOND
 from everword.model import ROLES, Filter
-from everword.model.passages import NEVER, PassageBlock, ScopeState, Tally
-from everword.model.vectors import products
+from everword.model.passages import NEVER, PassageBlock, ScopeState, Tally, products
 from everword.ports import Tx, Vectors
 from everword.recall import word_likeness
 from everword.recall.rules.neighbours import Numbers, Passages, PassageTable, place_keys

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from everword.errors import StoreError
-from everword.model.vectors import products
+from everword.model.passages import products
 from everword.ports import Vectors
 from everword.stores.columns import parse_meta_number
 from everword.stores.schema import meta, tallies

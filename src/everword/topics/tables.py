@@ -26,7 +26,7 @@ from everword.errors import InvalidInput
 from everword.log.rules import check_role
 from everword.log.tables import warn_of_damage
 from everword.model import ExtractLine, Filter, Message
-from everword.model.topics import TopicMessage
+from everword.model.views import TopicMessage
 from everword.ports import Tx
 from everword.summaries.rules.lines import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage

@@ -15,7 +15,7 @@ from typing import Any
 from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.view import Run, SaveResult
 from everword.model import ExtractLine
-from everword.model.topics import TopicMessage
+from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
 from everword.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp, lock_conversation
 from everword.summaries.rules.lines import SpokenLine, from_object, to_object, whole_line

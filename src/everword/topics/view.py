@@ -22,7 +22,7 @@ from everword.follow.faults import readable_messages, set_aside_rows
 from everword.follow.view import Run, SaveResult
 from everword.log.tables import cursor_of, set_cursor
 from everword.model import Filter, Message
-from everword.model.notes import own_notes
+from everword.model.log import own_notes
 from everword.ports import Tx, Vectors
 from everword.recall.standalone import depends_on_context
 from everword.summaries.episodes import lock_conversation

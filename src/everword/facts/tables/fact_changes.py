@@ -26,7 +26,7 @@ from everword.facts.tables.people import TABLE as STATEMENTS
 from everword.facts.tables.person_slots import PersonSlots, Reweigh, is_late
 from everword.log.tables import warn_of_damage
 from everword.model import Fact, FactChangeKind, FoundFact, Message, Statement
-from everword.model.notes import NOTES, own_notes
+from everword.model.log import NOTES, own_notes
 from everword.ports import Tx
 
 AT_ONCE = 500  # ids in one query

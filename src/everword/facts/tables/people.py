@@ -30,7 +30,7 @@ from everword.facts.viewers import (
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import warn_of_damage
 from everword.model import Answer, Fact, Member, Message, Name, Statement
-from everword.model.clean_names import clean_name
+from everword.model.people import clean_name
 from everword.ports import Tx
 
 TABLE = "statements"

@@ -24,7 +24,7 @@ from everword.log.secret_policy import masked
 from everword.memory.conversation import AsyncConversation
 from everword.memory.removal import remove_conversation
 from everword.model import Added, Batch, Budget, Draft, Message, Reply
-from everword.model.topics import IMPORTANCE
+from everword.model.views import IMPORTANCE
 from everword.server.door.access import Caller, caller_for
 from everword.server.problems import Problem, problem_of
 from everword.server.routes import shapes

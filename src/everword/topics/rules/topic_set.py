@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.model.topics import IMPORTANCE, TopicKind
+from everword.model.views import IMPORTANCE, TopicKind
 from everword.topics.rules.words import NO_WORDS, TopicWords
 
 DAY = timedelta(days=1)

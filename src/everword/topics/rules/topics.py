@@ -25,7 +25,7 @@ from typing import Protocol
 import numpy as np
 
 from everword.model import Role
-from everword.model.topics import IMPORTANCE
+from everword.model.views import IMPORTANCE
 from everword.topics.rules import topic_set
 from everword.topics.rules import words as word_rules
 from everword.topics.rules.drift import BUILT_IN, LIKELY, REACH, DriftMessage, Scale, shift
