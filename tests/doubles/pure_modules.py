@@ -22,7 +22,6 @@ MODULES = (
     "log/secret_policy.py",
     "recall/standalone.py",
     "summaries/prompts.py",
-    "topics/prompt.py",
 )
 
 

@@ -82,7 +82,7 @@ class TaskRunner:
         """`run` calls a function in a thread: offline answers take time, and the event loop must stay free."""
         self._models = models
         self._telemetry = telemetry
-        self._run = run
+        self.run = run
 
     @property
     def has_model(self) -> bool:
@@ -100,12 +100,12 @@ class TaskRunner:
         try:
             return TaskResult(await self._ask_model(task, inputs), "model")
         except NoModel:
-            return TaskResult(await self._run(task.offline, inputs), "offline")
+            return TaskResult(await self.run(task.offline, inputs), "offline")
         except ModelError as error:
             log.warning("%s: %s; done offline", task.name, error)
             self._telemetry.count("fallback", kind=task.name, outcome=type(error).__name__)
             outage = f"{task.name}: {error}" if isinstance(error, AWAY) else None
-            return TaskResult(await self._run(task.offline, inputs), "offline", outage)
+            return TaskResult(await self.run(task.offline, inputs), "offline", outage)
 
     async def _ask_model(self, task: Task[I, R], inputs: I) -> R:
         model = self._models.for_task(task.name)

@@ -125,21 +125,21 @@ def _close_all() -> None:
 
 
 class StoreCalls:
-    """The transactions of a store, each made in a thread."""
+    """The transactions of a store, and other calls that block, each made in a thread."""
 
     def __init__(self, store: Store, run: Callable[..., Awaitable[Any]]) -> None:
         """`run` makes a call in a thread; it decides which calls go first."""
         self._store = store
-        self._run = run
+        self.run = run
 
     async def read(self, fn: Callable[[Tx], T]) -> T:
         """Run a function in a transaction that only reads."""
-        result: T = await self._run(self._store.read, fn)
+        result: T = await self.run(self._store.read, fn)
         return result
 
     async def write(self, fn: Callable[[Tx], T]) -> T:
         """Run a function in a transaction, again if the database is busy: it must not change anything else."""
-        result: T = await self._run(self._store.write, fn)
+        result: T = await self.run(self._store.write, fn)
         return result
 
 

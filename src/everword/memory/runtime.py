@@ -196,7 +196,7 @@ class Runtime:
         parts = self.parts
         later_calls = StoreCalls(parts.store, self._run_later)
         aside_calls = StoreCalls(parts.store, self.run_aside)  # a search waits for what was just added
-        views = self._build_views(parts, later_calls.read)
+        views = self._build_views(parts, later_calls)
         self.digests = self._build_digests(parts)
         conditions = (self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
         hooks = build_hooks(views, self.index.guard, *conditions, self.read_ahead.start)
@@ -224,7 +224,7 @@ class Runtime:
         self.retention = RetentionJob(parts.retention, self.calls, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
 
-    def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
+    def _build_views(self, parts: Parts, calls: StoreCalls) -> list[View[Any]]:
         from everword.facts.view import FactsView
         from everword.follow.ask import TaskRunner
         from everword.summaries.digests import DaysView
@@ -238,23 +238,22 @@ class Runtime:
         writer = Writer(
             parts.embedder,
             parts.tokenizer,
-            self.run_aside,
+            asking,
             Calibration(parts.weights.unrelated, parts.weights.spread),
             parts.level_episodes,
             parts.active_episodes,
         )
         self.topics = Topics(parts.topic_rule())
-        self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
-        window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
-        self.window = WindowView(*window, writer, asking.has_model, self.run_aside, read)
+        self.titles = TitlesView(asking, parts.tokenizer, self.topics, calls)
+        self.window = WindowView(parts.window, parts.tokenizer, parts.clock, parts.raised_turns, writer, asking, calls)
         return [
             self.index,
-            TiersView(asking, parts.tokenizer, read, self.run_aside, parts.window.turns),
+            TiersView(asking, parts.tokenizer, calls, parts.window.turns),
             self.window,
-            EpisodesView(asking, writer, read),
-            FactsView(asking, read, self.run_aside, parts.telemetry),
+            EpisodesView(asking, writer, calls),
+            FactsView(asking, calls.read, self.run_aside, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),
-            TopicsView(self.topics, read),
+            TopicsView(self.topics, calls),
             self.titles,
         ]
 
@@ -264,9 +263,9 @@ class Runtime:
 
         return Digests(
             self.tasks,
-            DayWriter(self.tasks, parts.tokenizer.count, self.run, parts.digest_tokens),
+            DayWriter(self.tasks, parts.tokenizer, self.calls, parts.digest_tokens),
             SingleFlight(self.calls, parts.clock, parts.lease_seconds, parts.store.writable),
-            self.calls.read,
+            self.calls,
             parts.clock,
             parts.telemetry,
             parts.time_zone,

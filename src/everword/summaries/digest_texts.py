@@ -23,11 +23,12 @@ from cachetools import TTLCache
 from everword.facts.rules.statements import matching_statements
 from everword.facts.tables.people import FORGET, statements_of
 from everword.follow.ask import TaskResult, TaskRunner
+from everword.follow.calls import StoreCalls
 from everword.follow.claiming import FlightKey, FlightResult, SingleFlight, WaitLimit
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import erasures_of
 from everword.model import Digest, Message, Span
-from everword.ports import Clock, Telemetry, Tx
+from everword.ports import Clock, Telemetry, Tokenizer, Tx
 from everword.summaries import digests, prompts
 from everword.summaries.digests import DIGESTS
 from everword.summaries.prompts import DayInputs, DayReply, MergeInputs, WeekInputs
@@ -62,12 +63,10 @@ class DayEntries:
 class DayWriter:
     """Writes days, with the memory model or without."""
 
-    def __init__(
-        self, asking: TaskRunner, count: Callable[[str], int], run: Callable[..., Awaitable[Any]], tokens: int
-    ) -> None:
+    def __init__(self, asking: TaskRunner, tokenizer: Tokenizer, calls: StoreCalls, tokens: int) -> None:
         self._asking = asking
-        self._count = count
-        self._run = run
+        self._tokenizer = tokenizer
+        self._calls = calls
         self._tokens = tokens
 
     async def write_day(
@@ -76,7 +75,7 @@ class DayWriter:
         """The entries of all who spoke on a day."""
         if not self._asking.has_model:
             return await self._write_entries(DayInputs(day, zone, tuple(messages), authors_in(messages), names))
-        sizes = await self._run(self._token_counts, messages, names, zone)
+        sizes = await self._calls.run(self._token_counts, messages, names, zone)
         times = [message.time for message in messages]
         parts = [
             await self._write_entries(DayInputs(day, zone, part, authors_in(part), names))
@@ -85,7 +84,10 @@ class DayWriter:
         return await self._merge_parts(day, zone, messages, names, parts)
 
     def _token_counts(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
-        return [self._count(days.transcript([prompts.shorten_message(message)], names, zone)) for message in messages]
+        return [
+            self._tokenizer.count(days.transcript([prompts.shorten_message(message)], names, zone))
+            for message in messages
+        ]
 
     async def _write_entries(self, inputs: DayInputs) -> DayEntries:
         answers = [
@@ -100,7 +102,7 @@ class DayWriter:
         if self._asking.has_model:
             return await self._asking.ask(prompts.day_digest, inputs)
         # In a thread: the built-in writer reads every word.
-        return TaskResult(await self._run(prompts.day_digest.offline, inputs), "offline")
+        return TaskResult(await self._calls.run(prompts.day_digest.offline, inputs), "offline")
 
     async def _merge_parts(
         self,
@@ -211,7 +213,7 @@ class Digests:
         asking: TaskRunner,
         diary: DayWriter,
         once: SingleFlight,
-        read: Callable[..., Awaitable[Any]],
+        calls: StoreCalls,
         clock: Clock,
         telemetry: Telemetry,
         zone: str,
@@ -220,7 +222,7 @@ class Digests:
         self._asking = asking
         self._diary = diary
         self._once = once
-        self._read = read
+        self._calls = calls
         self._clock = clock
         self._telemetry = telemetry
         self._zone = zone
@@ -238,7 +240,7 @@ class Digests:
     async def prepare_request(self, space: str, seconds: float, day: date | None = None) -> DigestRequest:
         """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
         await self._caught_up(space)
-        row = await self._read(lambda tx: digests.space_row(tx, space))
+        row = await self._calls.read(lambda tx: digests.space_row(tx, space))
         zone = days.parse_time_zone(row["time_zone"] or self._zone)
         now = self._clock.now()
         today = days.day_of(now, zone)
@@ -249,7 +251,7 @@ class Digests:
     async def day(self, request: DigestRequest, day: date, user: str | None = None) -> dict[str, Digest]:
         """The digests of a day by member id, or only that of one `user`. If they cannot be made now, those that are
         stored."""
-        stored_day: StoredDay = await self._read(lambda tx: self._load_day(tx, request, day, user))
+        stored_day: StoredDay = await self._calls.read(lambda tx: self._load_day(tx, request, day, user))
         return (await self._day_digests(request, day, user, stored_day))[0]
 
     async def _day_digests(
@@ -265,7 +267,9 @@ class Digests:
                 request.patience,
             )
             # If it is too early to try again, another caller may have stored a stand-in since this one looked.
-            stored_day = new_day or await self._read(lambda tx: self._load_day(tx, request, day, user))
+            if new_day is None:
+                new_day = await self._calls.read(lambda tx: self._load_day(tx, request, day, user))
+            stored_day = new_day
         members = [id for id in stored_day.rows if id != HEAD and user in (None, id)]
         day_digests = {id: to_digest(stored_day.rows[id], spans_of(stored_day, id)) for id in members}
         return day_digests, stored_day.is_current or not stored_day.activities
@@ -301,7 +305,7 @@ class Digests:
             return activities, messages, names, frozenset(erasures_of(tx, request.space))
 
         async with self._side_by_side:
-            activities, messages, names, erasures = await self._read(load_inputs)
+            activities, messages, names, erasures = await self._calls.read(load_inputs)
             day_entries = await self._diary.write_day(day, request.zone, messages, names)
         hour = request.hour(day)
         inputs = days.fingerprint(activities)
@@ -360,7 +364,7 @@ class Digests:
             active_days = [day for day, activities in activities_by_day.items() if activities and row is None]
             return {day: self._load_day(tx, request, day, user) for day in active_days}, spans, row
 
-        active_days, spans, row = await self._read(load_week)
+        active_days, spans, row = await self._calls.read(load_week)
         if row is not None or not active_days:
             return (to_digest(row, spans) if row else None), True
         entries = await asyncio.gather(
@@ -374,7 +378,7 @@ class Digests:
         if row is not None:
             return to_digest(row, spans), True
         # It could not be made in time: the last stored one, or one from the days that are there.
-        row = await self._read(lambda tx: self._load_last_week(tx, request, user))
+        row = await self._calls.read(lambda tx: self._load_last_week(tx, request, user))
         return (
             to_digest(row, spans)
             if row
@@ -416,7 +420,7 @@ class Digests:
         def load_name(tx: Tx) -> tuple[str, frozenset[str]]:
             return digests.public_names(tx, request.space, [user])[user], frozenset(erasures_of(tx, request.space))
 
-        name, erasures = await self._read(load_name)
+        name, erasures = await self._calls.read(load_name)
         task_inputs = WeekInputs(name, day_texts(day_digests))
         answer = await self._asking.ask(prompts.week_history, task_inputs)
         is_pending = bool(answer.outage) or not self._asking.has_model
@@ -465,14 +469,14 @@ class Digests:
             has_spoken = digests.activities_on(tx, request.space, request.today, user_id=user)
             return self._load_day(tx, request, request.today, user) if has_spoken else None
 
-        stored_day = await self._read(load_today)
+        stored_day = await self._calls.read(load_today)
         entries, is_today_fresh = (
             ({}, True) if stored_day is None else await self._day_digests(request, request.today, user, stored_day)
         )
         history, is_history_fresh = await self._history(request, user)
         history = visible_digest(viewer, history)
         today = visible_digest(viewer, entries.get(user))
-        forget_texts = await self._read(lambda tx: texts_to_forget(tx, request.space, user))
+        forget_texts = await self._calls.read(lambda tx: texts_to_forget(tx, request.space, user))
         inputs = MergeInputs(
             name,
             profile,
@@ -484,12 +488,14 @@ class Digests:
         is_final = is_today_fresh and is_history_fresh and not any(part.pending and asking for part in parts)
         if not inputs.several:
             return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), is_final
-        row = await self._read(lambda tx: self._load_merge(tx, request, user, inputs)) or await self._once.get(
-            FlightKey(request.space, f"merge {inputs.hash} {user}"),
-            lambda tx: self._load_merge(tx, request, user, inputs),
-            lambda: self._make_merge(request, user, inputs),
-            request.patience,
-        )
+        row = await self._calls.read(lambda tx: self._load_merge(tx, request, user, inputs))
+        if row is None:
+            row = await self._once.get(
+                FlightKey(request.space, f"merge {inputs.hash} {user}"),
+                lambda tx: self._load_merge(tx, request, user, inputs),
+                lambda: self._make_merge(request, user, inputs),
+                request.patience,
+            )
         if row is None:
             self._telemetry.count("fallback", kind=prompts.context_merge.name, outcome="late")
             return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), False
@@ -502,7 +508,7 @@ class Digests:
     async def _make_merge(
         self, request: DigestRequest, user: str, inputs: MergeInputs
     ) -> FlightResult[Mapping[str, Any]]:
-        erasures = await self._read(lambda tx: frozenset(erasures_of(tx, request.space)))
+        erasures = await self._calls.read(lambda tx: frozenset(erasures_of(tx, request.space)))
         answer = await self._asking.ask(prompts.context_merge, inputs)
         row = merge_key(request, user) | {
             "variant": inputs.hash,

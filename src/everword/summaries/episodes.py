@@ -10,7 +10,7 @@ that has grown the model is asked only about what is new.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from everword.follow.ask import TaskResult, TaskRunner
+from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages, reason_of
 from everword.follow.view import Run, SaveResult
 from everword.masking import masked_logger
@@ -129,14 +130,14 @@ class Writer:
         self,
         embedder: Embedder,
         tokenizer: Tokenizer,
-        run: Callable[..., Awaitable[Any]],
+        asking: TaskRunner,
         calibration: Calibration,
         at_level: int,
         in_all: int,
     ) -> None:
         self._embedder = embedder
         self._tokenizer = tokenizer
-        self._run = run
+        self._asking = asking
         self._calibration = calibration
         self._at_level = at_level
         self._in_all = in_all
@@ -199,7 +200,7 @@ class Writer:
             turns = (part[0].turn, part[-1].turn)
             times = (part[0].time, part[-1].time)
             record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
-        reply = await self._run(
+        reply = await self._asking.run(
             prompts.episode_summary.offline,
             self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
         )
@@ -233,7 +234,9 @@ class Writer:
         episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
-        reply = await self._run(prompts.level_summary.offline, self.level_inputs([part.episode for part in parts]))
+        reply = await self._asking.run(
+            prompts.level_summary.offline, self.level_inputs([part.episode for part in parts])
+        )
         return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
 
     def level_inputs(self, parts: Sequence[Episode]) -> LevelInputs:
@@ -276,10 +279,10 @@ class EpisodesView:
     at_once = 0
     ordered = False
 
-    def __init__(self, asking: TaskRunner, writer: Writer, read: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(self, asking: TaskRunner, writer: Writer, calls: StoreCalls) -> None:
         self._asking = asking
         self._writer = writer
-        self._read = read
+        self._calls = calls
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -287,7 +290,7 @@ class EpisodesView:
     async def prepare(self, runs: Sequence[Run]) -> list[WrittenEpisodes]:
         results = list[WrittenEpisodes]()
         calls_left = CALLS
-        pending_by_run = await self._read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
+        pending_by_run = await self._calls.read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
         for run, pending_records in zip(runs, pending_by_run, strict=True):
             results.append(await self._write_summaries(run.lag, pending_records, calls_left))
             calls_left -= len(results[-1].records)
@@ -340,7 +343,7 @@ class EpisodesView:
 
     async def _ask_of_level(self, episode: Episode, new_records: Sequence[EpisodeRecord]) -> TaskResult[SummaryReply]:
         new_episodes = {episode_key(record.episode): record.episode for record in new_records}
-        parts = await self._read(lambda tx: parts_of(tx, episode))
+        parts = await self._calls.read(lambda tx: parts_of(tx, episode))
         episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
         return await self._asking.ask(prompts.level_summary, self._writer.level_inputs(episodes))
 
@@ -353,7 +356,7 @@ class EpisodesView:
         def load_messages(tx: Tx) -> Sequence[Message]:
             return readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
 
-        return self._writer.message_inputs(await self._read(load_messages), record.base)
+        return self._writer.message_inputs(await self._calls.read(load_messages), record.base)
 
     def save(self, tx: Tx, result: WrittenEpisodes) -> SaveResult:
         for record in result.records:

@@ -1,14 +1,17 @@
 """What is asked of a model about summaries: prompt, reply and parser side by side, with the answer without a model.
 
 A model's summary is found wherever it is in the answer, cleaned, checked against what the model was shown and cut at
-the end of a sentence (`parse_summary`). One that repeats the prompt, or mentions what nobody said, is not used. Without
-a model the most important sentences are the summary (`rules.extract`).
+the end of a sentence (`Instructions.summary_in`). One that repeats the prompt, or mentions what nobody said, is not
+used. Without a model the most important sentences are the summary (`rules.extract`). What a model is told is in
+`data/prompts.txt`.
 
 - `message_tiers`: tiers 1 and 2 of messages. Those that are too short for tiers are their own, whatever a model writes.
 - `episode_summary`: a new summary of a run of messages, or an update of the one so far. The model sees the summary so
   far and the new messages, never the old messages again, and has to keep something of the summary so far.
 - `episode_batch`: several of these in one call. One that cannot be used is left out, and is asked for alone.
 - `level_summary`: one summary of several.
+- `topic_summary`: the title and the summary of a topic, updated as with an episode. Without a model the title stays as
+  it is, the beginning of the message that opened the topic.
 - `day_digest`: a day for each member who spoke on it. The answer names members by their ids; unknown ids are dropped. A
   member who was left out, or whose entry says what nobody said, gets their own most important sentences instead: so
   every member has exactly one entry. A day too long for one request is asked about in parts; then the `notes` of the
@@ -22,7 +25,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, tzinfo
 from typing import Any
@@ -30,7 +33,7 @@ from typing import Any
 from everword.errors import ModelNonsense
 from everword.facts.rules.grounding import Grounds
 from everword.follow import task_answers as answers
-from everword.follow.task import DATA, Prompt, TaskMessage, build_request, fence_text, object_schema
+from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
 from everword.model import ExtractLine, Message, Tiers
 from everword.ports import Request
 from everword.summaries.rules import days, extract, tiers
@@ -40,7 +43,9 @@ from everword.summaries.rules.tiers import Count, clean
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
 from everword.text.terms import analyse
 from everword.text.words import words
+from everword.word_lists import read_entries
 
+_FILE = "summaries/data/prompts.txt"
 _STRING = {"type": "string"}
 _SUMMARY_SCHEMA = object_schema({"summary": _STRING})
 _WORDS_PER_TOKEN = 0.7
@@ -55,6 +60,75 @@ def both_ends(text: str, most: int) -> str:
     """A text of at most so many characters, three quarters of them from its beginning."""
     tail = most // 4
     return text if len(text) <= most else f"{text[: most - tail]} […] {text[len(text) - tail :]}"
+
+
+_SUMMARY_KEYS = ("summary", "newsummary", "updatedsummary", "episodesummary", "text", "content", "answer")
+_ECHO = 30  # a line of the prompt with at least so many characters is not in a summary by chance
+_MANY = 24  # words from which on a summary must not repeat itself
+_DIFFERENT = 0.2  # the share of different words, at least
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What a model is told for a task, and the example of an answer that is in it."""
+
+    text: str
+    example: str
+
+    @classmethod
+    def of(cls, task: str, **parts: str) -> Instructions:
+        example = read_entries(_FILE)[f"{task} example"]
+        return cls(read_instructions(_FILE, task, EXAMPLE=example, **parts), example)
+
+    def request(self, parts: Iterable[str], max_tokens: int) -> Request:
+        """The question that is answered with one summary of about so many tokens at most."""
+        return build_request(self.text, "\n".join(parts), max_tokens=200 + max_tokens, schema=_SUMMARY_SCHEMA)
+
+    def summary_in(self, text: str, source: str, limit: int, count: Count) -> str:
+        """The summary in an answer, clean and within the limit; ModelNonsense if it does not summarize the source."""
+        summary = clean(_find_summary(text))
+        if fault := _summary_fault(summary, source, (self.text, self.example)):
+            raise ModelNonsense(fault)
+        return extract.first_sentences(summary, limit, count)
+
+
+def _find_summary(text: str) -> str:
+    for answer in answers.objects(text):
+        candidates = [answer, *(value for value in answer.values() if isinstance(value, dict))]
+        for key in _SUMMARY_KEYS:
+            for candidate in candidates:
+                if (value := _text(candidate.get(key))).strip():
+                    return value
+    if labels := answers.parts_by_label(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
+        return labels[0]["summary"]
+    bare_text = answers.after_thinking(text).strip().strip("`").strip()
+    # Prose without JSON counts as the summary; broken JSON does not.
+    return "" if bare_text[:1] in ("{", "[") or bare_text.startswith("json") else bare_text.strip("\"'")
+
+
+def _text(value: object) -> str:
+    """What a model gave as text: a string, or a list of sentences."""
+    if isinstance(value, list):
+        return " ".join(sentence for sentence in value if isinstance(sentence, str))
+    return answers.line(value) if isinstance(value, str) else ""
+
+
+def _summary_fault(summary: str, source: str, prompt: Sequence[str]) -> str:
+    """What is wrong with a summary; empty if nothing is."""
+    if not any(map(str.isalnum, summary)):
+        return 'There is no JSON with "summary" in the answer, or it is empty.'
+    summary_text = " ".join(summary.casefold().split())
+    prompt_lines = [" ".join(prompt_line.casefold().split()) for part in prompt for prompt_line in part.splitlines()]
+    if any(prompt_line in summary_text for prompt_line in prompt_lines if len(prompt_line) >= _ECHO):
+        return "The summary repeats the instructions or the example."
+    summary_words = [word.casefold() for word in words(summary)]
+    if len(summary_words) >= _MANY and len(set(summary_words)) < _DIFFERENT * len(summary_words):
+        return "The summary says the same words again and again."
+    grounds = Grounds.of(source)
+    if not grounds.shares_word(summary):
+        return "The summary says nothing that was said."
+    strangers = grounds.find_inventions(summary)
+    return f"The summary mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
 
 
 # -- the tiers of messages
@@ -75,28 +149,13 @@ class TiersReply:
     tiers: tuple[Tiers, ...]
 
 
-_TIERS_SYSTEM = f"""\
-You shorten chat messages for a memory. For each message write:
-tier1: the facts as key = value pairs, joined by "; ". Keep names, numbers, dates, likes, decisions and questions.
-tier2: one or two plain sentences that say what the message says.
-Use only what is in the message. Never change a number or a name, never drop a "not". Write in the message's language.
-{DATA}
-Answer with JSON only.
-
-Example:
-=== MESSAGE 1 ===
-Hi! I'm Dana from Oslo. We decided against the red tiles, too dear at 900 kr. Do you know a bakery near the station?
-=== END MESSAGE 1 ===
-"""
-_TIERS_EXAMPLE = {
-    "tier1": "name = Dana; city = Oslo; decision = no red tiles (900 kr); request = bakery near station",
-    "tier2": "Dana from Oslo decided against the red tiles (900 kr) and wants a bakery near the station.",
-}
+_TIERS = Instructions.of("tiers")
 
 
 def build_tiers(inputs: TiersInputs) -> Request:
     is_several = len(inputs.messages) > 1
-    example = {"tiers": [{"message": 1, **_TIERS_EXAMPLE}]} if is_several else _TIERS_EXAMPLE
+    example = json.loads(_TIERS.example)
+    answer = {"tiers": [{"message": 1, **example}]} if is_several else example
     parts = []
     token_count = 0
     for number, message in enumerate(inputs.messages, 1):
@@ -108,12 +167,8 @@ def build_tiers(inputs: TiersInputs) -> Request:
         parts.append(
             f"{fence_text(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}"
         )
-    return build_request(
-        _TIERS_SYSTEM + json.dumps(example, ensure_ascii=False),
-        "\n\n".join(parts),
-        max_tokens=200 + 2 * token_count,
-        schema=_tiers_schema(is_several),
-    )
+    system = _TIERS.text.replace(_TIERS.example, json.dumps(answer, ensure_ascii=False))
+    return build_request(system, "\n\n".join(parts), max_tokens=200 + 2 * token_count, schema=_tiers_schema(is_several))
 
 
 def parse_tiers(text: str, inputs: TiersInputs) -> TiersReply:
@@ -198,23 +253,7 @@ class SummaryReply:
     lines: tuple[ExtractLine, ...] = ()
 
 
-_LEVEL_EXAMPLE = "Dana chose grey tiles for 650 kr over the red ones. She then booked a sleeper to Bodø for 9 August."
-_LEVEL_SYSTEM = f"""\
-You write the memory of a chat. Make one summary of several that follow each other in time, oldest first.
-Write plain sentences in the third person, in that order. Say something of each summary.
-Keep names, numbers, dates, places, likes, decisions, plans and open questions. Where a later one corrects an earlier
-one, keep the later. Use only what is said. Never change a number or a name, never drop a "not". Keep the language.
-{DATA}
-Answer with JSON only.
-
-Example:
-=== SUMMARY 1 ===
-Dana liked the red tiles, but chose the grey ones for 650 kr.
-=== END SUMMARY 1 ===
-=== SUMMARY 2 ===
-Dana asked how to get to Bodø without flying. She booked a sleeper for 9 August.
-=== END SUMMARY 2 ===
-{json.dumps({"summary": _LEVEL_EXAMPLE}, ensure_ascii=False)}"""
+_LEVEL = Instructions.of("level")
 
 
 def build_level(inputs: LevelInputs) -> Request:
@@ -223,15 +262,12 @@ def build_level(inputs: LevelInputs) -> Request:
         for number, text in enumerate(_shorten_summaries(inputs), 1)
     ]
     parts.append(Fenced(f"Write one summary of at most {word_limit(inputs.limit)} words."))
-    return build_request(_LEVEL_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SUMMARY_SCHEMA)
+    return _LEVEL.request(parts, 2 * inputs.limit)
 
 
 def parse_level(text: str, inputs: LevelInputs) -> SummaryReply:
-    return SummaryReply(
-        parse_summary(
-            text, "\n".join(_shorten_summaries(inputs)), (_LEVEL_SYSTEM, _LEVEL_EXAMPLE), inputs.limit, inputs.count
-        )
-    )
+    source = "\n".join(_shorten_summaries(inputs))
+    return SummaryReply(_LEVEL.summary_in(text, source, inputs.limit, inputs.count))
 
 
 def offline_level(inputs: LevelInputs) -> SummaryReply:
@@ -244,61 +280,6 @@ def _shorten_summaries(inputs: LevelInputs) -> list[str]:
     texts = extract.limit_texts(inputs.summaries)
     max_tokens = extract.size_limit([inputs.count(text) for text in texts], MAX_TOKENS)
     return [extract.first_sentences(text, max_tokens, inputs.count) for text in texts]
-
-
-# -- what a model wrote, for this task and for the summary of an episode
-
-_SUMMARY_KEYS = ("summary", "newsummary", "updatedsummary", "episodesummary", "text", "content", "answer")
-_ECHO = 30  # a line of the prompt with at least so many characters is not in a summary by chance
-_MANY = 24  # words from which on a summary must not repeat itself
-_DIFFERENT = 0.2  # the share of different words, at least
-
-
-def parse_summary(text: str, source: str, prompt: Sequence[str], limit: int, count: Count) -> str:
-    """The summary in an answer, clean and within the limit; ModelNonsense if it does not summarize the source."""
-    summary = clean(_find_summary(text))
-    if fault := _summary_fault(summary, source, prompt):
-        raise ModelNonsense(fault)
-    return extract.first_sentences(summary, limit, count)
-
-
-def _find_summary(text: str) -> str:
-    for answer in answers.objects(text):
-        candidates = [answer, *(value for value in answer.values() if isinstance(value, dict))]
-        for key in _SUMMARY_KEYS:
-            for candidate in candidates:
-                if (value := _text(candidate.get(key))).strip():
-                    return value
-    if labels := answers.parts_by_label(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
-        return labels[0]["summary"]
-    bare_text = answers.after_thinking(text).strip().strip("`").strip()
-    # Prose without JSON counts as the summary; broken JSON does not.
-    return "" if bare_text[:1] in ("{", "[") or bare_text.startswith("json") else bare_text.strip("\"'")
-
-
-def _text(value: object) -> str:
-    """What a model gave as text: a string, or a list of sentences."""
-    if isinstance(value, list):
-        return " ".join(sentence for sentence in value if isinstance(sentence, str))
-    return answers.line(value) if isinstance(value, str) else ""
-
-
-def _summary_fault(summary: str, source: str, prompt: Sequence[str]) -> str:
-    """What is wrong with a summary; empty if nothing is."""
-    if not any(map(str.isalnum, summary)):
-        return 'There is no JSON with "summary" in the answer, or it is empty.'
-    summary_text = " ".join(summary.casefold().split())
-    prompt_lines = [" ".join(prompt_line.casefold().split()) for part in prompt for prompt_line in part.splitlines()]
-    if any(prompt_line in summary_text for prompt_line in prompt_lines if len(prompt_line) >= _ECHO):
-        return "The summary repeats the instructions or the example."
-    summary_words = [word.casefold() for word in words(summary)]
-    if len(summary_words) >= _MANY and len(set(summary_words)) < _DIFFERENT * len(summary_words):
-        return "The summary says the same words again and again."
-    grounds = Grounds.of(source)
-    if not grounds.shares_word(summary):
-        return "The summary says nothing that was said."
-    strangers = grounds.find_inventions(summary)
-    return f"The summary mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
 
 
 level_summary = Prompt("level_summary", build_level, parse_level, offline_level)
@@ -325,31 +306,12 @@ class EpisodeInputs:
     before_lines: tuple[ExtractLine, ...] = ()
 
 
-_EPISODE_EXAMPLE = (
-    "Dana asked for a bakery near the station in Oslo. She decided against the red tiles, too dear at 900 kr."
-)
-GUIDE = """\
-in plain sentences, in the third person, with who said what.
-Keep names, numbers, dates, places, likes, decisions, plans and open questions. Leave out greetings and thanks.
-If there is a SUMMARY SO FAR, write one summary that keeps what it says and adds what the new messages say.
-Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages."""
-_EPISODE_SYSTEM = f"""\
-You write the memory of a chat: a summary {GUIDE}
-{DATA}
-Answer with JSON only.
-
-Example:
-=== NEW MESSAGES ===
-user Dana: Hi! Do you know a bakery near the station in Oslo?
-assistant: Sure, there are three.
-user Dana: Thanks. By the way, no red tiles, they are 900 kr!
-=== END NEW MESSAGES ===
-{json.dumps({"summary": _EPISODE_EXAMPLE})}"""
+_GUIDE = read_entries(_FILE)["guide"]
+_EPISODE = Instructions.of("episode", GUIDE=_GUIDE)
 
 
 def build_episode(inputs: EpisodeInputs) -> Request:
-    body = "\n".join(shown_parts(inputs))
-    return build_request(_EPISODE_SYSTEM, body, max_tokens=200 + 2 * inputs.limit, schema=_SUMMARY_SCHEMA)
+    return _EPISODE.request(shown_parts(inputs), 2 * inputs.limit)
 
 
 def shown_parts(inputs: EpisodeInputs) -> list[Fenced]:
@@ -364,9 +326,7 @@ def parse_episode(text: str, inputs: EpisodeInputs) -> SummaryReply:
     message_text = "\n".join(
         text_part for message in _shorten_lines(inputs) for text_part in (message.author, message.text)
     )
-    summary = parse_summary(
-        text, f"{inputs.before}\n{message_text}", (_EPISODE_SYSTEM, _EPISODE_EXAMPLE), inputs.limit, inputs.count
-    )
+    summary = _EPISODE.summary_in(text, f"{inputs.before}\n{message_text}", inputs.limit, inputs.count)
     if _forgets(summary, inputs.before, message_text):
         raise ModelNonsense("The summary leaves out what the summary so far says.")
     return SummaryReply(summary)
@@ -438,13 +398,7 @@ class BatchReply:
     replies: tuple[SummaryReply | None, ...]
 
 
-_BATCH_EXAMPLE = {
-    "summaries": [{"episode": 1, "summary": "Dana chose the grey tiles."}, {"episode": 2, "summary": "…"}]
-}
-_BATCH_SYSTEM = f"""\
-You write the memory of a chat: for each numbered episode a summary of its own, {GUIDE}
-{DATA}
-Answer with JSON only, as in: {json.dumps(_BATCH_EXAMPLE, ensure_ascii=False)}"""
+_BATCH = read_instructions(_FILE, "batch", GUIDE=_GUIDE)
 _BATCH_ENTRY = object_schema({"episode": {"type": "integer"}, "summary": {"type": "string"}})
 _BATCH_SCHEMA = object_schema({"summaries": {"type": "array", "items": _BATCH_ENTRY}})
 
@@ -454,7 +408,7 @@ def build_batch(inputs: BatchInputs) -> Request:
     for number, episode in enumerate(inputs.episodes, 1):
         parts += [Fenced(f"Episode {number}:"), *shown_parts(episode)]
     max_tokens = 200 + sum(2 * episode.limit for episode in inputs.episodes)
-    return build_request(_BATCH_SYSTEM, "\n".join(parts), max_tokens=max_tokens, schema=_BATCH_SCHEMA)
+    return build_request(_BATCH, "\n".join(parts), max_tokens=max_tokens, schema=_BATCH_SCHEMA)
 
 
 def parse_batch(text: str, inputs: BatchInputs) -> BatchReply:
@@ -538,24 +492,8 @@ class DayReply:
     offline: frozenset[str] = frozenset()
 
 
-_DAY_EXAMPLE = {
-    "members": [
-        {
-            "id": "17",
-            "summary": "Dana was nervous about a talk on Friday and practised it with Kim. She cheered up in the end.",
-        },
-        {"id": "23", "summary": "Kim listened to Dana's talk twice and told her to cut the second slide."},
-    ]
-}
-_DAY_SYSTEM = f"""\
-You keep the diary of a group chat. You get one day of it, as XML. For each member in the list write what
-this day was for them, in about {DAY_SIZE} characters:
-what happened to them or what they told of, their mood, whom they talked with about what, how they behaved, and what
-others said about them. Plain sentences in the third person, with their name. In the language of the chat.
-Use only what is said. Never change a number or a name, never drop a "not". One entry for each member, by author_id.
-Write about each member only what concerns them.
-{DATA}
-Answer with JSON only, as in: {json.dumps(_DAY_EXAMPLE, ensure_ascii=False)}"""
+_DAY_EXAMPLES = read_entries(_FILE)["day example"].splitlines()
+_DAY = read_instructions(_FILE, "day", SIZE=str(DAY_SIZE), EXAMPLE=_DAY_EXAMPLES[0], OTHER=_DAY_EXAMPLES[1])
 _NOTES = "These are not messages but notes on parts of the day, oldest first: make one entry of each member's notes."
 _DAY_TOKENS = (300, 160, 12_000)  # of an answer: to begin with, for each member, at most
 
@@ -572,7 +510,7 @@ def build_day(inputs: DayInputs) -> Request:
     ]
     base_tokens, member_tokens, max_tokens = _DAY_TOKENS
     return build_request(
-        _DAY_SYSTEM,
+        _DAY,
         "\n".join(parts),
         max_tokens=min(base_tokens + member_tokens * len(inputs.members), max_tokens),
         schema=object_schema({"members": {"type": "array", "items": entry}}),
@@ -654,7 +592,7 @@ def _entry_fault(summary: str, grounds: Grounds) -> str:
     if not any(map(str.isalnum, summary)):
         return "An entry is empty."
     summary_text = " ".join(summary.casefold().split())
-    if any(entry["summary"].casefold() in summary_text for entry in _DAY_EXAMPLE["members"]):
+    if any(example.casefold() in summary_text for example in _DAY_EXAMPLES):
         return "An entry repeats the example."
     strangers = grounds.find_inventions(summary)
     return f"An entry mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
@@ -707,30 +645,20 @@ class TextReply:
     text: str
 
 
-_WEEK_EXAMPLE = (
-    "Dana worked up to a talk on Friday: nervous on Tuesday, calmer after practising with Kim, proud afterwards. She "
-    "answers others late in the evening and makes fun of herself when she is tired."
-)
-_WEEK_SYSTEM = f"""\
-You keep the memory of a group chat. From a member's diary of the last days write how they have been, in
-about {WEEK_SIZE} characters: what keeps coming back, how their mood went, what happened that matters or changed, and
-what their behaviour says about them. Plain sentences in the third person, with their name. Keep the language.
-Use only what is said. Never change a number or a name, never drop a "not".
-{DATA}
-Answer with JSON only, as in: {json.dumps({"summary": _WEEK_EXAMPLE}, ensure_ascii=False)}"""
+_WEEK = Instructions.of("week", SIZE=str(WEEK_SIZE))
 
 
 def build_week(inputs: WeekInputs) -> Request:
     diary = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text[:MAX_DAY])}") for day, text in inputs.days]
     member = plain_name(inputs.name) or "the member"
     parts = [section("MEMBER", [Fenced(member)]), section("DIARY", diary, between="\n")]
-    return build_request(_WEEK_SYSTEM, "\n".join(parts), max_tokens=200 + WEEK_SIZE, schema=_SUMMARY_SCHEMA)
+    return _WEEK.request(parts, WEEK_SIZE)
 
 
 def parse_week(text: str, inputs: WeekInputs) -> TextReply:
     dates = " ".join(f"{day.isoformat()} {day:%A %d %B %Y}" for day, _ in inputs.days)
     source = "\n".join([inputs.name, dates, *(digest[:MAX_DAY] for _, digest in inputs.days)])
-    return TextReply(parse_summary(text, source, (_WEEK_SYSTEM, _WEEK_EXAMPLE), MOST_OF_WEEK, len))
+    return TextReply(_WEEK.summary_in(text, source, MOST_OF_WEEK, len))
 
 
 def offline_week(inputs: WeekInputs) -> TextReply:
@@ -769,18 +697,7 @@ class MergeInputs:
         return len(days.merge_sources(self.profile, self.today, self.history)) > 1
 
 
-_MERGE_EXAMPLE = (
-    "Dana, a nurse in Oslo who is allergic to nuts, has been working up to a talk and practised it with Kim. Today she "
-    "gave it and is proud of it."
-)
-_MERGE_SYSTEM = f"""\
-You write what an assistant should know of a member of a group chat before it answers them. Make one text
-of what is known of them (the profile), what they did today, and how they have been in the last days.
-Keep every fact of the profile: it is right where the others differ. Say what is new today after what has been so
-for days. Plain sentences in the third person, with their name. Keep the language.
-Use only what is said. Never change a number or a name, never drop a "not".
-{DATA}
-Answer with JSON only, as in: {json.dumps({"summary": _MERGE_EXAMPLE}, ensure_ascii=False)}"""
+_MERGE = Instructions.of("merge")
 
 
 def build_merge(inputs: MergeInputs) -> Request:
@@ -788,12 +705,12 @@ def build_merge(inputs: MergeInputs) -> Request:
     for title, text in days.merge_sources(inputs.profile, inputs.today, inputs.history):
         parts.append(section(title.upper(), [escape(text)]))
     parts.append(Fenced(f"Write at most {_merge_limit(inputs)} characters."))
-    return build_request(_MERGE_SYSTEM, "\n".join(parts), max_tokens=200 + _merge_limit(inputs), schema=_SUMMARY_SCHEMA)
+    return _MERGE.request(parts, _merge_limit(inputs))
 
 
 def parse_merge(text: str, inputs: MergeInputs) -> TextReply:
     source = "\n".join([inputs.name, inputs.profile, inputs.today, inputs.history])
-    return TextReply(parse_summary(text, source, (_MERGE_SYSTEM, _MERGE_EXAMPLE), _merge_limit(inputs) * 4 // 3, len))
+    return TextReply(_MERGE.summary_in(text, source, _merge_limit(inputs) * 4 // 3, len))
 
 
 def offline_merge(inputs: MergeInputs) -> TextReply:
@@ -805,3 +722,99 @@ def _merge_limit(inputs: MergeInputs) -> int:
 
 
 context_merge = Prompt("context_merge", build_merge, parse_merge, offline_merge)
+
+
+# -- the title and the summary of a topic
+
+MAX_TITLE = 80
+"""Characters of a title."""
+MAX_TOPIC_CHARACTERS = 2_400
+"""Characters of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInputs:
+    """The title so far, the new messages, the summary so far (empty for none), the most tokens of the new one, and how
+    they are counted."""
+
+    title: str
+    lines: tuple[SpokenLine, ...]
+    before: str
+    limit: int
+    count: Count = field(compare=False, repr=False)
+    before_lines: tuple[ExtractLine, ...] = ()
+
+    @property
+    def episode(self) -> EpisodeInputs:
+        """The inputs for the summary, which are those of an episode."""
+        return EpisodeInputs(self.lines, self.before, self.limit, self.count, self.before_lines)
+
+    @property
+    def shown_episode(self) -> EpisodeInputs:
+        """The same as a model is shown them: of long messages both ends. A title and a few sentences need no more."""
+        most = extract.size_limit([len(line.text) for line in self.lines], MAX_TOPIC_CHARACTERS)
+        lines = tuple(replace(line, text=both_ends(line.text, most)) for line in self.lines)
+        return replace(self.episode, lines=lines)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReply:
+    """The title and the summary, each in one line, and without a model the lines that the summary was written from."""
+
+    title: str
+    summary: str
+    lines: tuple[ExtractLine, ...] = ()
+
+
+_TITLE = "Tiles for the bathroom"
+_TOPIC = Instructions.of("topic", TITLE=_TITLE)
+_TOPIC_SCHEMA = object_schema({"title": _STRING, "summary": _STRING})
+
+
+def build_topic(inputs: TopicInputs) -> Request:
+    request = episode_summary.build(inputs.shown_episode)
+    title = section("TITLE SO FAR", [escape_line(inputs.title) or Fenced("(none)")])
+    body = f"{title}\n{request.messages[-1]['content']}"
+    return build_request(_TOPIC.text, body, max_tokens=260 + 2 * inputs.limit, schema=_TOPIC_SCHEMA)
+
+
+def parse_topic(text: str, inputs: TopicInputs) -> TopicReply:
+    try:
+        summary = episode_summary.parse(text, inputs.shown_episode).summary
+    except ModelNonsense:
+        if inputs.lines or not inputs.before:
+            raise
+        summary = inputs.before
+    return TopicReply(_title_in(text, inputs), summary)
+
+
+def offline_topic(inputs: TopicInputs) -> TopicReply:
+    reply = episode_summary.offline(inputs.episode)
+    return TopicReply(inputs.title, reply.summary, reply.lines)
+
+
+def _title_in(text: str, inputs: TopicInputs) -> str:
+    """The title in an answer; the one so far, if the answer has none that is grounded in the messages."""
+    raw_title = ""
+    for answer in answers.objects(text):
+        if isinstance(answer.get("title"), str) and answer["title"].strip():
+            raw_title = answer["title"]
+            break
+    else:
+        labels = answers.parts_by_label(text, {"title": r"title"})
+        raw_title = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
+    title = " ".join(escape_line(raw_title).strip(" \"'`*").rstrip(".").split())
+    if not any(map(str.isalnum, title)) or len(title) > MAX_TITLE or title.casefold() == _TITLE.casefold():
+        return inputs.title
+    source = "\n".join(
+        [
+            inputs.title,
+            inputs.before,
+            *(text_part for message in inputs.lines for text_part in (message.author, message.text)),
+        ]
+    )
+    grounds = Grounds.of(source)
+    return inputs.title if not grounds.shares_word(title) or grounds.find_inventions(title) else title
+
+
+topic_summary = Prompt("topic_summary", build_topic, parse_topic, offline_topic)

@@ -8,11 +8,12 @@ imported messages are searched, not shown, and get their tiers when they are sho
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from everword.follow.ask import TaskRunner
+from everword.follow.calls import StoreCalls
 from everword.follow.task import TaskMessage
 from everword.follow.view import Run, SaveResult
 from everword.model import Message, Tiers
@@ -50,15 +51,13 @@ class TiersView:
         self,
         asking: TaskRunner,
         tokenizer: Tokenizer,
-        read: Callable[..., Awaitable[Any]],
-        run: Callable[..., Awaitable[Any]],
+        calls: StoreCalls,
         window_turns: int,
     ) -> None:
         """`window_turns`: the most messages that the window holds; 0 if their number does not count."""
         self._asking = asking
         self._tokenizer = tokenizer
-        self._read = read
-        self._run = run
+        self._calls = calls
         self._near = min(window_turns, NEAR) or NEAR
 
     @property
@@ -72,9 +71,9 @@ class TiersView:
         def load(tx: Tx) -> list[dict[int, Tiers]]:
             return [load_tiers(tx, run.lag.space, run.lag.conversation, run.lag.done) for run in runs]
 
-        tiers_by_run = await self._read(load)
+        tiers_by_run = await self._calls.read(load)
         if not self._asking.has_model:
-            results: list[RunTiers] = await self._run(lambda: list(map(self._write_offline, runs, tiers_by_run)))
+            results: list[RunTiers] = await self._asking.run(lambda: list(map(self._write_offline, runs, tiers_by_run)))
             return results
         return [await self._make_tiers(run, known_tiers) for run, known_tiers in zip(runs, tiers_by_run, strict=True)]
 

@@ -8,10 +8,11 @@ the subject changes: nothing is embedded twice.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from everword.follow.ask import TaskRunner
+from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages
 from everword.follow.view import Run
 from everword.model import Budget, Chunk, Filter, Message, Tiers
@@ -68,19 +69,16 @@ class WindowView:
         clock: Clock,
         sinks_after: int,
         writer: episodes.Writer,
-        pending: bool,
-        run: Callable[..., Awaitable[Any]],
-        read: Callable[..., Awaitable[Any]],
+        asking: TaskRunner,
+        calls: StoreCalls,
     ) -> None:
-        """`pending`: whether there is a model that will write the episodes again."""
         self._rule = rule
         self._tokenizer = tokenizer
         self._clock = clock
         self._sinks_after = sinks_after
         self._writer = writer
-        self._pending = pending
-        self._run = run
-        self._read = read
+        self._asking = asking
+        self._calls = calls
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -89,20 +87,20 @@ class WindowView:
         results: list[ArchivedRun] = []
         for start in range(0, len(runs), SCENES):
             batch = runs[start : start + SCENES]
-            scenes = await self._read(lambda tx: [load_scene(tx, run) for run in batch])  # noqa: B023  called at once
+            scenes = await self._calls.read(lambda tx: [load_scene(tx, run) for run in batch])  # noqa: B023  called at once
             results += [await self._archive_run(run, scene) for run, scene in zip(batch, scenes, strict=True)]
         return results
 
     async def _archive_run(self, run: Run, scene: Scene) -> ArchivedRun:
         if not run.messages:
             return ArchivedRun(run)
-        chunks, left_messages = await self._run(self._find_chunks, run, scene)
+        chunks, left_messages = await self._asking.run(self._find_chunks, run, scene)
         return await self._summarise(run, scene, chunks, left_messages)
 
     async def archive_window(self, lag: Lag) -> ArchivedRun:
         """What is to be saved so that the whole window leaves, but for its last exchange, whatever the rule says."""
         run = Run(lag, ())
-        scene: Scene = await self._read(lambda tx: load_scene(tx, run))
+        scene: Scene = await self._calls.read(lambda tx: load_scene(tx, run))
         departure = find_requested_departure(without_sizes([m for m in scene.window if not m.erased]))
         if departure is None:
             return ArchivedRun(run)
@@ -119,9 +117,9 @@ class WindowView:
         last = episodes.newest_episode(scene.active)
         begin = left_messages[0].turn if last is None else last.episode.first
         where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
-        vectors = await self._read(lambda tx: tx.index.vectors_of(*where))
+        vectors = await self._calls.read(lambda tx: tx.index.vectors_of(*where))
         records = await self._writer.grow(
-            run.lag, scene.user, scene.active, left_messages, vectors, self._pending, scene.message_before
+            run.lag, scene.user, scene.active, left_messages, vectors, self._asking.has_model, scene.message_before
         )
         return ArchivedRun(run, chunks, records)
 

@@ -8,18 +8,18 @@ phrases, and is found and packed without a summary.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from everword.follow.ask import TaskResult, TaskRunner
+from everword.follow.calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.model import ExtractLine
 from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
 from everword.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp, lock_conversation
+from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
 from everword.summaries.rules.lines import SpokenLine, from_object, to_object, whole_line
-from everword.topics import prompt as topic_summary
 from everword.topics import tables as rows
 from everword.topics.rules.topic_set import TopicState
 from everword.topics.view import TITLES, Topics
@@ -71,14 +71,12 @@ class TitlesView:
         asking: TaskRunner,
         tokenizer: Tokenizer,
         topics: Topics,
-        run: Callable[..., Awaitable[Any]],
-        read: Callable[..., Awaitable[Any]],
+        calls: StoreCalls,
     ) -> None:
         self._asking = asking
         self._tokenizer = tokenizer
         self._topics = topics
-        self._run = run
-        self._read = read
+        self._calls = calls
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -88,7 +86,9 @@ class TitlesView:
         calls_left = CALLS if asks else BUILT_IN_CALLS
         places = [rows.place_of(*run.place) for run in runs]
         is_backlog = any(run.lag.turns - run.lag.done > FEW_TURNS for run in runs)
-        waiting_by_run = await self._read(lambda tx: load_pending_topics(tx, places, asks, calls_left, is_backlog))
+        waiting_by_run = await self._calls.read(
+            lambda tx: load_pending_topics(tx, places, asks, calls_left, is_backlog)
+        )
         results: list[TitlesResult] = []
         for run, place, waiting_topics in zip(runs, places, waiting_by_run, strict=True):
             if waiting_topics is None:
@@ -112,18 +112,18 @@ class TitlesView:
             return TitlesResult(place, texts, SaveResult(lag.done, len(texts)))
         return TitlesResult(place, texts, SaveResult(lag.turns, max(len(texts), 1)))
 
-    async def _ask(self, topic: PendingTopic) -> TaskResult[topic_summary.Reply]:
+    async def _ask(self, topic: PendingTopic) -> TaskResult[TopicReply]:
         # A faded topic is summarised by the built-in writer: it is rarely read.
         if self._asking.has_model and topic.state.faded_at is None:
             return await self._asking.ask(topic_summary, self.task_inputs(topic))
-        answer: TaskResult[topic_summary.Reply] = await self._run(self.write_offline, topic)
+        answer: TaskResult[TopicReply] = await self._asking.run(self.write_offline, topic)
         return answer
 
-    def write_offline(self, topic: PendingTopic) -> TaskResult[topic_summary.Reply]:
+    def write_offline(self, topic: PendingTopic) -> TaskResult[TopicReply]:
         """The built-in writer's title and summary."""
         return TaskResult(topic_summary.offline(self.task_inputs(topic)), "offline")
 
-    def task_inputs(self, topic: PendingTopic) -> topic_summary.Inputs:
+    def task_inputs(self, topic: PendingTopic) -> TopicInputs:
         lines = tuple(
             SpokenLine(message.role, message.author, message.content, message.turn, message.time)
             for message in topic.lines
@@ -131,9 +131,7 @@ class TitlesView:
         )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(topic.before) * SHARE
         limit = clamp(size // SHARE, TOKENS)
-        return topic_summary.Inputs(
-            topic.state.title, lines, topic.before, limit, self._tokenizer.count, topic.before_lines
-        )
+        return TopicInputs(topic.state.title, lines, topic.before, limit, self._tokenizer.count, topic.before_lines)
 
     def save(self, tx: Tx, result: TitlesResult) -> SaveResult:
         if result.texts:
@@ -169,7 +167,7 @@ class TitlesView:
             self._topics.write_head(tx, page, changed_states)
 
 
-def to_topic_text(topic: PendingTopic, answer: TaskResult[topic_summary.Reply]) -> TopicText:
+def to_topic_text(topic: PendingTopic, answer: TaskResult[TopicReply]) -> TopicText:
     reply = answer.reply
     return TopicText(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None, reply.lines)
 

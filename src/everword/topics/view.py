@@ -11,13 +11,14 @@ they did so, and a rebuild applies it again at that turn.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages, set_aside_rows
 from everword.follow.view import Run, SaveResult
 from everword.log.tables import cursor_of, set_cursor
@@ -329,17 +330,16 @@ class TopicsView:
     at_once = AT_ONCE
     ordered = True
 
-    def __init__(self, topics: Topics, read: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(self, topics: Topics, calls: StoreCalls) -> None:
         self._topics = topics
-        self._read = read
+        self._calls = calls
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[AssignedRun]:
         # Not under the lock: whoever writes to the store would wait for all of it.
-        assigned_runs: list[AssignedRun] = await self._read(lambda tx: [self._assign_run(tx, run) for run in runs])
-        return assigned_runs
+        return await self._calls.read(lambda tx: [self._assign_run(tx, run) for run in runs])
 
     def _assign_run(self, tx: Tx, run: Run) -> AssignedRun:
         page = self._topics.read_page(tx, *run.place)
