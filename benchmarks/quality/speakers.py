@@ -16,7 +16,7 @@ from pathlib import Path
 
 from everword import Draft, Memory
 from everword.model import Episode, Message
-from everword.summaries.rules.lines import speaker_labels
+from everword.summaries.rules.extract import speaker_labels
 from quality.datasets import Dataset, Haystack
 from quality.recall import _author as author_of
 

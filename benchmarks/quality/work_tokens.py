@@ -26,7 +26,7 @@ from everword.follow.ask import ASKED
 from everword.memory.memory import MemoryEngine
 from everword.model import Budget
 from everword.ports import Completion, Request
-from everword.summaries.rules.lines import render_lines
+from everword.summaries.rules.extract import render_lines
 from everword.testing.clock import FrozenClock
 from everword.wiring import build, open_tokenizer
 from quality import datasets

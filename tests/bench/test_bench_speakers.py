@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from everword.model import Episode, ExtractLine, Message
-from everword.summaries.rules.lines import render_lines
+from everword.summaries.rules.extract import render_lines
 from quality.main import program
 from quality.speakers import SpeakerCounts, check_episode
 

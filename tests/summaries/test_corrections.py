@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everword.models.tokens import EstimateTokenizer
-from everword.summaries.rules.extract import condense, gist
-from everword.summaries.rules.lines import SpokenLine, render_lines
+from everword.summaries.rules.extract import SpokenLine, condense, gist, render_lines
 
 count = EstimateTokenizer().count
 OTHERS = [

@@ -19,7 +19,7 @@ from everword.memory.transfer import copy_store
 from everword.model import Section
 from everword.models.embedding.local import StaticEmbedder
 from everword.ports import Completion, Request, Vectors
-from everword.summaries.rules.lines import render_lines
+from everword.summaries.rules.extract import render_lines
 from everword.testing import FrozenClock
 from everword.wiring import open_store
 

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from everword.summaries.rules import extract
-from everword.summaries.rules.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
-from everword.summaries.rules.lines import SpokenLine, narrative_lines, render_lines
+from everword.summaries.rules.extract import (
+    MAX_CHARACTERS,
+    SpokenLine,
+    first_sentences,
+    limit_texts,
+    narrative_lines,
+    render_lines,
+    size_limit,
+)
 from everword.summaries.rules.tiers import Count
 
 count = TiktokenTokenizer().count

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
-from everword.summaries.rules.segments import EpisodeMerge, next_merge
+from everword.summaries.rules.window import EpisodeMerge, next_merge
 
 
 @dataclass(frozen=True)

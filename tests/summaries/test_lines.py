@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from everword.model import ExtractLine, Role
 from everword.models.tokens import EstimateTokenizer
 from everword.summaries.rules import extract
-from everword.summaries.rules.lines import (
+from everword.summaries.rules.extract import (
     SpokenLine,
     from_object,
     member_lines,

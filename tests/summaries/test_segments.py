@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
 from everword.models.embedding.local import StaticEmbedder
-from everword.summaries.rules.segments import Rows, continues, cuts, depths
+from everword.summaries.rules.window import Rows, continues, cuts, depths
 
 BAKING = [
     "How long do I knead the dough for a sourdough bread?",

@@ -9,8 +9,7 @@ from string import ascii_lowercase
 import pytest
 
 from everword.models.tokens import EstimateTokenizer
-from everword.summaries.rules.extract import condense, gist
-from everword.summaries.rules.lines import SpokenLine, render_lines
+from everword.summaries.rules.extract import SpokenLine, condense, gist, render_lines
 from everword.text.sentences import Sentence
 from everword.text.standalone import SourcedSentence, find_supports, is_bound, is_fragment
 

@@ -26,7 +26,7 @@ from everword.summaries.prompts import (
     episode_summary,
     level_summary,
 )
-from everword.summaries.rules.lines import SpokenLine
+from everword.summaries.rules.extract import SpokenLine
 from everword.testing.llm import ScriptedLLM
 
 count = TiktokenTokenizer().count

@@ -14,7 +14,7 @@ from everword.errors import ModelNonsense
 from everword.follow.task import Task
 from everword.models.tokens import EstimateTokenizer
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
-from everword.summaries.rules.lines import SpokenLine
+from everword.summaries.rules.extract import SpokenLine
 
 count = EstimateTokenizer().count
 FIRST = "Hi, could you tell me which hotel in Lisbon has room for 80 guests in June, and"

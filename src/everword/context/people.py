@@ -30,7 +30,7 @@ from everword.log.tables import warn_of_damage
 from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from everword.ports import Tx
 from everword.recall.rules.selection import FLOOR
-from everword.summaries.digest_texts import MergedDigest
+from everword.summaries.digests import MergedDigest
 from everword.text.fences import person_byline
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from everword.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
 from everword.recall.rules import selection
-from everword.summaries.rules.lines import narrative_lines, render_lines
+from everword.summaries.rules.extract import narrative_lines, render_lines
 from everword.text import fences
 from everword.text.dates import MONTHS, WEEKDAYS
 from everword.text.fences import Labels, distinct_labels, person_byline, poses

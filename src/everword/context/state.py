@@ -20,7 +20,7 @@ from everword.model import Budget, Episode, ExtractLine, Hit, Message, Role, Tie
 from everword.ports import Tx, Vectors
 from everword.recall import standalone
 from everword.recall.rules.query import text_to_compare
-from everword.summaries.digest_texts import MergedDigest
+from everword.summaries.digests import MergedDigest
 from everword.text import fences
 from everword.text.fences import author_labels
 from everword.topics import tables as rows

@@ -31,7 +31,7 @@ from everword.model.log import own_notes
 from everword.ports import Tx
 from everword.secrets.marks import marks_from_json, mask_parts
 from everword.summaries import episodes
-from everword.summaries.rules.lines import render_lines
+from everword.summaries.rules.extract import render_lines
 from everword.summaries.tiers import to_tiers
 from everword.topics import tables as topic_rows
 from everword.topics.rules import topic_set

@@ -51,7 +51,7 @@ from everword.model import (
 from everword.model.log import NOTES
 from everword.ports import Tx
 from everword.summaries import digests as days
-from everword.summaries.digest_texts import recent_speakers
+from everword.summaries.digests import recent_speakers
 from everword.summaries.rules.days import parse_time_zone
 from everword.text.fences import is_taken, resolve
 

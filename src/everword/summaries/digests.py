@@ -1,24 +1,47 @@
-"""The days of a space: who spoke when, noted as messages come in, so that a digest knows its inputs.
+"""Digests: what each member said on a day, how each has been lately, and both with the profile as one text.
 
-A day consists of what people said in channels. It does not include chats with one person, commands to the memory, or
-what an assistant said: memory must not feed on itself. For each day, channel and member there is a row with the first
-and last turn and the number of messages; the messages themselves stay in the log. Days depend on the space's time zone:
-if that changes, they are noted again.
+Who spoke when is noted as messages come in, so that a digest knows its inputs. A day consists of what people said in
+channels. It does not include chats with one person, commands to the memory, or what an assistant said: memory must not
+feed on itself. For each day, channel and member there is a row with the first and last turn and the number of messages;
+the messages themselves stay in the log. Days depend on the space's time zone: if that changes, they are noted again.
+
+A digest is made on request and stored: a past day once, today once an hour, a history once a day, a merge once for the
+same inputs. A late message changes the inputs of its day, which is then made again. If the model is away the built-in
+writer stands in, and its text is replaced later; if a digest cannot be made in time, the last one is returned. Digests
+never change the profile.
+
+The entries of a day are one model call for all who spoke, or several if the day or the group is too large. A day with
+more text than the model takes is split into parts by time; then the entries of the parts become one entry for each
+member. If the model fails at one part, the built-in writer writes that part; the others are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, tzinfo
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
+from cachetools import TTLCache
+
+from everword.facts.rules.statements import matching_statements
+from everword.facts.tables.people import FORGET, statements_of
 from everword.facts.view import command_of
 from everword.facts.viewers import PEOPLE, public_name
+from everword.follow.ask import TaskResult, TaskRunner
+from everword.follow.calls import StoreCalls
+from everword.follow.claiming import FlightKey, FlightResult, SingleFlight, WaitLimit
 from everword.follow.view import Run, SaveResult
-from everword.log.tables import warn_of_damage
-from everword.model import Filter, Message, Span
-from everword.ports import Clock, Tx
+from everword.log.access import Viewer, is_claim
+from everword.log.tables import erasures_of, warn_of_damage
+from everword.model import Digest, Filter, Message, Span
+from everword.ports import Clock, Telemetry, Tokenizer, Tx
+from everword.summaries import prompts
+from everword.summaries.prompts import DayInputs, DayReply, MergeInputs, WeekInputs
+from everword.summaries.rules import days
 from everword.summaries.rules.days import Participation, day_bounds, day_of, extend_participation, parse_time_zone
+from everword.text.sentences import split_sentences
 
 VIEW = "digests"
 SPACES = "spaces"
@@ -183,3 +206,584 @@ def bump_versions(tx: Tx, space: str | None) -> None:
     """Invalidate all caches of one space, or of all: the view was deleted."""
     for row in tx.rows(SPACES, where=None if space is None else {"space": space}):
         bump_version(tx, row["space"])
+
+
+# -- the entries of a day
+
+MEMBERS = 60  # in one model call: an answer has room for so many entries
+
+
+@dataclass(frozen=True, slots=True)
+class DayEntries:
+    """The entries of a day by member, the members whose entry the built-in writer wrote, and why the model failed."""
+
+    entries: Mapping[str, str]
+    offline: frozenset[str]
+    outage: str | None = None
+
+    @classmethod
+    def join(cls, parts: Iterable[DayEntries]) -> DayEntries:
+        """The entries of several answers; of a member with several, the last."""
+        entries = dict[str, str]()
+        offline = set[str]()
+        outage = None
+        for part in parts:
+            entries |= part.entries
+            offline |= part.offline
+            outage = outage or part.outage
+        return cls(entries, frozenset(offline), outage)
+
+
+class DayWriter:
+    """Writes days, with the memory model or without."""
+
+    def __init__(self, asking: TaskRunner, tokenizer: Tokenizer, calls: StoreCalls, tokens: int) -> None:
+        self._asking = asking
+        self._tokenizer = tokenizer
+        self._calls = calls
+        self._tokens = tokens
+
+    async def write_day(
+        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]
+    ) -> DayEntries:
+        """The entries of all who spoke on a day."""
+        if not self._asking.has_model:
+            return await self._write_entries(DayInputs(day, zone, tuple(messages), authors_in(messages), names))
+        sizes = await self._calls.run(self._token_counts, messages, names, zone)
+        times = [message.time for message in messages]
+        parts = [
+            await self._write_entries(DayInputs(day, zone, part, authors_in(part), names))
+            for part in (tuple(messages[first:end]) for first, end in days.split_day(sizes, times, self._tokens))
+        ]
+        return await self._merge_parts(day, zone, messages, names, parts)
+
+    def _token_counts(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
+        return [
+            self._tokenizer.count(days.transcript([prompts.shorten_message(message)], names, zone))
+            for message in messages
+        ]
+
+    async def _write_entries(self, inputs: DayInputs) -> DayEntries:
+        answers = [
+            await self._ask(replace(inputs, members=inputs.members[start : start + MEMBERS]))
+            for start in range(0, len(inputs.members), MEMBERS)
+        ]
+        return DayEntries.join(
+            DayEntries(answer.reply.entries, answer.reply.offline, answer.outage) for answer in answers
+        )
+
+    async def _ask(self, inputs: DayInputs) -> TaskResult[DayReply]:
+        if self._asking.has_model:
+            return await self._asking.ask(prompts.day_digest, inputs)
+        # In a thread: the built-in writer reads every word.
+        return TaskResult(await self._calls.run(prompts.day_digest.offline, inputs), "offline")
+
+    async def _merge_parts(
+        self,
+        day: date,
+        zone: tzinfo,
+        messages: Sequence[Message],
+        names: Mapping[str, str],
+        parts: Sequence[DayEntries],
+    ) -> DayEntries:
+        """Merge the entries of several parts into one entry for each member."""
+        if len(parts) == 1:
+            return parts[0]
+        first_messages = {message.author: message for message in reversed(messages)}
+        notes = {
+            user: [part.entries[user] for part in parts if user in part.entries]
+            for user in dict.fromkeys(first_messages)
+        }
+        members_to_merge = [user for user, texts in notes.items() if len(texts) > 1]
+        single_entries = {user: texts[0] for user, texts in notes.items() if len(texts) == 1}
+        results = [replace(DayEntries.join(parts), entries=single_entries)]
+        if members_to_merge:
+            note_messages = tuple(
+                replace(first_messages[user], content=text) for user in members_to_merge for text in notes[user]
+            )
+            results.append(
+                await self._write_from_notes(
+                    DayInputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
+                )
+            )
+        return DayEntries.join(results)
+
+    async def _write_from_notes(self, inputs: DayInputs) -> DayEntries:
+        """Make entries from notes, for as many members at a time as fit into one model call."""
+        notes_by_member = [
+            [message for message in inputs.messages if message.author == user] for user in inputs.members
+        ]
+        sizes = [sum(self._token_counts(notes, inputs.names, inputs.zone)) for notes in notes_by_member]
+        times = [notes[0].time for notes in notes_by_member]
+        results = list[DayEntries]()
+        for first, end in days.split_day(sizes, times, self._tokens):
+            messages = tuple(note for notes in notes_by_member[first:end] for note in notes)
+            results.append(
+                await self._write_entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
+            )
+        return DayEntries.join(results)
+
+
+def authors_in(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The authors, in the order of their first messages."""
+    return tuple(dict.fromkeys(message.author for message in messages))
+
+
+# -- digests
+
+
+HEAD = ""  # in place of a member: the row with the inputs of the whole day
+AT_ONCE = 4  # days that are made in parallel
+MERGES = 8  # newest merges of a member that are kept
+CACHED = (1_024, 3_600.0)  # merges held in memory: how many, and for how many seconds
+OPEN = "open"  # the mark of a history of days that are not final
+
+
+@dataclass(frozen=True, slots=True)
+class MergedDigest:
+    """Profile, today and history of a member as one text; and the digests it is made of."""
+
+    text: str
+    made_by: str = "offline"
+    today: Digest | None = None
+    history: Digest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRequest:
+    """A request for digests: of which space, in which time zone, as of which day, and how long the caller waits."""
+
+    space: str
+    zone: tzinfo
+    now: datetime
+    today: date
+    on: date
+    patience: WaitLimit
+    version: int
+
+    @property
+    def variant(self) -> str:
+        """Tells digests of different time zones apart: their days begin and end at different times."""
+        return str(self.zone)
+
+    def hour(self, day: date) -> str:
+        return days.hour_bucket(self.now, self.zone) if day == self.today else ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDay:
+    """A day as it is stored, and whether its digests are up to date."""
+
+    rows: Mapping[str, Mapping[str, Any]]
+    activities: Sequence[Participation]
+    is_current: bool
+
+
+class Digests:
+    """The digests of a memory."""
+
+    def __init__(
+        self,
+        asking: TaskRunner,
+        diary: DayWriter,
+        once: SingleFlight,
+        calls: StoreCalls,
+        clock: Clock,
+        telemetry: Telemetry,
+        zone: str,
+        caught_up: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._asking = asking
+        self._diary = diary
+        self._once = once
+        self._calls = calls
+        self._clock = clock
+        self._telemetry = telemetry
+        self._zone = zone
+        self._caught_up = caught_up
+        self._side_by_side = asyncio.Semaphore(AT_ONCE)
+        self._cache: TTLCache[tuple[str, ...], tuple[tuple[Any, ...], MergedDigest]] = TTLCache(*CACHED)
+
+    async def close(self) -> None:
+        await self._once.close()
+
+    def clear(self) -> None:
+        """Empty the cache: it may contain what was erased."""
+        self._cache.clear()
+
+    async def prepare_request(self, space: str, seconds: float, day: date | None = None) -> DigestRequest:
+        """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
+        await self._caught_up(space)
+        row = await self._calls.read(lambda tx: space_row(tx, space))
+        zone = days.parse_time_zone(row["time_zone"] or self._zone)
+        now = self._clock.now()
+        today = days.day_of(now, zone)
+        return DigestRequest(space, zone, now, today, today if day is None else day, WaitLimit(seconds), row["version"])
+
+    # -- a day
+
+    async def day(self, request: DigestRequest, day: date, user: str | None = None) -> dict[str, Digest]:
+        """The digests of a day by member id, or only that of one `user`. If they cannot be made now, those that are
+        stored."""
+        stored_day: StoredDay = await self._calls.read(lambda tx: self._load_day(tx, request, day, user))
+        return (await self._day_digests(request, day, user, stored_day))[0]
+
+    async def _day_digests(
+        self, request: DigestRequest, day: date, user: str | None, stored_day: StoredDay
+    ) -> tuple[dict[str, Digest], bool]:
+        """As `day`, of a day as it is stored; and whether the result is up to date."""
+        if stored_day.activities and not stored_day.is_current:
+            key = FlightKey(request.space, f"day {day.isoformat()} {request.variant}")
+            new_day = await self._once.get(
+                key,
+                lambda tx: self._load_current_day(tx, request, day),
+                lambda: self._make_day(request, day),
+                request.patience,
+            )
+            # If it is too early to try again, another caller may have stored a stand-in since this one looked.
+            if new_day is None:
+                new_day = await self._calls.read(lambda tx: self._load_day(tx, request, day, user))
+            stored_day = new_day
+        members = [id for id in stored_day.rows if id != HEAD and user in (None, id)]
+        day_digests = {id: to_digest(stored_day.rows[id], spans_of(stored_day, id)) for id in members}
+        return day_digests, stored_day.is_current or not stored_day.activities
+
+    def _load_day(self, tx: Tx, request: DigestRequest, day: date, user: str | None = None) -> StoredDay:
+        where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
+        row_filters = [where] if user is None else [where | {"user_id": id} for id in (HEAD, user)]
+        rows = {row["user_id"]: row for row_filter in row_filters for row in tx.rows(DIGESTS, where=row_filter)}
+        activities = activities_on(tx, request.space, day)
+        head = rows.get(HEAD)
+        if head is None:
+            return StoredDay(rows, activities, False)
+        # If there are fewer messages now, some have expired (an erasure deletes the digest, too): the stored digest
+        # says more than a new one could.
+        has_fewer = sum(activity.messages for activity in activities) < int(head["text"])
+        inputs = head["inputs"] if has_fewer else days.fingerprint(activities)
+        return StoredDay(
+            rows,
+            activities,
+            days.is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model),
+        )
+
+    def _load_current_day(self, tx: Tx, request: DigestRequest, day: date) -> StoredDay | None:
+        stored_day = self._load_day(tx, request, day)
+        return stored_day if stored_day.is_current or not stored_day.activities else None
+
+    async def _make_day(self, request: DigestRequest, day: date) -> FlightResult[StoredDay]:
+        def load_inputs(tx: Tx) -> tuple[Any, ...]:
+            activities = activities_on(tx, request.space, day)
+            members = tuple(sorted({activity.user for activity in activities}))
+            messages = messages_on(tx, request.space, day, activities, request.zone)
+            names = public_names(tx, request.space, members)
+            return activities, messages, names, frozenset(erasures_of(tx, request.space))
+
+        async with self._side_by_side:
+            activities, messages, names, erasures = await self._calls.read(load_inputs)
+            day_entries = await self._diary.write_day(day, request.zone, messages, names)
+        hour = request.hour(day)
+        inputs = days.fingerprint(activities)
+
+        def save(tx: Tx) -> StoredDay | None:
+            if frozenset(erasures_of(tx, request.space)) != erasures:
+                return None
+            where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
+            tx.lock(LOCK, request.space)
+            old_rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=where)}
+            tx.remove(DIGESTS, where)
+            shared_columns = {"made_at": self._clock.now(), "bucket": hour, "inputs": inputs}
+            total = sum(activity.messages for activity in activities)
+            tx.put(DIGESTS, [where | shared_columns | row for row in self._day_rows(day_entries, old_rows, total)])
+            bump_version(tx, request.space)
+            return self._load_day(tx, request, day)
+
+        return FlightResult(save, day_entries.outage)
+
+    def _day_rows(
+        self, day_entries: DayEntries, old_rows: Mapping[str, Mapping[str, Any]], total: int
+    ) -> list[dict[str, Any]]:
+        """One row for each member, and one for the day with the number of its messages; that one is pending if the
+        model was away for any of them. Meanwhile its text of an hour ago is better than the built-in writer's."""
+        is_pending = bool(day_entries.outage) or not self._asking.has_model
+
+        def member_row(user: str, text: str) -> dict[str, Any]:
+            old_row = old_rows.get(user)
+            is_offline = user in day_entries.offline
+            if is_offline and is_pending and old_row is not None and old_row["made_by"] == "model":
+                return {"user_id": user, "text": old_row["text"], "made_by": "model", "pending": 1}
+            made_by = "offline" if is_offline else "model"
+            return {"user_id": user, "text": text, "made_by": made_by, "pending": int(is_pending and is_offline)}
+
+        head = {"user_id": HEAD, "text": str(total), "made_by": "model", "pending": int(is_pending)}
+        return [head, *(member_row(user, text) for user, text in sorted(day_entries.entries.items()))]
+
+    # -- a history
+
+    async def history(self, request: DigestRequest, user: str) -> Digest | None:
+        """How a member has been in the days before; None if they said nothing. Made again when a new day begins."""
+        return (await self._history(request, user))[0]
+
+    async def _history(self, request: DigestRequest, user: str) -> tuple[Digest | None, bool]:
+        """As `history`; and whether the result is up to date."""
+
+        def load_week(tx: Tx) -> tuple[dict[date, StoredDay], tuple[Span, ...], Mapping[str, Any] | None]:
+            activities_by_day = {
+                day: activities_on(tx, request.space, day, user_id=user) for day in days.history_days(request.on)
+            }
+            spans = activity_spans(activity for activities in activities_by_day.values() for activity in activities)
+            row = self._load_week(tx, request, user, None)
+            active_days = [day for day, activities in activities_by_day.items() if activities and row is None]
+            return {day: self._load_day(tx, request, day, user) for day in active_days}, spans, row
+
+        active_days, spans, row = await self._calls.read(load_week)
+        if row is not None or not active_days:
+            return (to_digest(row, spans) if row else None), True
+        entries = await asyncio.gather(
+            *(self._day_digests(request, day, user, stored_day) for day, stored_day in active_days.items())
+        )
+        day_digests = [by_user[user] for by_user, _ in entries if user in by_user]
+        is_complete = len(day_digests) == len(active_days)
+        if is_complete and len(day_digests) == 1:
+            return week_without_model(day_digests, days.history_days(request.on), spans), entries[0][1]
+        row = await self._get_week(request, user, day_digests) if is_complete else None
+        if row is not None:
+            return to_digest(row, spans), True
+        # It could not be made in time: the last stored one, or one from the days that are there.
+        row = await self._calls.read(lambda tx: self._load_last_week(tx, request, user))
+        return (
+            to_digest(row, spans)
+            if row
+            else week_without_model(day_digests, days.history_days(request.on), spans)
+            if day_digests
+            else None
+        ), False
+
+    async def _get_week(
+        self, request: DigestRequest, user: str, day_digests: Sequence[Digest]
+    ) -> Mapping[str, Any] | None:
+        inputs = days.content_hash(*(f"{digest.day} {digest.text}" for digest in day_digests))
+        key = FlightKey(request.space, f"week {last_history_day(request)} {request.variant} {user}")
+        return await self._once.get(
+            key,
+            lambda tx: self._load_week(tx, request, user, inputs),
+            lambda: self._make_week(request, user, day_digests, inputs),
+            request.patience,
+        )
+
+    def _load_week(self, tx: Tx, request: DigestRequest, user: str, inputs: str | None) -> Mapping[str, Any] | None:
+        """The stored history, if valid. One made from days that were not final is valid while those are unchanged."""
+        rows = tx.rows(DIGESTS, where=week_key(request, user))
+        if not rows or (rows[0]["pending"] and self._asking.has_model):
+            return None
+        return rows[0] if rows[0]["bucket"] != OPEN or rows[0]["inputs"] == inputs else None
+
+    def _load_last_week(self, tx: Tx, request: DigestRequest, user: str) -> Mapping[str, Any] | None:
+        """The newest stored history: of today, or of one of the days before that a history covers."""
+        for day in (last_history_day(request), *(day.isoformat() for day in reversed(days.history_days(request.on)))):
+            rows = tx.rows(DIGESTS, where=week_key(request, user) | {"day": day})
+            if rows:
+                return rows[0]
+        return None
+
+    async def _make_week(
+        self, request: DigestRequest, user: str, day_digests: Sequence[Digest], inputs: str
+    ) -> FlightResult[Mapping[str, Any]]:
+        def load_name(tx: Tx) -> tuple[str, frozenset[str]]:
+            return public_names(tx, request.space, [user])[user], frozenset(erasures_of(tx, request.space))
+
+        name, erasures = await self._calls.read(load_name)
+        task_inputs = WeekInputs(name, day_texts(day_digests))
+        answer = await self._asking.ask(prompts.week_history, task_inputs)
+        is_pending = bool(answer.outage) or not self._asking.has_model
+        row = week_key(request, user) | {
+            "text": answer.reply.text,
+            "made_by": answer.made_by,
+            "made_at": self._clock.now(),
+            "pending": int(is_pending),
+            "bucket": OPEN if any(digest.pending for digest in day_digests) else "",
+            "inputs": inputs,
+        }
+        return FlightResult(lambda tx: put_digest(tx, row, erasures), answer.outage)
+
+    # -- all of it as one text
+
+    async def merge_digests(
+        self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None = None
+    ) -> MergedDigest:
+        """Profile, today and history as one text; if something fails, the parts that are there. With a `viewer`, only
+        digests of channels the viewer hears."""
+        conditions = (
+            profile,
+            name,
+            request.today,
+            request.hour(request.today),
+            request.variant,
+            self._asking.has_model,
+        )
+        channel = (viewer.channel or "") if viewer is not None else ""
+        key = (request.space, user, channel, days.content_hash(name, profile))
+        validity = (request.version, *conditions)
+        cache_entry = self._cache.get(key)
+        is_hit = cache_entry is not None and cache_entry[0] == validity
+        self._telemetry.count("cache", kind="digests", outcome="hit" if is_hit else "miss")
+        if cache_entry is not None and is_hit:
+            return cache_entry[1]
+        result, is_final = await self._build_merge(request, user, name, profile, viewer)
+        if is_final:
+            self._cache[key] = (validity, result)
+        return result
+
+    async def _build_merge(
+        self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None
+    ) -> tuple[MergedDigest, bool]:
+        def load_today(tx: Tx) -> StoredDay | None:
+            has_spoken = activities_on(tx, request.space, request.today, user_id=user)
+            return self._load_day(tx, request, request.today, user) if has_spoken else None
+
+        stored_day = await self._calls.read(load_today)
+        entries, is_today_fresh = (
+            ({}, True) if stored_day is None else await self._day_digests(request, request.today, user, stored_day)
+        )
+        history, is_history_fresh = await self._history(request, user)
+        history = visible_digest(viewer, history)
+        today = visible_digest(viewer, entries.get(user))
+        forget_texts = await self._calls.read(lambda tx: texts_to_forget(tx, request.space, user))
+        inputs = MergeInputs(
+            name,
+            profile,
+            text_without_forgotten(today, name, forget_texts) if today else "",
+            text_without_forgotten(history, name, forget_texts),
+        )
+        parts = [part for part in (today, history) if part is not None]
+        asking = self._asking.has_model
+        is_final = is_today_fresh and is_history_fresh and not any(part.pending and asking for part in parts)
+        if not inputs.several:
+            return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), is_final
+        row = await self._calls.read(lambda tx: self._load_merge(tx, request, user, inputs))
+        if row is None:
+            row = await self._once.get(
+                FlightKey(request.space, f"merge {inputs.hash} {user}"),
+                lambda tx: self._load_merge(tx, request, user, inputs),
+                lambda: self._make_merge(request, user, inputs),
+                request.patience,
+            )
+        if row is None:
+            self._telemetry.count("fallback", kind=prompts.context_merge.name, outcome="late")
+            return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), False
+        return MergedDigest(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
+
+    def _load_merge(self, tx: Tx, request: DigestRequest, user: str, inputs: MergeInputs) -> Mapping[str, Any] | None:
+        rows = tx.rows(DIGESTS, where=merge_key(request, user) | {"variant": inputs.hash})
+        return rows[0] if rows and not (rows[0]["pending"] and self._asking.has_model) else None
+
+    async def _make_merge(
+        self, request: DigestRequest, user: str, inputs: MergeInputs
+    ) -> FlightResult[Mapping[str, Any]]:
+        erasures = await self._calls.read(lambda tx: frozenset(erasures_of(tx, request.space)))
+        answer = await self._asking.ask(prompts.context_merge, inputs)
+        row = merge_key(request, user) | {
+            "variant": inputs.hash,
+            "text": answer.reply.text,
+            "made_by": answer.made_by,
+            "made_at": self._clock.now(),
+            "pending": int(bool(answer.outage) or not self._asking.has_model),
+            "bucket": "",
+            "inputs": inputs.hash,
+        }
+
+        def save(tx: Tx) -> Mapping[str, Any] | None:
+            stored_row = put_digest(tx, row, erasures)
+            merge_rows = sorted(
+                tx.rows(DIGESTS, where=merge_key(request, user)),
+                key=lambda merge_row: merge_row["made_at"],
+                reverse=True,
+            )
+            for old_row in merge_rows[MERGES:]:
+                tx.remove(DIGESTS, merge_key(request, user) | {"variant": old_row["variant"]})
+            return stored_row
+
+        return FlightResult(save, answer.outage)
+
+
+def put_digest(tx: Tx, row: Mapping[str, Any], erasures: frozenset[str]) -> Mapping[str, Any] | None:
+    """Store a digest, unless something was erased while it was made: the digest may mention it."""
+    if frozenset(erasures_of(tx, row["space"])) != erasures:
+        return None
+    tx.lock(LOCK, row["space"])
+    tx.put(DIGESTS, [row])
+    bump_version(tx, row["space"])
+    return row
+
+
+def last_history_day(request: DigestRequest) -> str:
+    """The last day of a history: the day before the request's day."""
+    return (request.on - timedelta(days=1)).isoformat()
+
+
+def week_key(request: DigestRequest, user: str) -> dict[str, Any]:
+    return {
+        "space": request.space,
+        "kind": "week",
+        "day": last_history_day(request),
+        "user_id": user,
+        "variant": request.variant,
+    }
+
+
+def merge_key(request: DigestRequest, user: str) -> dict[str, Any]:
+    return {"space": request.space, "kind": "merge", "day": "", "user_id": user}
+
+
+def to_digest(row: Mapping[str, Any], spans: tuple[Span, ...]) -> Digest:
+    end = date.fromisoformat(row["day"])
+    begin = end if row["kind"] == "day" else days.history_days(end + timedelta(days=1))[0]
+    text_fields = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
+    return Digest(row["space"], row["user_id"], row["kind"], begin, end, *text_fields, spans)
+
+
+def week_without_model(day_digests: Sequence[Digest], dates: Sequence[date], spans: tuple[Span, ...]) -> Digest:
+    """A history without a model: of one day, that day's digest; of several, the built-in writer's stand-in."""
+    newest = day_digests[-1]
+    is_single = len(day_digests) == 1
+    text = newest.text if is_single else prompts.week_history.offline(WeekInputs("", day_texts(day_digests))).text
+    text_fields = (text, newest.made_by if is_single else "offline", newest.made_at, newest.pending or not is_single)
+    return Digest(newest.space, newest.user, "week", dates[0], dates[-1], *text_fields, spans)
+
+
+def day_texts(day_digests: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
+    return tuple((digest.day, digest.text) for digest in day_digests)
+
+
+def spans_of(day: StoredDay, user: str) -> tuple[Span, ...]:
+    return activity_spans(activity for activity in day.activities if activity.user == user)
+
+
+def visible_digest(viewer: Viewer | None, digest: Digest | None) -> Digest | None:
+    """The digest, if the viewer hears every channel it is made from; else None."""
+    if digest is None or viewer is None:
+        return digest
+    return digest if all(viewer.hears(span.conversation) for span in digest.sources) else None
+
+
+def texts_to_forget(tx: Tx, space: str, person: str) -> list[str]:
+    """The texts that a person asked to be forgotten about themselves; requests of others do not count."""
+    requests = statements_of(tx, space, person, kind=FORGET)
+    return [request.text for request in requests if not is_claim(request)]
+
+
+def text_without_forgotten(digest: Digest | None, name: str, forget_texts: Sequence[str]) -> str:
+    """A digest's text without the sentences that match a request to forget."""
+    if digest is None or not forget_texts:
+        return "" if digest is None else digest.text
+    sentences = split_sentences(digest.text)
+    forgotten_numbers = {
+        number for forget_text in forget_texts for number in matching_statements(name, sentences, forget_text)
+    }
+    return " ".join(sentence for number, sentence in enumerate(sentences, 1) if number not in forgotten_numbers)
+
+
+def recent_speakers(tx: Tx, space: str, day: date) -> list[str]:
+    """Who spoke in the days before a day."""
+    return sorted(
+        {activity.user for earlier_day in days.history_days(day) for activity in activities_on(tx, space, earlier_day)}
+    )

@@ -38,7 +38,7 @@ from everword.model import ExtractLine, Message, Tiers
 from everword.ports import Request
 from everword.summaries.rules import days, extract, tiers
 from everword.summaries.rules.days import People
-from everword.summaries.rules.lines import SpokenLine, member_lines, narrative_lines, render_lines
+from everword.summaries.rules.extract import SpokenLine, member_lines, narrative_lines, render_lines
 from everword.summaries.rules.tiers import Count, clean
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
 from everword.text.terms import analyse

@@ -28,7 +28,7 @@ from everword.log.tables import warn_of_damage
 from everword.model import ExtractLine, Filter, Message
 from everword.model.views import TopicMessage
 from everword.ports import Tx
-from everword.summaries.rules.lines import from_object, narrative_lines
+from everword.summaries.rules.extract import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage
 from everword.topics.rules.topic_set import Row, TopicState, round_vector
 from everword.topics.rules.words import TopicWords

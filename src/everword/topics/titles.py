@@ -19,7 +19,7 @@ from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
 from everword.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp, lock_conversation
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
-from everword.summaries.rules.lines import SpokenLine, from_object, to_object, whole_line
+from everword.summaries.rules.extract import SpokenLine, from_object, to_object, whole_line
 from everword.topics import tables as rows
 from everword.topics.rules.topic_set import TopicState
 from everword.topics.view import TITLES, Topics

@@ -1,6 +1,12 @@
 """Summaries of messages without a model: the sentences with the most content, and who said them.
 
-The result is a list of lines, each with its speaker, its turn and its time; `lines.render_lines` writes them as text.
+An extract is structure until the last moment: who said a line, in which turn and when stand beside its words, and
+nothing ever reads them back from a text. Text names speakers where they change and days where they change:
+`2 Feb 2022, Alex: I sold the boat. Sam: Who bought it? 5 Feb 2022, Sam: I found a kayak.` Prose that a model wrote has
+no speaker; after somebody's words it is introduced by `Summary:`. Labels are distinct, and a sentence that begins as
+if somebody else spoke gets a dot before it, as in `fences`.
+
+The result is a list of lines, each with its speaker, its turn and its time; `render_lines` writes them as text.
 `gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
 from a text. A summary is never over the limit, and never empty if there is a word and room for one. Only a bounded part
 is read. What stands alone is decided in `text.standalone`, what was corrected in `text.corrections`.
@@ -14,28 +20,211 @@ from __future__ import annotations
 
 import heapq
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import fsum
 from typing import Any, NamedTuple
 
-from everword.model import ExtractLine
-from everword.summaries.rules import lines as spoken
+from everword.model import ExtractLine, Role
 from everword.summaries.rules import tiers
-from everword.summaries.rules.lines import Lines, SpokenLine
 from everword.summaries.rules.tiers import drop_dangling
 from everword.text import fences
 from everword.text.corrections import ComparedSentence, find_corrections, is_retraction, says_new_value
+from everword.text.dates import MONTHS
 from everword.text.detect import detect
 from everword.text.doc import doc_of
-from everword.text.fences import Labels
+from everword.text.fences import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
 from everword.text.filler import is_filler, trim
 from everword.text.mentions import WHEN
 from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
 from everword.text.standalone import ALONE, SourcedSentence, drop_addition, find_supports, stands_alone
 from everword.text.words import is_unspaced, stems, weigh
 from everword.word_lists import lazy_pattern
+
+Lines = Sequence[ExtractLine]
+
+NAMELESS = frozenset({"The user", "The assistant", "The system", "The tool"})
+NARRATOR = "Summary"
+"""What introduces prose of a model that stands after somebody's words."""
+_NARRATOR_KEY: tuple[Role, str] = ("system", NARRATOR)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MONTHS = tuple(month[:3].capitalize() for month in MONTHS)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLine:
+    """A message: role, author, text, turn and time. Without an author it is the user's or the assistant's."""
+
+    role: Role
+    author: str
+    text: str
+    turn: int = 0
+    time: datetime | None = None
+
+
+def narrative_lines(text: str, turn: int = 0, time: datetime | None = None) -> tuple[ExtractLine, ...]:
+    """The sentences of prose that a model wrote: nobody said them."""
+    return tuple(ExtractLine(turn, "", "", sentence, time) for sentence in split_sentences(" ".join(text.split())))
+
+
+def whole_line(text: str, turn: int = 0, time: datetime | None = None) -> tuple[ExtractLine, ...]:
+    """A text of which it is not known who said what: its sentences stay together."""
+    line = " ".join(text.split())
+    return (ExtractLine(turn, "", "", line, time, "text"),) if line else ()
+
+
+def member_lines(text: str, member: str) -> tuple[ExtractLine, ...]:
+    """The sentences of a text about one member only: their own words if it is introduced by them, else prose."""
+    introduction = prefix(ExtractLine(0, "user", member, ""), None, author_labels([("user", member)]))
+    if not text.startswith(introduction):
+        return narrative_lines(text)
+    own_words = " ".join(text.removeprefix(introduction).split())
+    return tuple(ExtractLine(0, "user", member, sentence) for sentence in split_sentences(own_words))
+
+
+# -- as text
+
+_STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", "]")
+_QUOTES = "\"'”’»」』)"
+_TRAIL = " ,;:–—-、，；："
+# A sentence that begins with a day as we write it, before words that end in a colon or alone before one.
+_DATED = lazy_pattern(
+    r"(?:^|(?<=[.!?…;。！？]\s)|(?<=[.!?…;。！？][\"'”’»)\]]\s))"
+    rf"(?=[^\w{GUARD}]*\d{{1,2}}\s\w{{3,4}}\.?\s\d{{4}}\s*(?:[,，][^:：.!?]{{1,80}})?[:：∶ː꞉︓﹕])"
+)
+_YEAR = lazy_pattern(r"\d{4}")  # found in a small part of the time
+_COLON = lazy_pattern("[:：∶ː꞉︓﹕]")  # without one, nothing reads as the line of a speaker
+
+
+def render_lines(
+    lines: Lines,
+    names: Mapping[str, str] | None = None,
+    *,
+    labels: Labels | None = None,
+    escaped: bool = False,
+) -> str:
+    """The lines as running text: speakers and days where they change, list items side by side, a stop after sentences.
+
+    `names` are the names to show for authors' ids; `labels`, if given, say how authors are shown in the same context.
+    `escaped`: the words of each line are escaped for themselves, for a context.
+    """
+    shown_labels = speaker_labels(lines, names, labels)
+    poses_as = {*NAMELESS, *shown_labels.values(), *(labels or {}).values()}
+    text = ""
+    for number, line in enumerate(lines):
+        before = lines[number - 1] if number else None
+        after = lines[number + 1] if number + 1 < len(lines) else None
+        text += prefix(line, before, shown_labels)
+        words = guard_words(escape_line(line.text) if escaped else line.text, poses_as)
+        text += _with_stop(words, line, after)
+        is_joined = after is not None and is_unspaced(line.text) and speaker_of(after) == speaker_of(line)
+        text += "" if is_joined and after is not None and not _changes_day(after, line) else " "
+    return text.strip()
+
+
+def prefix(line: ExtractLine, before: ExtractLine | None, labels: Labels) -> str:
+    """What stands before a line: the day and the speaker, where one of them changes."""
+    day = _day(line) if before is None or _changes_day(line, before) else ""
+    changes_speaker = before is None or speaker_of(before) != speaker_of(line)
+    is_narrative = not line.role
+    if is_narrative:
+        label = labels[_NARRATOR_KEY] if before is not None and before.role else ""
+    else:
+        label = labels[speaker_of(line)] if changes_speaker or day else ""
+    parts = [part for part in (day, label) if part]
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def speaker_of(line: ExtractLine) -> tuple[Role, str]:
+    return (line.role, line.author) if line.role else _NARRATOR_KEY
+
+
+def speaker_labels(
+    lines: Iterable[ExtractLine], names: Mapping[str, str] | None = None, labels: Labels | None = None
+) -> dict[tuple[Role, str], str]:
+    """How the speakers of lines are shown, all distinct: by the labels of the context, by names, or by their ids."""
+    speakers = list(dict.fromkeys([_NARRATOR_KEY, *(speaker_of(line) for line in lines)]))
+    if labels is not None:
+        own = {speaker: with_sign(byline(speaker[1], speaker[0]), speaker[1]) for speaker in speakers}
+        shown = {speaker: labels.get(speaker, own[speaker]) for speaker in speakers}
+        is_taken = NARRATOR.casefold() in map(str.casefold, labels.values())
+        shown[_NARRATOR_KEY] = own[_NARRATOR_KEY] if is_taken else NARRATOR
+    elif names:
+        shown = author_labels(speakers, names)
+    else:
+        shown = author_labels(speakers)
+    return {(role, author): f"The {role}" if label == role else label for (role, author), label in shown.items()}
+
+
+def guard_words(text: str, labels: Collection[str]) -> str:
+    """Words that do not read as the line of another speaker, with or without a day before the name."""
+    if ":" not in text and (text.isascii() or not _COLON.search(text)):
+        return text
+    text = without_posing(text, labels)
+    return _DATED.sub(GUARD, text) if _YEAR.search(text) else text
+
+
+def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
+    leads_in = line.kind == "heading" or line.text.rstrip().endswith((":", "："))
+    is_listed = (
+        (leads_in or line.kind == "item")
+        and after is not None
+        and after.kind == "item"
+        and (after.turn, speaker_of(after)) == (line.turn, speaker_of(line))
+    )
+    if line.kind == "text":
+        return text
+    text = text.rstrip(_TRAIL + ".")
+    if is_listed:
+        return text + (":" if leads_in else ";")
+    is_ended = text.rstrip(_QUOTES).endswith(_STOPS) or unicodedata.category(text[-1:] or ".") == "So"  # an emoji
+    return text if is_ended else text + ("。" if is_unspaced(line.text) else ".")
+
+
+def _changes_day(line: ExtractLine, before: ExtractLine) -> bool:
+    return line.time is not None and (before.time is None or before.time.date() != line.time.date())
+
+
+def _day(line: ExtractLine) -> str:
+    time = line.time
+    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}" if time is not None else ""
+
+
+# -- as a stored object
+
+
+def to_object(lines: Lines) -> dict[str, Any]:
+    """The lines as JSON types."""
+    if not lines:
+        return {}
+    return {"lines": [list(_values(line)) for line in lines]}
+
+
+def from_object(value: Mapping[str, Any]) -> tuple[ExtractLine, ...]:
+    """The lines that `to_object` wrote."""
+    return tuple(
+        ExtractLine(
+            turn, role, author, text, None if time is None else _EPOCH + timedelta(microseconds=time), kind, leans
+        )
+        for turn, role, author, time, kind, leans, text in value.get("lines", ())
+    )
+
+
+def _values(line: ExtractLine) -> Iterator[str | int | None]:
+    yield line.turn
+    yield line.role
+    yield line.author
+    yield None if line.time is None else (line.time - _EPOCH) // _MICROSECOND
+    yield line.kind
+    yield line.leans
+    yield line.text
+
+
+# -- sentences that may be chosen
 
 Count = Callable[[str], int]
 
@@ -102,7 +291,6 @@ _LEANS = lazy_pattern(
 _DISTINGUISHED = lazy_pattern(
     r"\d\S?(?:\s\w{1,9})?\s?\([^()]{1,40}\)[^()]{1,80}\d\S?(?:\s\w{1,9})?\s?\("
 )  # "30 (front) and 28 (rear)"
-_TRAIL = " ,;:–—-、，；："
 _TORN = lazy_pattern(r"(?:\s|^)(?:[$€£]?\d[\d.,:/]*|\w+['’])$")
 _LONG = 90  # characters of a sentence that may be said shorter
 _LEAST_WORDING = 4  # words of a shorter wording
@@ -266,7 +454,7 @@ class _Choice:
 
     def __post_init__(self) -> None:
         self.room = self.limit
-        self.labels = spoken.speaker_labels(statement.line for statement in self.statements)
+        self.labels = speaker_labels(statement.line for statement in self.statements)
         for form in self.forms:
             self.by_place.setdefault(form.place, []).append(form)
         self.chains = {place: self._find_chain(place) for place in self.by_place}
@@ -344,7 +532,7 @@ class _Choice:
         """The forms taken, in order; those that gained least are dropped again while the text is over the limit."""
         while self.taken:
             lines = self._build_lines()
-            if self.count(spoken.render_lines(lines)) <= self.limit:
+            if self.count(render_lines(lines)) <= self.limit:
                 return lines
             needed = {at for place in self.taken for at in self.chains[place] or ()}
             droppable = [place for place in self.taken if place not in needed]
@@ -409,7 +597,7 @@ class _Choice:
     def _label_cost(self, place: int) -> int:
         before = max((other for other in self.taken if other < place), default=None)
         line_before = None if before is None else self.statements[before].line
-        label = spoken.prefix(self.statements[place].line, line_before, self.labels)
+        label = prefix(self.statements[place].line, line_before, self.labels)
         return self.count(f" {label.rstrip()}") if label else 0
 
     def _beginning(self, form: Wording, limit: int) -> Wording:
@@ -431,8 +619,8 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     texts = limit_texts([line.text for line in lines])
     speakers = dict.fromkeys([(line.role, line.author) for line in lines])
     labels = {
-        *spoken.NAMELESS,
-        *spoken.speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values(),
+        *NAMELESS,
+        *speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values(),
     }
     statements = list(_read_statements(lines, texts, labels))
     language = _language(statements)
@@ -458,7 +646,7 @@ def _read_statements(
             kind = sentence.kind
             if kind not in lines_by_kind:
                 lines_by_kind[kind] = ExtractLine(line.turn, line.role, line.author, "", line.time, kind)
-            guarded_words = spoken.guard_words(words, labels)
+            guarded_words = guard_words(words, labels)
             if guarded_words != words:
                 sentence = replace(sentence, text=guarded_words)
             yield SummarySentence(number, lines_by_kind[kind], sentence)
@@ -532,8 +720,7 @@ def _language(statements: Sequence[SummarySentence]) -> str:
 def _with_supports(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements with what each needs to be understood; if none stands alone, all of them do."""
     sourced = [
-        SourcedSentence(statement.source, spoken.speaker_of(statement.line), statement.sentence)
-        for statement in statements
+        SourcedSentence(statement.source, speaker_of(statement.line), statement.sentence) for statement in statements
     ]
     supports = find_supports(sourced, language)
     if not any(support.stands for support in supports):
@@ -593,7 +780,7 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
     claims = [
         ComparedSentence(
             statement.line.turn,
-            spoken.speaker_of(statement.line),
+            speaker_of(statement.line),
             statement.stands and statement.needs is None,
             statement.sentence.text,
             language,
@@ -634,7 +821,7 @@ def _first_excerpt(lines: Iterable[ExtractLine], limit: int, count: Count) -> tu
         text = tiers.clean(line.text)
         if limit < 1 or not has_word(text):
             continue
-        for form in (replace(line, text=text), spoken.whole_line(text, line.turn)[0]):
+        for form in (replace(line, text=text), whole_line(text, line.turn)[0]):
             if excerpt := _shorten_line(form, limit, count):
                 return (excerpt,)
     return ()
@@ -650,7 +837,7 @@ def _shorten_line(line: ExtractLine, limit: int, count: Count) -> ExtractLine | 
         if not has_word(text):
             return None
         shorter = replace(line, text=text)
-        excess = count(spoken.render_lines([shorter])) - limit
+        excess = count(render_lines([shorter])) - limit
         if excess <= 0:
             return shorter
         room -= excess
