@@ -80,7 +80,6 @@ NOT_FOR_SEARCH = (
     "everword.facts.view",
     "everword.summaries.tiers",
     "everword.topics.view",
-    "everword.summaries.episodes",
     "everword.models.chat.openai",
     "everword.facts.english",
     "everword.facts.rules",
