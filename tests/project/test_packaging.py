@@ -80,6 +80,7 @@ NOT_FOR_SEARCH = (
     "everword.facts.view",
     "everword.summaries.tiers",
     "everword.topics.view",
+    "everword.summaries.window",
     "everword.models.chat.openai",
     "everword.facts.english",
     "everword.facts.rules",

@@ -57,7 +57,8 @@ from everword.ports import Lag, Tx
 from everword.recall import standalone
 from everword.recall.view import IndexView
 from everword.summaries import episodes
-from everword.summaries.episodes import ArchivedRun, EpisodesView, WindowView, load_chunks
+from everword.summaries.episodes import EpisodesView
+from everword.summaries.window import ArchivedRun, WindowView, load_chunks
 
 ARCHIVE_SECONDS = 20.0  # to wait for views, and for another worker's lease
 PAUSE = 0.02  # seconds between two tries to take the lease

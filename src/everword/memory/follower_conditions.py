@@ -10,8 +10,9 @@ from everword.facts.view import FactsView
 from everword.follow.view import Hooks, Patience, View
 from everword.ports import Tx
 from everword.recall.view import IndexView
-from everword.summaries.episodes import EpisodesView, WindowView
+from everword.summaries.episodes import EpisodesView
 from everword.summaries.tiers import TiersView
+from everword.summaries.window import WindowView
 from everword.topics.titles import TitlesView
 from everword.topics.view import TopicsView
 

@@ -46,10 +46,11 @@ from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
 from everword.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share
 from everword.summaries.digests import MergedDigest, zone_of
-from everword.summaries.episodes import active_episodes, last_archived_turn, nearest_episodes
+from everword.summaries.episodes import active_episodes, nearest_episodes
 from everword.summaries.rules.days import parse_time_zone
 from everword.summaries.rules.tiers import is_terse
 from everword.summaries.tiers import load_tiers
+from everword.summaries.window import last_archived_turn
 from everword.text.filler import is_small_talk
 
 MAX_QUERY = 1 << 20  # bytes

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from everword.follow.follower import Follower, Loop
     from everword.follow.view import View
     from everword.summaries.digests import Digests
-    from everword.summaries.episodes import WindowView
+    from everword.summaries.window import WindowView
     from everword.topics.rules.topics import TopicRule
     from everword.topics.titles import TitlesView
     from everword.topics.view import Topics
@@ -228,8 +228,9 @@ class Runtime:
         from everword.facts.view import FactsView
         from everword.follow.ask import TaskRunner
         from everword.summaries.digests import DaysView
-        from everword.summaries.episodes import Calibration, EpisodesView, WindowView, Writer
+        from everword.summaries.episodes import Calibration, EpisodesView, Writer
         from everword.summaries.tiers import TiersView
+        from everword.summaries.window import WindowView
         from everword.topics.titles import TitlesView
         from everword.topics.view import Topics, TopicsView
 
