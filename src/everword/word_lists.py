@@ -98,6 +98,18 @@ def _items(text: str, file: str, folder: str) -> Iterator[str]:
             yield item.replace("_", " ")
 
 
+def read_table(entry: str, file: str, folder: str = ENGLISH) -> dict[str, str]:
+    """An entry whose lines are `name: value`, by the names; a line without a name continues the one before."""
+    table: dict[str, str] = {}
+    name = ""
+    for line in read_entries(f"{folder}/{file}.txt")[entry].split("\n"):
+        start, colon, value = line.strip().partition(": ")
+        if colon:
+            name = start
+        table[name] = f"{table[name]} {line.strip()}" if not colon else value
+    return table
+
+
 def any_of(words: Iterable[str]) -> str:
     """A regular expression for any of some words, each taken literally, in their order. Any space is as good as that
     of a phrase."""

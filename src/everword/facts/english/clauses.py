@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from everword.facts.english.words import DATA, WORDS
+from everword.facts.english import DATA, WORDS
 from everword.model import Holds
 from everword.text.dates import WEEKDAYS, TimedPhrase, parse_times
 from everword.text.doc import doc_of
@@ -114,19 +114,6 @@ def _text_before_question(sentence: str) -> str:
 
 # Clauses
 
-_FULL_FORMS = {
-    "i_am": "I am",
-    "i_have": "I have",
-    "i_would": "I would",
-    "i_will": "I will",
-    "we_are": "we are",
-    "we_have": "we have",
-    "we_would": "we would",
-    "we_will": "we will",
-    "can_not": "can not",
-    "will_not": "will not",
-    "anymore": "anymore",
-}
 _MAX_CLAUSES = 400
 
 
@@ -155,7 +142,9 @@ def _expand_short_forms(sentence: str) -> str:
 
 def _write_out(short_form: re.Match[str]) -> str:
     kind = short_form.lastgroup or ""
-    return f"{short_form[kind]} {kind}" if kind in ("not", "is") else _FULL_FORMS[kind]
+    if kind in ("not", "is"):
+        return f"{short_form[kind]} {kind}"
+    return kind.replace("_", " ").replace("i ", "I ") if kind.startswith("i_") else kind.replace("_", " ")  # "i_am"
 
 
 def _clause_texts(sentence: str) -> Iterator[str]:

@@ -11,23 +11,23 @@ What only repeats what the assistant said or was shown is an echo: memory must n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
+from everword.facts.english import DATA, WORDS
 from everword.facts.english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from everword.facts.english.patterns import FactReading, readings
 from everword.facts.english.statements import read_statements
 from everword.facts.english.values import name
-from everword.facts.english.words import DATA, WORDS, longest_first
 from everword.facts.rules.deciding import acceptable_facts
 from everword.facts.rules.third_person import retell_pronouns
 from everword.facts.rules.values import fold
 from everword.model import FoundFact, Holds
-from everword.text.english import LANGUAGE, PETS, RELATIONS
+from everword.text.english import LANGUAGE, RELATIONS
 from everword.text.sentences import Sentence, limit_text, sentences
 from everword.text.terms import analyse
-from everword.word_lists import Patterns, any_of, lazy_pattern
+from everword.word_lists import Patterns, read_table
 
 _ECHOES = Patterns("echoes", DATA, WORDS)
 
@@ -73,37 +73,9 @@ MAX_QUESTION = 14
 """Words of a question; in a longer one, what is asked is not sure."""
 
 
-# Each question with the sentence for a value, and the sentences for a bare "yes" and a bare "no".
-_QUESTIONS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
-    (lazy_pattern(pattern, re.IGNORECASE), value, yes, no)
-    for pattern, value, yes, no in (
-        (rf"(?:^(?:and\s|so\s|also\s)?(?:any|what|which)|{_ANSWERS.do_you_have.pattern}|\byour|\bare\sthere\sany)(?:\s?\w+\s)?\s?allerg(?:y|ies)\b"
-         r"|\bare\syou\sallergic\sto\s(?:any|some)", "I am allergic to {}.", "", "I have no allergies."),
-        (r"\bare\syou\sallergic\sto\s(?P<what>[\w\s-]{2,40})", "I am allergic to {}.", "I am allergic to {what}.",
-         "I am not allergic to {what}."),
-        (r"\bwhere\s(?:do\syou\slive|are\syou\s(?:based|living|located))|\bwhich\s(?:city|country|town)\s(?:do|are)\syou\b",
-         "I live in {}.", "", ""),
-        (r"\bwhere\s(?:are\syou\s(?:originally\s)?from|do\syou\scome\sfrom)", "I am from {}.", "", ""),
-        (r"\bwhat(?:['’]s|\sis)\syour\sname|\bwhat\s(?:should|can|may)\si\scall\syou|\bwho\sare\syou",
-         "My name is {}.", "", ""),
-        (r"\bhow\sold\sare\syou|\bwhat(?:['’]s|\sis)\syour\sage", "I am {} years old.", "", ""),
-        (r"\bwhat\sdo\syou\sdo(?:\sfor\s(?:a\sliving|work))?\s*$|\bwhat(?:['’]s|\sis)\syour\s(?:job|profession)",
-         "I work as {}.", "", ""),
-        (r"\b(?:where|who)\sdo\syou\swork(?:\sfor)?", "I work at {}.", "", ""),
-        (r"\bwhen(?:['’]s|\sis)\syour\sbirthday", "My birthday is {}.", "", ""),
-        (rf"{_ANSWERS.do_you_have.pattern}pets?\b", "I have {}.", "", "I have no pets."),
-        (rf"{_ANSWERS.do_you_have.pattern}(?:kids|children)\b", "I have {}.", "", "I have no children."),
-        (r"\b(?:what|which)\slanguages?\sdo\syou\sspeak", "I speak {}.", "", ""),
-        (r"\bwhat(?:['’]s|\sis)\syour\s(?P<what>(?:favou?rite|preferred)\s[\w\s]{2,30}?|time\s?zone|birthday|e-?mail"
-         r"|nickname|surname|last\sname)\s*$", "My {what} is {}.", "", ""),
-        (rf"\bare\syou\s(?:an?\s)?(?P<what>{WORDS.any_of('ASKED_STATES')})\b",
-         "I am {}.", "I am {what}.", "I am not {what}."),
-        (r"\bdo\syou\s(?:like|enjoy)\s(?P<what>[\w\s-]{3,40}?)\s*$", "I like {}.", "I like {what}.",
-         "I do not like {what}."),
-        (r"\bdo\syou\s(?P<what>speak\s[\w\s]{3,20}|smoke|drink\salcohol|eat\smeat)\s*$", "", "I {what}.",
-         "I do not {what}."),
-    )
-)  # fmt: skip
+_QUESTIONS = Patterns("questions", DATA, WORDS)
+_SENTENCES = {question: read_table(question, "questions", DATA) for question in _QUESTIONS}
+"""The sentences that answers to a question stand for: of a value, of a bare "yes" and of a bare "no"."""
 
 
 def complete_answer(text: str, question: str) -> str:
@@ -114,13 +86,12 @@ def complete_answer(text: str, question: str) -> str:
     first = next((sentence.text for sentence in sentences(limit_text(text)) if sentence.text.strip()), "")
     if len(asked.split()) > MAX_QUESTION or not first or first.rstrip().endswith("?"):
         return ""
-    for pattern, value_form, yes_form, no_form in _QUESTIONS:
+    for question_kind, pattern in _QUESTIONS.items():
         match = pattern.search(asked)
         if match:
             what = (match.groupdict().get("what") or "").strip()
-            if _ANSWERS.vague.search(what):
-                return ""
-            return _complete(first.strip(), value_form, yes_form, no_form).replace("{what}", what)
+            is_vague = _ANSWERS.vague.search(what) is not None
+            return "" if is_vague else _complete(first.strip(), _SENTENCES[question_kind]).replace("{what}", what)
     return ""
 
 
@@ -130,7 +101,7 @@ def _last_question(text: str) -> str:
     return questions[-1].rstrip("?! ") if questions else ""
 
 
-def _complete(answer: str, value_form: str, yes_form: str, no_form: str) -> str:
+def _complete(answer: str, forms: Mapping[str, str]) -> str:
     no = _ANSWERS.no.match(answer)
     yes = _ANSWERS.yes.match(answer)
     value = answer[no.end() if no else yes.end() if yes else 0 :]
@@ -141,23 +112,15 @@ def _complete(answer: str, value_form: str, yes_form: str, no_form: str) -> str:
     if _ANSWERS.sentence.match(value) or _ANSWERS.polite.match(value) or len(value.split()) > MAX_ANSWER:
         return ""
     if no:
-        return no_form if not value else ""
+        return forms.get("no", "") if not value else ""
     if not value:
-        return yes_form if yes else ""
-    return value_form.replace("{}", value)
+        return forms.get("yes", "") if yes else ""
+    return forms.get("value", "").replace("{}", value)
 
 
 _INSTRUCTIONS = Patterns("instructions", DATA, WORDS)
 
-_TOPICS = {
-    "emojis": r"\bemojis?\b|\bsmileys?\b|\bemoticons?\b",
-    "answer length": rf"\b{WORDS.any_of('ANSWERS')}\b.*\b(?:{WORDS.any_of('LENGTHS')}|under\s\d+\s\w+)\b"
-    r"|^be\s(?:brief|concise|terse)\b",
-    "units": r"\b(?:metric|imperial|celsius|fahrenheit)\b(?=.*\bunits?\b|\W*$|\ssystem)|\bunits\b",
-    "tone": rf"\b{WORDS.any_of('TONES')}\b(?=.*\b{WORDS.any_of('AFTER_TONE')}\b|\W*$)|\btone\b",
-    "format": rf"\b{WORDS.any_of('FORMATS')}\b",
-}
-_ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
+_TOPICS = Patterns("topics", DATA, WORDS)
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
 _LONGEST = 16  # words; what is longer is a task
 _LONGEST_CHARACTERS = 600
@@ -237,7 +200,7 @@ def _rule(text: str, order: str, frequency: str) -> FoundFact:
 
 
 def _topic(order: str) -> str:
-    return next((topic for topic, pattern in _ABOUT if pattern.search(order)), "")
+    return next((topic for topic, pattern in _TOPICS.items() if pattern.search(order)), "")
 
 
 def _call_me(text: str) -> Iterator[FoundFact]:
@@ -349,9 +312,6 @@ def _holds(reading: FactReading, clause: Clause) -> Holds:
 
 # Somebody named in passing: "my sister Noor", "my wife, Ana," — in a question too.
 
-_NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
-_KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED))
-_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MENTIONS.modifier.pattern}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 
 
@@ -359,7 +319,7 @@ def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
         if _MENTIONS.no_mention.search(text):
             continue
-        for mention in _MENTION.finditer(text):
+        for mention in _MENTIONS.mention.finditer(text):
             words = _MENTIONS.as_name.match(text, mention.end())
             given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
             if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
+from everword.facts.english import DATA, WORDS
 from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, statement_clauses
 from everword.facts.english.values import place
-from everword.facts.english.words import DATA, WORDS
 from everword.facts.rules.third_person import Predicate, Tense, retell_predicate, retell_pronouns
 from everword.model import FactCategory, FoundFact
 from everword.text.dates import MONTHS, TimeSpan, parse_date, parse_times, spans

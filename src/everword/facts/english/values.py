@@ -8,8 +8,9 @@ carefully.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 
-from everword.facts.english.words import DATA, WORDS
+from everword.facts.english import DATA, WORDS
 from everword.text.detect import function_words
 from everword.text.english import (
     CONDITIONS,
@@ -21,76 +22,72 @@ from everword.text.english import (
     TRADES,
     gerund,
     species,
-    wordlist,
 )
 from everword.word_lists import Patterns
 
 _VALUES = Patterns("values", DATA, WORDS)
 
-_PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
-_PLACE_JOINTS = wordlist("de del la le of upon am on sur the do da dos das los las el di")
 _LOOKED_AT = 600  # characters of a text: a value has some words, and stands at its beginning
-_MAX_NAME, _MAX_PLACE, _MAX_THING = 5, 5, 7  # words
-_NO_NAMES = wordlist(
-    """not on in too so very hard important common unusual spelled spelt pronounced written also here there just
-    only the a an mud irrelevant secret private long short difficult easy funny weird unknown missing wrong
-    right correct fine ok okay btw by and or but back later when if up mad crazy old anything whatever maybe
-    anytime tomorrow today now"""
-)
-_AFTERWORDS = wordlist("btw by though and but here too now so")
+_MAX_NAME, _MAX_PLACE, _MAX_THING = 5, 7, 7  # words
+_COMPANY_JOINTS = ("of", "for", "the", "&")
+
+
+def _words(text: str, lead: str = "") -> list[str]:
+    """The words of a text, without those it may begin with."""
+    start = text[:_LOOKED_AT].strip()
+    return _VALUES.word.findall(_VALUES[lead].sub("", start) if lead else start)
+
+
+def _names_at_start(words: Sequence[str], most: int, joints: Collection[str], ends: Collection[str] = ()) -> list[str]:
+    """The words with capitals that words begin with, and the joints between two of them."""
+    names: list[str] = []
+    for word, following in zip(words[:most], [*words[1:], ""], strict=False):
+        is_joint = bool(names) and word in joints and _is_capital(following)
+        if not is_joint and (not _is_capital(word) or word.casefold() in ends):
+            break
+        names.append(word)
+    return names
 
 
 def name(text: str, *, lowercase: bool = False) -> str:
     """The name a text begins with: words with capitals, particles between them; in small letters, a word or two."""
-    text = text[:_LOOKED_AT]
-    words = _VALUES.word.findall(text.strip().strip('"“”'))
+    words = _VALUES.word.findall(text[:_LOOKED_AT].strip().strip('"“”'))
     name_words: list[str] = []
     for word in words[:_MAX_NAME]:
-        if _is_capital(word) or (name_words and word in _PARTICLES):
-            name_words.append(word)
-        else:
+        if not _is_capital(word) and not (name_words and word in WORDS.NAME_PARTICLES):
             break
-    while name_words and name_words[-1] in _PARTICLES:
+        name_words.append(word)
+    while name_words and name_words[-1] in WORDS.NAME_PARTICLES:
         name_words.pop()
     if name_words:
-        return " ".join(name_words) if name_words[0].casefold() not in _NO_NAMES | FEELINGS else ""
+        return " ".join(name_words) if name_words[0].casefold() not in WORDS.NO_NAMES | FEELINGS else ""
     if not lowercase or not words:
         return ""
-    first = words[0]
-    after = words[1] if len(words) > 1 else ""
-    ends = not after or not after[0].isalnum() or after in _AFTERWORDS
-    plain = first.isalpha() and first not in _NO_NAMES | FEELINGS and first not in function_words("en")
+    first, after = [*words, ""][:2]
+    ends = not after or not after[0].isalnum() or after in WORDS.AFTER_NAMES
+    plain = first.isalpha() and first not in WORDS.NO_NAMES | FEELINGS and first not in function_words("en")
     return first if plain and ends else ""
 
 
 def place(text: str, *, lowercase: bool = False) -> str:
     """The place a text begins with: "the Netherlands", "Portland, Oregon", "san francisco"."""
-    text = text[:_LOOKED_AT]
-    words = _VALUES.word.findall(
-        re.sub(r"^(?:the\s(?:city|town|village|state)\sof\s|the\s)", "", text.strip(), flags=re.IGNORECASE)
-    )
-    place_words: list[str] = []
-    for number, word in enumerate(words[: _MAX_PLACE + 2]):
-        following = words[number + 1] if number + 1 < len(words) else ""
-        joins = place_words and (word in _PLACE_JOINTS or word == ",") and _is_capital(following)
-        if not joins and (not _is_capital(word) or word.casefold() in ("i", "but")):
-            break
-        place_words.append(word)
+    words = _words(text, "before_place")
+    place_words = _names_at_start(words, _MAX_PLACE, WORDS.PLACE_JOINTS, ("i", "but"))
     if place_words and place_words[0].casefold() not in NO_PLACES:
         return " ".join(place_words).replace(" ,", ",")
     if words and words[0] in ("a", "an", "my", "our"):
         return ""
-    candidates = " ".join(words[:2]).casefold(), words[0].casefold() if words else ""
-    for candidate in candidates:
-        if candidate in PLACES:
-            return " ".join(words[: len(candidate.split())])
+    for count in (2, 1):
+        candidate = " ".join(words[:count])
+        if candidate.casefold() in PLACES:
+            return candidate
     return _small_place(words) if lowercase else ""
 
 
 def _small_place(words: list[str]) -> str:
     place_words: list[str] = []
     for word in words[:4]:
-        if not word[0].isalpha() or word in function_words("en") or word in ("right", "near", "btw", "now", "since"):
+        if not word[0].isalpha() or word in function_words("en") or word in WORDS.AFTER_PLACES:
             break
         place_words.append(word)
     return " ".join(place_words) if 0 < len(place_words) <= 3 and not NO_PLACES & set(place_words) else ""
@@ -98,89 +95,73 @@ def _small_place(words: list[str]) -> str:
 
 def company(text: str, *, lowercase: bool = False) -> str:
     """The firm a text begins with."""
-    text = text[:_LOOKED_AT]
-    lowercase = lowercase and not re.match(r"the\s", text.strip())
-    text = re.sub(
-        r"^(?:a\s(?:company|firm|startup|start-up)\s(?:called|named)\s|the\s)", "", text.strip(), flags=re.IGNORECASE
-    )
-    words = _VALUES.word.findall(text)
-    company_words: list[str] = []
-    for number, word in enumerate(words[:6]):
-        following = words[number + 1] if number + 1 < len(words) else ""
-        if _is_capital(word) or (company_words and (word in ("of", "for", "the", "&") and _is_capital(following))):
-            company_words.append(word)
-        else:
-            break
-    if company_words:
-        return " ".join(company_words)
-    if lowercase and len(words) in (1, 2) and not _NO_COMPANY & set(words) and all(map(str.isalnum, words)):
+    words = _words(text, "before_company")
+    company_words = _names_at_start(words, 6, _COMPANY_JOINTS)
+    is_small_name = lowercase and len(words) in (1, 2) and not WORDS.NO_COMPANIES & set(words)
+    if not company_words and is_small_name and not text.strip().startswith("the ") and all(map(str.isalnum, words)):
         return " ".join(words)
-    return ""
-
-
-_NO_COMPANY = wordlist(
-    """home night nights least all a an the my our myself once day school work weekends scratch free fun money it
-    them him her you us this that me everyone people early late today yesterday something someone"""
-)
+    return " ".join(company_words)
 
 
 def trade(text: str, *, loose: bool = False) -> tuple[str, str]:
     """What somebody is by trade, and the words after it; empty if it is none we know. `loose` takes any "-er"."""
-    text = text[:_LOOKED_AT]
-    text = re.sub(r"^(?:an?|the|your|one\sof\sthe)\s", "", text.strip(), flags=re.IGNORECASE)
-    words = _VALUES.word.findall(text)
+    text = _VALUES.before_trade.sub("", text[:_LOOKED_AT].strip())
     trade_words: list[str] = []
-    for word in words[:6]:
-        plain = word.casefold()
-        if not word[0].isalpha() or plain in _BREAKS:
+    for word in _VALUES.word.findall(text)[:6]:
+        if not word[0].isalpha() or word.casefold() in WORDS.TRADE_BREAKS:
             break
         trade_words.append(word)
     for length in range(len(trade_words), 0, -1):
-        heads = {trade_words[length - 1].casefold(), " ".join(trade_words[max(length - 2, 0) : length]).casefold()}
-        fits = heads & TRADES or (
-            loose and length == len(trade_words) and trade_words[-1].casefold().endswith(_ENDINGS)
-        )
-        if fits and not _NO_TRADE & set(map(str.casefold, trade_words[:length])):
-            trade_name = " ".join(trade_words[:length])
-            return trade_name, text[text.find(trade_words[length - 1]) + len(trade_words[length - 1]) :].strip(" ,")
+        last = trade_words[length - 1]
+        heads = {last.casefold(), " ".join(trade_words[max(length - 2, 0) : length]).casefold()}
+        ends_as_trade = loose and length == len(trade_words) and last.casefold().endswith(_ENDINGS)
+        is_trade = ends_as_trade or not heads.isdisjoint(TRADES)
+        if is_trade and WORDS.NO_TRADES.isdisjoint(map(str.casefold, trade_words[:length])):
+            return " ".join(trade_words[:length]), text[text.find(last) + len(last) :].strip(" ,")
     return "", text
 
 
-_BREAKS = wordlist("at for from in with of by to and but who that on since now here so as working based because")
 _ENDINGS = ("er", "or", "ist", "ian", "eer", "man", "woman")
-_NO_TRADE = wordlist(
-    """good great terrible bad big huge better beginner aspiring wannabe former would-be lousy amateur horrible
-    decent fake real natural born bit little slow fast picky heavy light early sucker loser winner former ex
-    professional-ish future hobby"""
-)
 
 
 def things(text: str) -> list[str]:
     """The things a text names, one by one: "nuts, shellfish and cats"."""
-    text = text[:_LOOKED_AT]
-    whole_text = text
-    text = _cut_at_thing_end(text)
+    whole_text = text[:_LOOKED_AT]
+    end = _VALUES.thing_end.search(whole_text)
+    text = whole_text[: end.start()] if end else whole_text
     last = [joint.end() for joint in re.finditer(r"\s(?:and|or)\s", text)][-1:]
     if last and "," in text[last[0] :]:
         text = text[: text.index(",", last[0])]  # after the "and" of a list a comma begins something else
-    parts = re.split(r"\s*,\s*(?:and\s|or\s)?|\s+(?:and|or|as\swell\sas)\s+|\s*&\s*", text)
-    if not last and any(len(part.split()) > 2 for part in parts):
-        parts = parts[:1]
-    if _VALUES.doing.match(parts[0]) and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
-        parts = [text]  # what is done with several things: "mending bikes and scooters"
-    elif _VALUES.of_several.search(parts[0]) and not _VALUES.doing.match(parts[0]):
-        parts = [text]  # "books about history and art"
-    if len(parts) > 1 and _VALUES.kind_of.fullmatch(parts[0]) and (head := _VALUES.head_noun.search(parts[-1])):
-        parts[0] += head[0]  # "classic and rock music"
-    if parts[0].startswith("to "):
-        parts = [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
+    parts = _thing_parts(text, is_list=bool(last))
     # The last is read with what follows it: "making it a better place" is no "making".
-    tail = (
-        whole_text[whole_text.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
-    )
+    tail = parts[-1]
+    if text.endswith(tail):
+        tail = whole_text[whole_text.find(tail, len(text) - len(tail)) :]
     items = [thing(part) for part in [*parts[:-1], tail]]
     # If the first only points at something, the others depend on it: "the idea of a walk and a swim".
     return [item for item in items if item] if items[0] else []
+
+
+def _thing_parts(text: str, *, is_list: bool) -> list[str]:
+    """A text in parts, each of which names a thing."""
+    parts = _VALUES.between_things.split(text)
+    if not is_list and any(len(part.split()) > 2 for part in parts):
+        parts = parts[:1]
+    is_done = _VALUES.doing.match(parts[0]) is not None
+    if is_done and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
+        return _with_to([text])  # what is done with several things: "mending bikes and scooters"
+    if not is_done and _VALUES.of_several.search(parts[0]):
+        return _with_to([text])  # "books about history and art"
+    if len(parts) > 1 and _VALUES.kind_of.fullmatch(parts[0]) and (head := _VALUES.head_noun.search(parts[-1])):
+        parts[0] += head[0]  # "classic and rock music"
+    return _with_to(parts)
+
+
+def _with_to(parts: list[str]) -> list[str]:
+    """The parts, each with "to" before its verb, if the first has it: "to swim and dive"."""
+    if not parts[0].startswith("to "):
+        return parts
+    return [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
 
 
 def thing(text: str) -> str:
@@ -195,45 +176,25 @@ def thing(text: str) -> str:
     if lead and lead[0].split()[-1].casefold() == "to" and (rest or verb.casefold() in PLAIN_VERBS):
         text = f"{gerund(verb)}{space}{rest}"
     words = text.casefold().split()
-    if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)):
+    if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)) or _is_pointer(text, words):
         return ""
-    if words[0] in _POINTING or (words[0] == "the" and not (len(words) > 1 and _is_capital(text.split()[1]))):
-        return ""
-    if (
-        _VALUES.points_elsewhere.search(text)
-        or words[-1] in _HANGING
-        or _VALUES.does_to_one.fullmatch(text)
-        or _PERSONS & set(words)
-        or _TALK & set(words)
-        or all(word in function_words("en") for word in words)
-    ):
-        return ""
-    if len(words) == 1 and words[0].endswith("ing") and after in _OBJECTS:
+    if len(words) == 1 and words[0].endswith("ing") and after in ("it", "you", "myself"):
         return ""  # "making it …": what is done is not said
     return text.removeprefix("the ")
 
 
-_HANGING = wordlist(
-    "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
-)
-_OBJECTS = frozenset({"it", "you", "myself"})
-_PERSONS = frozenset({"him", "she", "he", "you", "your"})
-_POINTING = wordlist(
-    """it its that this these those them him her you your yours his their our my mine me us what how when where why
-    who which the one both everything anything nothing something someone everyone nobody people being to
-    having there here all such no not more less another other others each either neither doing getting going
-    as in on at for from by since"""
-)
-_TALK = wordlist(
-    """answer reply paragraph version option idea suggestion explanation approach
-    response sentence one ones solution example draft wording title theme vibe vibes point question design lot lots
-    is are was were has have been can will"""
-)
-
-
-def _cut_at_thing_end(text: str) -> str:
-    end = _VALUES.thing_end.search(text)
-    return text[: end.start()] if end else text
+def _is_pointer(text: str, words: Sequence[str]) -> bool:
+    """Whether a text only points at something, or is talk about what was written."""
+    is_definite = words[0] == "the" and not (len(words) > 1 and _is_capital(text.split()[1]))
+    return bool(
+        is_definite
+        or words[0] in WORDS.POINTING_WORDS
+        or words[-1] in WORDS.HANGING_WORDS
+        or _VALUES.points_elsewhere.search(text)
+        or _VALUES.does_to_one.fullmatch(text)
+        or not (WORDS.PERSON_WORDS | WORDS.TALK_NOUNS).isdisjoint(words)
+        or function_words("en").issuperset(words)
+    )
 
 
 def languages(text: str) -> list[str]:

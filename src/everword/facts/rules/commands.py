@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from everword.facts.english import WORDS
 from everword.facts.english.finder import find_facts
-from everword.facts.english.words import WORDS
 from everword.text.detect import function_words
 from everword.text.english import LANGUAGES, PLACES, PROGRAMMING
 from everword.text.fences import strip_invisible

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
+from everword.facts.english import WORDS
 from everword.facts.english.finder import stated_text, states_something
-from everword.facts.english.words import WORDS
 from everword.facts.rules.keys import holds_several_values
 from everword.model import FactRefusal, FoundFact, Role
 from everword.text.dates import TimeSpan, parse_times, spans
@@ -24,7 +24,7 @@ from everword.text.mentions import CALENDAR, CAPITAL_NOUNS
 from everword.text.sentences import limit_text, split_sentences
 from everword.text.terms import analyse
 from everword.text.words import WORD, is_content, is_ordinary, words
-from everword.word_lists import Patterns, lazy_pattern
+from everword.word_lists import Patterns, lazy_pattern, read_list, read_table
 
 _NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
 _SEPARATORS = lazy_pattern(r"[.,]")
@@ -89,7 +89,8 @@ def _names(text: str, language: str) -> list[str]:
     return list(names)
 
 
-_EVIDENCE = Patterns("evidence", "facts/rules/data", WORDS)
+_DATA = "facts/rules/data"
+_EVIDENCE = Patterns("evidence", _DATA, WORDS)
 
 NEAR = 3
 """Lines before a source that may be what it answers or continues."""
@@ -151,12 +152,8 @@ def _may_tell(line: ReadLine, before: ReadLine | None) -> bool:
 
 # -- evidence
 
-_COUNTING = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty
-"""
-_SPELT = {word: str(number) for number, word in enumerate(_COUNTING.split())}
-_SPELT |= {"once": "1", "twice": "2", "couple": "2", "dozen": "12", "thirty": "30", "forty": "40", "fifty": "50"}
+_SPELT = {word: str(number) for number, word in enumerate(read_list("numbers", "evidence", _DATA))}
+_SPELT |= read_table("other_numbers", "evidence", _DATA)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,98 +18,30 @@ from functools import cache
 from everword.model import FACT_CATEGORIES, FactCategory
 from everword.text.english import PROGRAMMING, RELATIONS
 from everword.text.terms import word_terms
-from everword.word_lists import lazy_pattern
+from everword.word_lists import WordLists, lazy_pattern, read_table
 
 IDENTITY: FactCategory = "identity"
 MAX_KEY = 40
 """Characters of a key; what is longer is a sentence, not a key."""
 
-# Each key with the other names it goes by, in the category it belongs to.
-_KEYS: dict[FactCategory, dict[str, str]] = {
-    "identity": {
-        "name": "full name; first name; given name; real name; user name; called; who",
-        "surname": "last name; family name; second name",
-        "nickname": "nick; alias; known as; screen name",
-        "gender": "sex; gender identity",
-        "pronouns": "gender pronouns; preferred pronouns",
-        "age": "years old; how old",
-        "birthday": "date of birth; birth date; dob; born on; bday",
-        "birth year": "year of birth; born",
-        "birthplace": "place of birth; born in",
-        "location": "lives in; city; home; home city; current city; current location; residence; address; country; "
-        "place; town; town of residence; place of residence; moved to; living in; based in; country of residence",
-        "origin": "from; hometown; home town; home country; country of origin; grew up in; comes from; native country",
-        "nationality": "citizenship; citizen of; passport",
-        "job": "job title; occupation; profession; works as; role; career; position; current job",
-        "employer": "company; works at; works for; workplace; current employer; place of work; firm",
-        "school": "university; college; studies at",
-        "studies": "study; major; field of study; degree; subject of study; studying",
-        "languages": "language; spoken language; languages spoken; speaks; fluent in",
-        "native language": "mother tongue; first language; native tongue",
-        "time zone": "timezone; tz; utc offset; local time zone",
-        "pets": "pet; animals; pet name; pets owned; dog; cat; dog name; cat name; name of dog; name of cat",
-        "marital status": "relationship status; family status; civil status; status; married",
-        "number of children": "children; kids; number of kids; child count",
-        "anniversary": "wedding anniversary; wedding date; wedding day",
-        "email": "email address; e-mail; mail; mail address; e-mail address",
-        "phone": "phone number; telephone; telephone number; mobile; mobile number; cell",
-        "height": "body height; how tall",
-        "religion": "faith; religious belief",
-    },
-    "preference": {
-        "likes": "like; loves; enjoys; interests; interest; interested in; hobbies; hobby; fan of; passions; "
-        "favourites; "
-        "favourite things; favourite hobby; favourite activity",
-        "dislikes": "dislike; hates; does not like; cannot stand; pet peeves",
-        "prefers": "preference; preferences; prefer",
-        "programming language": "coding language; language of choice for programming; code language; coding",
-        "colour": "",
-        "coding style": "code style; programming style; formatter; code formatting",
-    },
-    "constraint": {
-        "allergies": "allergy; allergic to; food allergies; allergens; allergen; allergic",
-        "diet": "dietary restriction; dietary restrictions; diet type; dietary preference; eating habits; food "
-        "restriction; "
-        "dietary; intolerance; food intolerance; dietary need; dietary requirement",
-        "avoids": "avoid; does not eat; does not drink; cannot eat; must not eat; not allowed",
-        "conditions": "condition; medical condition; health condition; illness; disability; health; diagnosis; "
-        "impairment",
-        "budget": "spending limit; price limit",
-    },
-    "health": {"blood type": "blood group; bloodtype"},
-    "instruction": {
-        "reply language": "language; answer language; response language; language of answers; reply in; answer in; "
-        "respond in; preferred language; output language",
-        "call me": "address; form of address; address as; name to use; preferred name; how to address; called",
-        "emojis": "emoji; emoji use; use of emojis; smileys",
-        "answer length": "length; response length; reply length; verbosity; brevity; answer size; conciseness",
-        "tone": "style; answer style; response style; tone of voice; formality; register",
-        "units": "unit; unit system; measurement units; measurement system; metric",
-        "format": "answer format; response format; output format; formatting; layout",
-        "always": "rule; rules; standing rule; must; do; guideline",
-        "never": "do not; must not; forbidden; prohibited; avoid; banned",
-    },
-}
+_DATA = "facts/rules/data"
+_WORDS = WordLists("keys", folder=_DATA)
 
-_PEOPLE = """
-    brother sister son daughter child friend cousin aunt uncle niece nephew grandson granddaughter colleague neighbour
-    roommate twin stepson stepdaughter stepbrother stepsister grandmother grandfather teacher doctor coach mentor tutor
-    therapist ex godmother godfather
-"""
-_SEVERAL: dict[FactCategory, frozenset[str]] = {
-    "identity": frozenset({"languages", "pets", "nationality", "nickname", "email", "phone", *_PEOPLE.split()}),
-    "preference": frozenset({"likes", "dislikes", "prefers"}),
-    "constraint": frozenset({"allergies", "diet", "avoids", "conditions"}),
-    "instruction": frozenset({"always", "never"}),
-}
 
-# Known keys that are looked for in another category too: an employer is identity, and is what somebody means by work.
-_ALSO_IN: dict[FactCategory, frozenset[str]] = {
-    "work": frozenset({"job", "employer"}),
-    "place": frozenset({"location", "origin", "birthplace"}),
-    "relationship": frozenset({"marital status", "number of children", *RELATIONS.values()}),
-    "health": frozenset({"allergies", "conditions"}),
-    "possession": frozenset({"pets"}),
+def _read_phrases(entry: str) -> dict[str, frozenset[str]]:
+    """A table of `data/keys.txt` with phrases after each name."""
+    return {name: frozenset(phrases.split("; ")) for name, phrases in read_table(entry, "keys", _DATA).items()}
+
+
+_CATEGORIES: tuple[FactCategory, ...] = ("identity", "preference", "constraint", "health", "instruction")
+_KEYS = {category: _read_phrases(category) for category in _CATEGORIES}
+"""Each known key with the other names it goes by, in the category it belongs to."""
+_SEVERAL = _read_phrases("several")
+_SEVERAL["identity"] |= _WORDS.people
+_ALSO_IN = _read_phrases("also_in")
+_ALSO_IN["relationship"] |= {*RELATIONS.values()}
+_SPELLINGS = {
+    variant: word for word, variants in read_table("spellings", "keys", _DATA).items() for variant in variants.split()
 }
 
 # Whose keys a category may use for its own: what a model calls work, a place or health is often a known key. A plan to
@@ -127,18 +59,6 @@ _BORROWS: dict[FactCategory, tuple[FactCategory, ...]] = {
 _ONLY: dict[FactCategory, frozenset[str]] = {"possession": frozenset({"pets"})}
 """The keys that a category borrows, if not all."""
 
-# Words that say nothing in a key, words that every preference has, and spellings that are made one.
-_NOISE_WORDS = "my the a an of user users s person i is are am current currently your their his her to"
-_NOISE = frozenset(_NOISE_WORDS.split())
-_CHOICE_WORDS = "favourite preferred preference prefer best liked most go choice top usual"
-_CHOICE = frozenset(_CHOICE_WORDS.split())
-_SPELLINGS = {
-    "favorite": "favourite", "fave": "favourite", "fav": "favourite", "favourites": "favourite",
-    "favorites": "favourite", "color": "colour", "colors": "colour", "flavor": "flavour", "neighbor": "neighbour",
-    "organization": "organisation", "theater": "theatre", "center": "centre", "grey": "gray", "behavior": "behaviour",
-    "humor": "humour", "programme": "program", "mum": "mother", "mom": "mother", "movie": "film", "movies": "film",
-    "doesnt": "does not", "cant": "cannot", "dont": "do not",
-}  # fmt: skip
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -176,7 +96,7 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     words = _plain_words(key)
     if category == "preference":
         # A preference needs no word that says so: "favourite colour" is "colour".
-        topic_words = tuple(word for word in words if word not in _CHOICE)
+        topic_words = tuple(word for word in words if word not in _WORDS.choice)
         words = topic_words or words
     canonical = _keys_by_stems().get(category, {}).get(_key_stems(words))
     if canonical is None:
@@ -214,7 +134,7 @@ def is_in_category(category: FactCategory, key: str, wanted: FactCategory) -> bo
 
 def holds_several_values(category: FactCategory, key: str) -> bool:
     """Whether a normalised key holds several values at once: all do, but for those known to have one."""
-    return not is_known(category, key) or key in _SEVERAL.get(category, frozenset())
+    return not is_known(category, key) or key in _SEVERAL.get(category, ())
 
 
 _RELATION_KEYS = frozenset(RELATIONS.values())
@@ -232,7 +152,7 @@ def _plain_words(key: str) -> tuple[str, ...]:
     )
     spellings = [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
     words = tuple(word for spelling in spellings for word in spelling.split())
-    return tuple(word for word in words if word not in _NOISE) or words
+    return tuple(word for word in words if word not in _WORDS.noise) or words
 
 
 def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -254,9 +174,9 @@ def _keys_by_stems() -> dict[FactCategory, dict[tuple[str, ...], str]]:
         keys = by_stems.setdefault(category, {})
         for key, aliases in aliases_by_key.items():
             keys[_key_stems(_plain_words(key))] = key
-            for alias in filter(None, map(str.strip, aliases.split(";"))):
+            for alias in aliases:
                 words = _plain_words(alias)
                 if category == "preference":
-                    words = tuple(word for word in words if word not in _CHOICE) or words
+                    words = tuple(word for word in words if word not in _WORDS.choice) or words
                 keys.setdefault(_key_stems(words), key)
     return by_stems

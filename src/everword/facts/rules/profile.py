@@ -22,7 +22,7 @@ from everword.model import FACT_CATEGORIES, Fact
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
-from everword.word_lists import lazy_pattern
+from everword.word_lists import lazy_pattern, read_table
 
 SHOWN_WORDS = 40
 """Words of a query that are compared with keys; more are a text, and not a question."""
@@ -32,26 +32,13 @@ HALF = 0.4
 """What the shared words of a fact must be worth for a relevance of a half: about one word that half of the facts have.
 """
 
-# Words of questions, with the categories and keys that answer them.
-_ANSWERED_BY: dict[str, frozenset[str]] = {
-    word: frozenset(answers.split("; "))
-    for words, answers in (
-        ("where", "place; location; origin; birthplace; home"),
-        ("live lives living lived moved", "place; location; home"),
-        ("who", "relationship; name"),
-        ("when", "event; plan; birthday; anniversary"),
-        ("old", "age; birthday; birth year"),
-        ("work works working job profession living", "work; job; employer; occupation"),
-        ("own owns have has", "possession; pets"),
-        ("eat eats food cook drink", "diet; allergies; avoids"),
-        ("health sick ill doctor", "health; conditions; allergies"),
-        ("family married partner children kids", "relationship; marital status; number of children"),
-        ("plan plans planning going", "plan"),
-        ("enjoy enjoys love loves hobby hobbies fun", "likes"),
-        ("hate hates dislike", "dislikes"),
-    )
+_DATA = "facts/rules/data"
+_ANSWERED_BY = {
+    word: answers.split("; ")
+    for words, answers in read_table("answered_by", "profile", _DATA).items()
     for word in words.split()
 }
+"""Words of questions, with the categories and keys that answer them."""
 _WORD = lazy_pattern(r"[^\W\d_]+")
 
 
@@ -160,21 +147,7 @@ def _month_text(year: int, month: int) -> str:
     return f"{date(year, month, 1):%B %Y}"
 
 
-HEADINGS = {
-    "identity": "Identity",
-    "relationship": "Relationships",
-    "work": "Work",
-    "place": "Places",
-    "health": "Health",
-    "possession": "Possessions",
-    "preference": "Preferences",
-    "constraint": "Constraints",
-    "instruction": "Instructions",
-    "plan": "Plans",
-    "event": "Events",
-    "other": "Other",
-}
-
+HEADINGS = read_table("headings", "profile", _DATA)
 SINCE = {"event": "on", "plan": "from"}
 """How the beginning of a fact is told, if it is not "since"."""
 

@@ -23,14 +23,18 @@ from functools import lru_cache
 
 from everword.errors import InvalidInput
 from everword.facts.english.finder import find_facts
-from everword.facts.english.words import WORDS
 from everword.facts.rules.deciding import MAX_SOURCES
 from everword.facts.rules.keys import holds_several_values, normalise_key
 from everword.facts.rules.third_person import first_person, possessive, statements_about
 from everword.facts.rules.values import fold, has_same_value, sense
 from everword.model import Fact, FoundFact, Statement
 from everword.text.terms import analyse
-from everword.word_lists import Patterns, lazy_pattern
+from everword.word_lists import Patterns, WordLists, read_table
+
+_DATA = "facts/rules/data"
+_WORDS = WordLists("statements", folder=_DATA)
+_PROFILE_STATEMENTS = Patterns("profile_statements", _DATA)
+_FORGETTING = Patterns("forgetting", _DATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,29 +180,20 @@ def parse_statement(name: str, text: str) -> ParsedStatement:
     return ParsedStatement(name, text, _stems(text), tuple(fact for fact in facts if fact.category != "instruction"))
 
 
-_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!?\"'“”‘’()…-]")
-_SPELT = {"doesn't": "not", "don't": "not", "isn't": "not", "didn't": "not", "aren't": "not", "wasn't": "not"} | {
-    "cannot": "can not", "can't": "can not", "won't": "will not", "hasn't": "not", "haven't": "not", "never": "not",
-    "does": "", "do": "", "did": "", "a": "", "an": "", "the": "", "also": "", "really": "", "just": "", "that": "",
-}  # fmt: skip
+_SPELT = {word: text for text, words in read_table("spelt", "statements", _DATA).items() for word in words.split()}
+_SPELT |= dict.fromkeys(_WORDS.empty, "")
 
 
 def _stems(text: str) -> tuple[str, ...]:
     """The stems of all words, function words too: "near Rome" is not "in Rome", and "not" counts."""
     stems: list[str] = []
-    for word in _WORD.findall(text.casefold().replace("’", "'")):
+    for word in _PROFILE_STATEMENTS.word.findall(text.casefold().replace("’", "'")):
         for part in _SPELT.get(word, word).split():
             stems += analyse(part, "en").terms or (part,)
     return tuple(stems)
 
 
-_PLAIN_WORDS = """
-    i am is are was be been being live lives living lived reside in at as for of to work works working job employed
-    based like likes love loves enjoy enjoys hate hates dislike dislikes fan speak speaks have has had own owns called
-    named name go goes my prefer prefers favourite favorite not no longer any more anymore allergic eat now move moved
-    years old year can from born on it study studies married
-"""
-_PLAIN = frozenset(term for word in _PLAIN_WORDS.split() for term in _stems(word))
+_PLAIN = frozenset(term for word in _WORDS.plain for term in _stems(word))
 
 
 def says_same(first: ParsedStatement, second: ParsedStatement) -> bool:
@@ -279,30 +274,16 @@ def _without_not(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word != "not")
 
 
-_OF_ONE = lazy_pattern(
-    r"^(?P<what>(?:\S.{0,80}?['’]s|The|the)\s(?:[^\W\d_][\w-]*\s){0,3}[^\W\d_][\w-]*)\s(?:is|was)\s(?P<value>\S.*)$"
-)
-_NO_ATTRIBUTE = frozenset(
-    {"friend", "brother", "sister", "son", "daughter", "child", "cousin", "colleague", "dog", "cat", "pet"}
-)
-
-
 def _attribute(statement: ParsedStatement) -> tuple[object, tuple[str, ...]] | None:
     """An attribute with one value, and the value: "Alex's favourite song is …". None if it may have several values, or
     if it is only described: "Alex's dog is old"."""
-    match = _OF_ONE.match(statement.text)
+    match = _PROFILE_STATEMENTS.attribute.match(statement.text)
     if match is None:
         return None
     attribute = match["what"].casefold()
-    if attribute.split()[-1] in _NO_ATTRIBUTE or not re.search(_MEANS_ONE, attribute):
+    if attribute.split()[-1] in _WORDS.no_attribute or not _PROFILE_STATEMENTS.means_one.search(attribute):
         return None
     return _stems(attribute), _stems(match["value"])
-
-
-_MEANS_ONE = (
-    r"\b(?:name|nickname|birthday|age|number|address|email|code|password|size|height|weight|colou?r|title"
-    r"|username|handle|time\s?zone|type|status|car|bike|laptop|team|deadline|budget|real\s\w+|native\s\w+)$|['’]s\sfavou?rite\s"
-)
 
 
 # What else a statement said
@@ -330,16 +311,7 @@ def facts_not_restated(old: ParsedStatement, new: Sequence[ParsedStatement]) -> 
     ]
 
 
-_TEMPLATES = {
-    "name": "{name} is called {value}", "location": "{name} lives in {value}", "origin": "{name} is from {value}",
-    "job": "{name} works as {article}{value}", "employer": "{name} works at {value}",
-    "age": "{name} is {value} years old",
-    "languages": "{name} speaks {value}", "likes": "{name} likes {value}", "dislikes": "{name} dislikes {value}",
-    "prefers": "{name} prefers {value}", "allergies": "{name} is allergic to {value}", "diet": "{name} is {value}",
-    "avoids": "{name} avoids {value}", "marital status": "{name} is {value}", "studies": "{name} studies {value}",
-    "birthplace": "{name} was born in {value}", "nationality": "{name} is {value}",
-    "school": "{name} studies at {value}",
-}  # fmt: skip
+_TEMPLATES = read_table("templates", "statements", _DATA)
 
 
 def state_fact(name: str, fact: FoundFact) -> str:
@@ -400,8 +372,6 @@ def _is_about(name: str, text: str) -> bool:
         else False
     )
 
-
-_FORGETTING = Patterns("forgetting", "facts/rules/data", WORDS)
 
 LIKE = 0.75
 """The cosine from which two texts that share no word may mean the same."""
@@ -482,7 +452,7 @@ class _ForgetTarget:
         self.terms = terms
         self.topical = topical
         self.plain = plain
-        self.asked_key = next((key for pattern, key in _QUESTIONS if pattern.match(plain)), None)
+        self.asked_key = next((key for key, pattern in _ASKED_KEYS.items() if pattern.match(plain)), None)
 
     @classmethod
     def of(cls, name: str, request: str) -> _ForgetTarget:
@@ -565,20 +535,9 @@ class _ForgetTarget:
         return [by_cosine[0][1]]
 
 
-_SAID_WORDS = "said say tell told know remember mention thing fact stuff"
-_SAYING = frozenset(analyse(_SAID_WORDS, "en").terms)
-_QUESTIONS = tuple(
-    (lazy_pattern(pattern, re.IGNORECASE), key)
-    for pattern, key in (
-        (r"where\s(?:i|he|she|they|\S+)\s(?:lives?|am\sliving|is\sliving)", "location"),
-        (r"where\s(?:i|he|she|they|\S+)\s(?:works?|is\sworking|am\sworking)", "employer"),
-        (r"where\s(?:i|he|she|they|\S+)\s(?:am|is|are|comes?)\sfrom", "origin"),
-        (r"how\sold\b", "age"),
-        (r"when\s(?:i|he|she|they|\S+)\s(?:was|were)\sborn", "birthday"),
-        (r"(?:who\si\sam|what\s(?:i\sam|i['’]m|he\sis|she\sis)\scalled)", "name"),
-        (r"what\s(?:i|he|she|they)\sdo(?:es)?(?:\sfor\sa\sliving)?$", "job"),
-    )
-)
+_SAYING = frozenset(analyse(" ".join(_WORDS.saying), "en").terms)
+_ASKED_KEYS = Patterns("asked_keys", _DATA)
+"""Questions that stand for the key that they are named after: "where I live"."""
 
 
 def _has_same_sense(other: FoundFact, fact: FoundFact) -> bool:

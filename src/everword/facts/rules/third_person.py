@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from everword.facts.english import WORDS
 from everword.facts.english.values import trade
-from everword.facts.english.words import WORDS
 from everword.text.detect import detect, function_words
 from everword.text.english import (
     COMMON_VERBS,
@@ -31,9 +31,14 @@ from everword.text.english import (
 )
 from everword.text.fences import strip_invisible
 from everword.text.sentences import split_sentences
-from everword.word_lists import Patterns, lazy_pattern
+from everword.word_lists import Patterns, WordLists, read_table
 
-_RETELLING = Patterns("retelling", "facts/rules/data", WORDS)
+_DATA = "facts/rules/data"
+_WORDS = WordLists("third_person", folder=_DATA)
+_RETELLING = Patterns("retelling", _DATA, WORDS)
+_THIRD_PERSON = Patterns("third_person", _DATA, WORDS)
+_SHORT_FORMS = Patterns("short_forms", _DATA)
+"""Short forms by what they stand for: "I am" for "I'm"."""
 
 Tense = Literal["past", "perfect", "present", "progressive", "future"]
 
@@ -138,10 +143,7 @@ def _strip_adverbs(text: str) -> str:
 
 # Pronouns
 
-_PRONOUNS = {
-    "i": "they", "we": "they", "my": "their", "our": "their", "me": "them", "us": "them", "myself": "themself",
-    "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
-}  # fmt: skip
+_PRONOUNS = read_table("pronouns", "third_person", _DATA)
 
 
 def retell_pronouns(text: str) -> str:
@@ -152,8 +154,6 @@ def retell_pronouns(text: str) -> str:
     text = _RETELLING.pronoun.sub(lambda word: word[0] if word["numeral"] else _PRONOUNS[word[0].casefold()], text)
     return _RETELLING.space.sub(lambda space: space[1] or " ", text)
 
-
-_THIRD_PERSON = Patterns("third_person", "facts/rules/data", WORDS)
 
 MAX_STATEMENT = 300
 """Characters of one statement; a longer one is cut between two words."""
@@ -260,24 +260,6 @@ def _split_predicates(clause: str, name: str) -> Iterator[str]:
 
 # Whom the pronouns mean
 
-_SHORT = tuple(
-    (lazy_pattern(pattern, re.IGNORECASE), full)
-    for pattern, full in (
-        (r"\bi['’]m\b|\bim\b(?=\s)", "I am"),
-        (r"\bi['’]ve\b|\bive\b(?=\s)", "I have"),
-        (r"\bi['’]ll\b", "I will"),
-        (r"\bi['’]d\b(?=\s(?:rather|like|love|prefer|want|be|\w+ly)\b)", "I would"),
-        (r"\bi['’]d\b", "I had"),
-        (r"\bwe['’]re\b", "we are"),
-        (r"\bwe['’]ve\b", "we have"),
-        (r"\bwe['’]ll\b", "we will"),
-        (r"\b(?P<who>he|she|they)['’]s\sgot\b", r"\g<who> has got"),
-        (r"\b(?P<who>he|she|they)['’](?:s|re)\b", r"\g<who> is"),
-        (r"\b(?P<who>he|she|they)['’]ve\b", r"\g<who> has"),
-        (r"\b(?P<who>he|she|they)['’]ll\b", r"\g<who> will"),
-    )
-)
-
 
 def _third_person(clause: str, name: str, speaker_name: str) -> str:
     """A clause with names instead of pronouns."""
@@ -285,8 +267,8 @@ def _third_person(clause: str, name: str, speaker_name: str) -> str:
     if nickname:
         return f"{speaker_name} goes by {nickname['called']}"
     plain = clause
-    for pattern, full in _SHORT:
-        plain = pattern.sub(full, plain)
+    for full, short in _SHORT_FORMS.items():
+        plain = short.sub(full.replace("WHO", r"\g<who>"), plain)
     with_name = _name_subject(plain, name)
     statement = _name_speaker(with_name, speaker_name)
     if statement == plain:
@@ -352,7 +334,7 @@ def _add_subject(clause: str, name: str) -> str:
         return " ".join([name, *bare["adverbs"].split(), form_after_name(verb), *rest, clause[bare.end() :]])
     first = clause.split(" ", 1)[0].casefold().strip(".,")
     opens = _THIRD_PERSON.third_begins.match(f"{clause} ")
-    if opens and (first in _CLOSED or form_after_i(first) in COMMON_VERBS):
+    if opens and (first in _WORDS.verbs_of_others or form_after_i(first) in COMMON_VERBS):
         return f"{name} {clause[0].lower()}{clause[1:]}"
     if (
         _THIRD_PERSON.adjective.match(f"{clause} ")
@@ -370,27 +352,6 @@ def _add_subject(clause: str, name: str) -> str:
 
 
 _TRADE_WORDS = 4
-
-
-_CLOSED = frozenset(
-    {
-        "is",
-        "was",
-        "has",
-        "does",
-        "doesn't",
-        "doesn’t",
-        "isn't",
-        "isn’t",
-        "goes",
-        "can",
-        "cannot",
-        "can't",
-        "can’t",
-        "used",
-        "moved",
-    }
-)
 
 
 def _capitalise_start(text: str, name: str, speaker_name: str) -> str:

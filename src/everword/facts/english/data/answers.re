@@ -13,5 +13,3 @@
     [A-Z][a-z]+
 [vague]
     (?i)\b(?:{VAGUE_OBJECTS})\b
-[do_you_have]
-    (?:do\syou\s(?:have|own|keep)|have\syou\s(?:got)?|got)\s(?:any\s|an?\s)?

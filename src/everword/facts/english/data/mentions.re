@@ -7,6 +7,8 @@
     (?i)\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)
 [modifier]
     (?:{RELATIVE_ADJECTIVES}\s)*
+[mention]
+    (?i)\b(?:my|our)\s{modifier}({KIN}),?\s(?=[^\W\d_])
 [no_mention]
     (?i)\b{NO_MENTION}\b
 [as_name]

@@ -21,3 +21,7 @@
     {NO_STUDIES}\b
 [ago]
     (?i)^(?:\w+\s){1,4}(?:ago|back)$|^(?:last|this)\s\w+$
+[absence]
+    (?i)(?:no|not\sany|any|a\ssingle)\s(pets?|animals?|allerg(?:y|ies)|(\w+))\b
+[person_called]
+    (?:an?|one)\s(?:\w+\s){0,2}?([\w-]+)(?:,)?\s(?:(?:who|which)\sis\s)?(?:named|called|whose\sname\sis)\s(.+)

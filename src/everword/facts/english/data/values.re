@@ -1,6 +1,14 @@
 # The values of facts, read from the words that follow a phrase such as "I live in".
 [word]
     [\w'’&.+/-]+(?<!\.)|\S
+[before_place]
+    (?i)^(?:the\s(?:city|town|village|state)\sof\s|the\s)
+[before_company]
+    (?i)^(?:a\s(?:company|firm|startup|start-up)\s(?:called|named)\s|the\s)
+[before_trade]
+    (?i)^(?:an?|the|your|one\sof\sthe)\s
+[between_things]
+    \s*,\s*(?:and\s|or\s)?|\s+(?:and|or|as\swell\sas)\s+|\s*&\s*
 [doing]
     \s*\w+ing\s\w
 [kind_of]

@@ -1,0 +1,38 @@
+# Questions whose answers may be no sentences. What each answer says as a sentence is in `questions.txt`.
+[DO_YOU_HAVE]
+    (?:do\syou\s(?:have|own|keep)|have\syou\s(?:got)?|got)\s(?:any\s|an?\s)?
+[allergies]
+    (?i)(?:^(?:and\s|so\s|also\s)?(?:any|what|which)|{DO_YOU_HAVE}|\byour
+    |\bare\sthere\sany)(?:\s?\w+\s)?\s?allerg(?:y|ies)\b|\bare\syou\sallergic\sto\s(?:any|some)
+[allergic_to]
+    (?i)\bare\syou\sallergic\sto\s(?P<what>[\w\s-]{2,40})
+[home]
+    (?i)\bwhere\s(?:do\syou\slive|are\syou\s(?:based|living|located))|\bwhich\s(?:city|country|town)\s(?:do
+    |are)\syou\b
+[origin]
+    (?i)\bwhere\s(?:are\syou\s(?:originally\s)?from|do\syou\scome\sfrom)
+[name]
+    (?i)\bwhat(?:['’]s|\sis)\syour\sname|\bwhat\s(?:should|can|may)\si\scall\syou|\bwho\sare\syou
+[age]
+    (?i)\bhow\sold\sare\syou|\bwhat(?:['’]s|\sis)\syour\sage
+[job]
+    (?i)\bwhat\sdo\syou\sdo(?:\sfor\s(?:a\sliving|work))?\s*$|\bwhat(?:['’]s|\sis)\syour\s(?:job|profession)
+[employer]
+    (?i)\b(?:where|who)\sdo\syou\swork(?:\sfor)?
+[birthday]
+    (?i)\bwhen(?:['’]s|\sis)\syour\sbirthday
+[pets]
+    (?i){DO_YOU_HAVE}pets?\b
+[children]
+    (?i){DO_YOU_HAVE}(?:kids|children)\b
+[languages]
+    (?i)\b(?:what|which)\slanguages?\sdo\syou\sspeak
+[attribute]
+    (?i)\bwhat(?:['’]s|\sis)\syour\s(?P<what>(?:favou?rite|preferred)\s[\w\s]{2,30}?|time\s?zone|birthday|e-?mail
+    |nickname|surname|last\sname)\s*$
+[state]
+    (?i)\bare\syou\s(?:an?\s)?(?P<what>{ASKED_STATES})\b
+[liking]
+    (?i)\bdo\syou\s(?:like|enjoy)\s(?P<what>[\w\s-]{3,40}?)\s*$
+[habit]
+    (?i)\bdo\syou\s(?P<what>speak\s[\w\s]{3,20}|smoke|drink\salcohol|eat\smeat)\s*$

@@ -1,0 +1,73 @@
+# The verbs by which a clause is known to state a fact, in the form of "I". The first that matches is the only one that
+# is read, by the reader of its name in `patterns.py`.
+[END]
+    (?:\s+|$)
+[live_in]
+    (?i)(?:(?:live|reside)\s(?:{LIVE_WHERE}\s)?in|be\s(?:living|residing|based|located)\sin){END}
+[lived_in]
+    (?i)(?:lived\sin){END}
+[moved_to]
+    (?i)(?:(?:moved|relocated)(?:\s{MOVED_WHERE})?\s(?:from\s[\w\s]{2,30}\s)?to){END}
+[be_from]
+    (?i)(?:be\sfrom|come\sfrom|hail\sfrom){END}
+[grew_up_in]
+    (?i)(?:grew\sup\sin|be\sraised\sin){END}
+[be_born]
+    (?i)(?:be\sborn(?:\sand\sraised)?){END}
+[work_as]
+    (?i)(?:(?:work|be\s(?:working|employed))\s(?:as|like)){END}
+[work_at]
+    (?i)(?:(?:work|be\s(?:working|employed))\s(?:at|for|with|by)){END}
+[worked_as]
+    (?i)(?:worked\s(?:as)){END}
+[worked_at]
+    (?i)(?:worked\s(?:at|for)){END}
+[start_at]
+    (?i)(?:(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\s(?:at|for)|joined|got\sa\s(?:new\s)?job\s(?:at|with)
+    |got\shired\s(?:at|by)){END}
+[leave_job]
+    (?i)(?:(?:quit|left|lost)\smy\sjob\s(?:at|with)|(?:resigned|retired)\sfrom|be\s(?:laid\soff|fired)\s(?:from
+    |by)){END}
+[be_called]
+    (?i)(?:be\s(?:a\s)?(?:called|named|known\sas)){END}
+[go_by]
+    (?i)(?:go\sby){END}
+[change_name]
+    (?i)(?:(?:legally\s)?changed\smy\sname\sto){END}
+[be_allergic_to]
+    (?i)(?:be\sallergic\sto|be\sintolerant\s(?:to|of)){END}
+[suffer_from]
+    (?i)(?:suffer\sfrom|be\sdiagnosed\swith|live\swith){END}
+[follow_diet]
+    (?i)(?:be\s(?:on|following|doing)(?=\san?\s[\w\s-]+\sdiet)|follow|keep){END}
+[avoid]
+    (?i)(?:(?:stopped|gave\sup|given\sup|quit)\s(?:eating|drinking|smoking)|avoid|can\snot\s(?:(?:eat|drink
+    |tolerate|digest)|have(?=\s{FOODS}\b))){END}
+[leave]
+    (?i)(?:quit|left){END}
+[eat_or_drink]
+    (?i)(?:eat|drink|smoke){END}
+[like]
+    (?i)(?:(?:like|love|enjoy|adore)){END}
+[be_fond_of]
+    (?i)(?:be\s(?:an?\s)?(?:{FAN_DEGREES}\s)?{FOND_OF}){END}
+[dislike]
+    (?i)(?:{DISLIKING}){END}
+[prefer]
+    (?i)(?:prefer){END}
+[speak]
+    (?i)(?:speak|be\s(?:fluent|proficient|bilingual)\sin){END}
+[use_pronouns]
+    (?i)(?:use(?=\s\w+/)|go\sby(?=\s\w+/)){END}
+[be_in_zone]
+    (?i)(?:be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{2,4}\b|{NAMED_ZONES}))){END}
+[study]
+    (?i)(?:be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin){END}
+[be_married_to]
+    (?i)(?:be\smarried\sto){END}
+[turn_age]
+    (?i)(?:turned|be\sturning){END}
+[have]
+    (?i)(?:have(?:\sgot)?|own){END}
+[be]
+    (?i)(?:be){END}
