@@ -14,7 +14,7 @@ from raw_tables import words_held
 
 from everword import Draft, Fact, Memory, Message
 from everword.config import Settings
-from everword.facts.tables.findings import json_values
+from everword.facts.findings import json_values
 from everword.model import FoundFact
 from everword.ports import Tx
 from everword.testing import FrozenClock

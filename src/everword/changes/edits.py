@@ -21,9 +21,9 @@ from typing import Any
 from everword.changes.removal import drop_answers, drop_digests, drop_receipts, lock_conversations
 from everword.changes.removed_knowledge import NAMES, statements_resting_on, tell_again, withdraw_knowledge
 from everword.errors import InvalidInput
+from everword.facts import tables as profiles
+from everword.facts.findings import COMMANDS
 from everword.facts.rules.commands import Command, parse_command
-from everword.facts.tables import people as profiles
-from everword.facts.tables.fact_changes import COMMANDS
 from everword.facts.view import command_of
 from everword.follow.faults import request_reading
 from everword.follow.view import View

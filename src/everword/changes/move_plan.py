@@ -13,8 +13,7 @@ from itertools import count
 from typing import Any
 
 from everword.errors import InvalidInput, NotFound
-from everword.facts.tables.people import CHANGES
-from everword.facts.tables.people import TABLE as STATEMENTS
+from everword.facts.tables import CHANGES, STATEMENTS
 from everword.log.rules import ERASED, TOLD, check_id, contains_turn, profile_conversation
 from everword.log.tables import CHANGES_TABLE, every_conversation, every_message, is_empty, to_change, warn_of_damage
 from everword.model import Conversation, Filter, LogChange, Message, MoveKind

@@ -19,14 +19,12 @@ from everword.changes.move_plan import MovePlan, Step, first_name, hash_key, sub
 from everword.changes.removal import drop_answers, drop_digests, drop_receipts
 from everword.changes.removed_knowledge import FINDING_KEY, rows_with
 from everword.documents.validation_and_filters import names_in
+from everword.facts import tables as profiles
 from everword.facts import view
+from everword.facts.findings import FINDINGS, REFUSED, findings_of, json_values, slot_of, to_found_fact
 from everword.facts.rules.deciding import fact_id
-from everword.facts.tables import people as profiles
-from everword.facts.tables.facts import facts_of
-from everword.facts.tables.findings import REFUSED, TABLE, findings_of, json_values, slot_of, to_found_fact
-from everword.facts.tables.people import ANSWER
+from everword.facts.tables import ANSWER, CHANNEL, PEOPLE, facts_of, name_for, viewer_of_statement
 from everword.facts.view import command_of
-from everword.facts.viewers import CHANNEL, PEOPLE, name_for, viewer_of_statement
 from everword.log.audit import Order, note_removal
 from everword.log.rules import profile_conversation, to_ranges, with_audience
 from everword.log.tables import (
@@ -205,14 +203,16 @@ def move_knowledge(tx: Tx, plan: MovePlan, pairs: Pairs, order: Order) -> Row:
 def persons_concerned(tx: Tx, plan: MovePlan, pairs: Pairs) -> set[str]:
     """Everybody whose facts may change: by what a moved message says, and where a channel has another name."""
     space = plan.space
-    rows = rows_with(tx, TABLE, space, "message_id", pairs.keys())
+    rows = rows_with(tx, FINDINGS, space, "message_id", pairs.keys())
     renamed = tuple(step.id for step in plan.steps if step.is_renamed)
     for column in ("conversation", "audience") if renamed else ():
-        rows += tx.rows(TABLE, where={"space": space, column: renamed})
+        rows += tx.rows(FINDINGS, where={"space": space, column: renamed})
     persons = {row["user_id"] for row in rows}
     if plan.user is not None and plan.into is not None:
         persons |= {plan.user, plan.into}
-        persons |= {row["user_id"] for row in tx.rows(profiles.TABLE, where={"space": space, "speaker": plan.user})}
+        persons |= {
+            row["user_id"] for row in tx.rows(profiles.STATEMENTS, where={"space": space, "speaker": plan.user})
+        }
     return persons
 
 
@@ -229,7 +229,7 @@ def move_statements(
     rows = {
         (row["user_id"], row["id"]): row
         for column in ("user_id", "speaker")
-        for row in tx.rows(profiles.TABLE, where={"space": plan.space, column: plan.user})
+        for row in tx.rows(profiles.STATEMENTS, where={"space": plan.space, column: plan.user})
     }
     entries = (move_statement(tx, plan, rows[key], pairs) for key in sorted(rows.keys() - set(besides)))
     return [entry for entry in entries if entry is not None]
@@ -246,11 +246,11 @@ def move_statement(tx: Tx, plan: MovePlan, row: Row, pairs: Pairs) -> dict[str, 
     entry = {"id": row["id"], "user": row["user_id"], "into": renamed["user_id"], "speaker": row["speaker"]}
     entry |= {"sources": list(row["sources"] if not left_ids else moved_ids)}
     if left_ids and renamed["user_id"] != row["user_id"]:
-        tx.put(profiles.TABLE, [{**row, "sources": tuple(left_ids)}])
-        tx.put(profiles.TABLE, [{**row, **renamed, "sources": tuple(moved_ids)}])
+        tx.put(profiles.STATEMENTS, [{**row, "sources": tuple(left_ids)}])
+        tx.put(profiles.STATEMENTS, [{**row, **renamed, "sources": tuple(moved_ids)}])
         return entry | {"all_sources": list(row["sources"])}
-    tx.remove(profiles.TABLE, {name: row[name] for name in ("space", "user_id", "id")})
-    tx.put(profiles.TABLE, [{**row, **renamed}])
+    tx.remove(profiles.STATEMENTS, {name: row[name] for name in ("space", "user_id", "id")})
+    tx.put(profiles.STATEMENTS, [{**row, **renamed}])
     return entry
 
 
@@ -258,16 +258,16 @@ def undo_statements(tx: Tx, plan: MovePlan, pairs: Pairs) -> list[dict[str, Any]
     """Move back the statements that a move had moved, and those made since in messages that go back; bring back those
     that it had retired. Returns the moves."""
     for user, id in plan.record.get("retired", ()):
-        rows = tx.rows(profiles.TABLE, where={"space": plan.space, "user_id": user, "id": id})
-        tx.put(profiles.TABLE, [{**row, "active": 1, "retired_at": None, "retired_by": None} for row in rows])
+        rows = tx.rows(profiles.STATEMENTS, where={"space": plan.space, "user_id": user, "id": id})
+        tx.put(profiles.STATEMENTS, [{**row, "active": 1, "retired_at": None, "retired_by": None} for row in rows])
     entries: list[dict[str, Any]] = []
     for entry in plan.record.get("statements", ()):
         key = {"space": plan.space, "user_id": entry["into"], "id": entry["id"]}
-        for row in tx.rows(profiles.TABLE, where=key):
-            tx.remove(profiles.TABLE, key)
+        for row in tx.rows(profiles.STATEMENTS, where=key):
+            tx.remove(profiles.STATEMENTS, key)
             sources = tuple(entry.get("all_sources", row["sources"]))
             back = {"user_id": entry["user"], "speaker": entry["speaker"], "sources": sources}
-            tx.put(profiles.TABLE, [{**row, **back}])
+            tx.put(profiles.STATEMENTS, [{**row, **back}])
             entries.append({**entry, "user": entry["into"], "into": entry["user"]})
     done = {(entry["into"], entry["id"]) for entry in entries}
     return entries + move_statements(tx, plan, pairs, besides=done)
@@ -286,24 +286,24 @@ def rename_in_texts(
     hashed = {hash_key(id, name): name for name in (*old_names, *names_of(tx, plan.space, plan.into or ""))}
     for entry in (entry for entry in entries if entry["into"] != entry["user"]):
         where = {"space": plan.space, "user_id": entry["into"], "id": entry["id"], "kind": profiles.SAID}
-        for row in tx.rows(profiles.TABLE, where=where):
+        for row in tx.rows(profiles.STATEMENTS, where=where):
             old_name = first_name(row["text"], old_names)
             if old_name is None:
                 continue
             viewer = viewer_of_statement(tx, profiles.to_statement(row))
             name = hashed.get(entry.get("name", "")) or name_for(tx, plan.space, entry["into"], viewer)
-            tx.put(profiles.TABLE, [{**row, "text": name + row["text"][len(old_name) :]}])
+            tx.put(profiles.STATEMENTS, [{**row, "text": name + row["text"][len(old_name) :]}])
             entry["name"] = hash_key(id, old_name)
 
 
 def rename_fact_ids(tx: Tx, space: str, persons: Iterable[str], ids: Mapping[str, str]) -> None:
     """Requests to forget and changes of facts name facts by ids, in which the person is."""
     for person in sorted(persons) if ids else ():
-        for row in tx.rows(profiles.TABLE, where={"space": space, "user_id": person}):
+        for row in tx.rows(profiles.STATEMENTS, where={"space": space, "user_id": person}):
             sources = tuple(ids.get(id, id) for id in row["sources"])
             retired_by = ids.get(row["retired_by"], row["retired_by"])
             if (sources, retired_by) != (tuple(row["sources"]), row["retired_by"]):
-                tx.put(profiles.TABLE, [{**row, "sources": sources, "retired_by": retired_by}])
+                tx.put(profiles.STATEMENTS, [{**row, "sources": sources, "retired_by": retired_by}])
 
 
 # -- names
@@ -447,17 +447,17 @@ def move_findings(
     """Give what was found in messages the names that those have now."""
     space = plan.space
     message_ids = {*pairs, *(id for id, _ in people_by_command)}
-    rows = rows_with(tx, TABLE, space, "message_id", message_ids)
+    rows = rows_with(tx, FINDINGS, space, "message_id", message_ids)
     if plan.whole:
         known = {finding_key(row) for row in rows}
-        own = tx.rows(TABLE, where={"space": space, "user_id": plan.user})
+        own = tx.rows(FINDINGS, where={"space": space, "user_id": plan.user})
         rows += [row for row in own if finding_key(row) not in known]
     renamed_rows = [(row, rename_finding(plan, row, pairs.get(row["message_id"]), people_by_command)) for row in rows]
     changed = [(row, new) for row, new in renamed_rows if new != row]
     slots: dict[str, set[str]] = {}
     ids: dict[str, str] = {}
     for row, new in changed:
-        tx.remove(TABLE, {name: row[name] for name in FINDING_KEY})
+        tx.remove(FINDINGS, {name: row[name] for name in FINDING_KEY})
         for person, slot in ((row["user_id"], row["slot"]), (new["user_id"], new["slot"])):
             slots.setdefault(person, set()).add(slot)
         if row["slot"] != REFUSED:
@@ -479,13 +479,13 @@ def put_findings(tx: Tx, space: str, rows: Sequence[dict[str, Any]]) -> None:
     taken = {
         finding_key(row)
         for person in sorted({row["user_id"] for row in rows})
-        for row in tx.rows(TABLE, where={"space": space, "user_id": person})
+        for row in tx.rows(FINDINGS, where={"space": space, "user_id": person})
     }
     for row in rows:
         while finding_key(row) in taken:
             row["number"] += 1
         taken.add(finding_key(row))
-    tx.put(TABLE, rows)
+    tx.put(FINDINGS, rows)
 
 
 def rename_finding(
@@ -520,7 +520,7 @@ def without_reason(found: Row) -> dict[str, Any]:
 
 def weigh_again(tx: Tx, space: str, person: str, changed_slots: Iterable[str], now: datetime) -> None:
     """Weigh all facts about a person again, from what was found."""
-    rows = tx.rows(TABLE, where={"space": space, "user_id": person})
+    rows = tx.rows(FINDINGS, where={"space": space, "user_id": person})
     slots = ({row["slot"] for row in rows} | set(changed_slots)) - {REFUSED}
     findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
     view.weigh_slots(tx, space, person, findings_by_slot, now)

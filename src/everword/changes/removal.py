@@ -27,9 +27,8 @@ from everword.changes.removed_knowledge import facts_resting_on, statements_rest
 from everword.context.receipts import TABLE, named_ids, receipt_rows
 from everword.documents.validation_and_filters import names_in
 from everword.errors import DamagedMessage, NotFound
-from everword.facts.tables.people import answers_repeating, display_name, drop_notes
+from everword.facts.tables import CHANNEL, PEOPLE, answers_repeating, display_name, drop_notes
 from everword.facts.view import command_of
-from everword.facts.viewers import CHANNEL, PEOPLE
 from everword.log import audit, rules
 from everword.log.access import LOCAL
 from everword.log.audit import Order

@@ -19,17 +19,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from everword.facts.profile_changes import keep_statements, read_merge_inputs, restore_statements
-from everword.facts.prompts import RememberInputs, remember
+from everword.facts import tables as profiles
+from everword.facts.findings import (
+    DELETED,
+    FINDINGS,
+    REFUSED,
+    denied_ids,
+    findings_of,
+    found_fact_of,
+    id_of,
+    ids_saying,
+    line_of,
+    put_change,
+    slot_of,
+    to_finding,
+)
+from everword.facts.profile_changes import MergeScene, keep_statements, restore_statements
+from everword.facts.prompts import remember
 from everword.facts.rules.commands import parse_command
 from everword.facts.rules.grounding import NEAR
-from everword.facts.tables import people as profiles
-from everword.facts.tables.fact_changes import DELETED, denied_ids, ids_saying, line_of, put_change, to_found_fact
-from everword.facts.tables.facts import facts_of
-from everword.facts.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
-from everword.facts.tables.people import ANSWER
+from everword.facts.tables import ANSWER, PEOPLE, facts_of
 from everword.facts.view import LOCK, FactsView, command_of, weigh_slots
-from everword.facts.viewers import PEOPLE
 from everword.follow.faults import request_reading
 from everword.log.rules import TOLD, edited_fields
 from everword.log.tables import append_change, erase_edits, every_message, new_id, warn_of_damage
@@ -83,7 +93,7 @@ def find_affected(tx: Tx, space: str, messages: Sequence[Message]) -> Affected:
     known_ids = {row["id"] for row in statements}
     statements += [
         row
-        for row in rows_with(tx, profiles.TABLE, space, "id", replaced_by)
+        for row in rows_with(tx, profiles.STATEMENTS, space, "id", replaced_by)
         if row["kind"] == profiles.SAID and row["id"] not in known_ids
     ]
     lasting = [message for message in messages if message.expires_at is None]  # nothing rests on the others
@@ -91,7 +101,7 @@ def find_affected(tx: Tx, space: str, messages: Sequence[Message]) -> Affected:
     told_again = messages_told_again(tx, space, ids, statements)
     told_ids = {message.id for _, message in told_again}
     read_again, loose_findings = messages_read_again(tx, space, lasting)
-    findings = [*rows_with(tx, TABLE, space, "message_id", ids | told_ids), *loose_findings]
+    findings = [*rows_with(tx, FINDINGS, space, "message_id", ids | told_ids), *loose_findings]
     return Affected(ids, findings, statements, told_again, read_again)
 
 
@@ -111,7 +121,7 @@ def rows_with(tx: Tx, table: str, space: str, column: str, values: Collection[st
 def facts_resting_on(tx: Tx, space: str, messages: Sequence[Message]) -> list[Fact]:
     """The facts that one of these messages stated or asked for, alone or with others."""
     ids = frozenset(message.id for message in messages if message.id)
-    findings = [*rows_with(tx, TABLE, space, "message_id", ids), *messages_read_again(tx, space, messages)[1]]
+    findings = [*rows_with(tx, FINDINGS, space, "message_id", ids), *messages_read_again(tx, space, messages)[1]]
     persons = sorted({row["user_id"] for row in findings})
     facts = [fact for person in persons for fact in facts_of(tx, space, person)]
     return [fact for fact in facts if not ids.isdisjoint(fact.sources)]
@@ -126,7 +136,7 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
     release_changes(tx, space, person, resting, findings, now)
     for row in findings:
         slots |= {row["slot"]} - {REFUSED}
-        tx.remove(TABLE, {name: row[name] for name in FINDING_KEY})
+        tx.remove(FINDINGS, {name: row[name] for name in FINDING_KEY})
     statement_ids = {row["id"] for row in affected.statements if row["user_id"] == person}
     for row in (row for row in affected.statements if row["user_id"] == person):
         drop_statement(tx, row)
@@ -177,7 +187,7 @@ def statements_resting_on(tx: Tx, space: str, messages: Iterable[Message]) -> li
     message_list = list(messages)
     ids = {message.id for message in message_list if message.id}
     authors = {message.author for message in message_list if message.author}
-    rows = rows_with(tx, profiles.TABLE, space, "speaker", authors)
+    rows = rows_with(tx, profiles.STATEMENTS, space, "speaker", authors)
     # A request to forget and a change of a fact name the message first, and then the facts they are about.
     asking = (
         (row, row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1])
@@ -198,7 +208,7 @@ def statements_meaning(tx: Tx, space: str, messages: Sequence[Message], known: C
         for message in messages_after(tx, space, conversation, turns, MEANT):
             if command_of(message) == "remember" and not message.conversation.startswith(TOLD):
                 requests[message.id] = message
-    rows = rows_with(tx, profiles.TABLE, space, "speaker", {message.author for message in requests.values()})
+    rows = rows_with(tx, profiles.STATEMENTS, space, "speaker", {message.author for message in requests.values()})
     return [
         row
         for row in rows
@@ -211,19 +221,19 @@ def statements_meaning(tx: Tx, space: str, messages: Sequence[Message], known: C
 def drop_statement(tx: Tx, row: Row) -> None:
     """Remove a row. A request to forget keeps the ids of what it retired: that stays forgotten."""
     if row["kind"] == profiles.FORGET and len(row["sources"]) > 1:
-        tx.put(profiles.TABLE, [{**row, "text": ""}])
+        tx.put(profiles.STATEMENTS, [{**row, "text": ""}])
     else:
-        tx.remove(profiles.TABLE, {"space": row["space"], "user_id": row["user_id"], "id": row["id"]})
+        tx.remove(profiles.STATEMENTS, {"space": row["space"], "user_id": row["user_id"], "id": row["id"]})
 
 
 def drop_meant_words(tx: Tx, space: str, messages: Sequence[Message]) -> None:
     """A request to forget "what I just said" has its words from that message: take them out, and keep what it did."""
     ids = {message.id for message in messages if message.id}
     authors = {message.author for message in messages if message.author}
-    for row in rows_with(tx, profiles.TABLE, space, "speaker", authors):
+    for row in rows_with(tx, profiles.STATEMENTS, space, "speaker", authors):
         if row["kind"] == profiles.FORGET and not ids.isdisjoint(row["sources"][1:]):
             sources = tuple(id for id in row["sources"] if id not in ids or id == row["id"])
-            tx.put(profiles.TABLE, [{**row, "text": "", "sources": sources}])
+            tx.put(profiles.STATEMENTS, [{**row, "text": "", "sources": sources}])
 
 
 def forgotten_by(affected: Affected) -> set[str]:
@@ -247,11 +257,11 @@ def messages_told_again(
 
 def tell_again(tx: Tx, person: str, message: Message) -> None:
     """Merge what a message asked to remember into a profile once more, by rules."""
-    name, speaker_name, statements = read_merge_inputs(tx, person, message, message.expires_at)
-    inputs = RememberInputs(name, tuple(statement.text for statement in statements), told_text(message), speaker_name)
+    scene = MergeScene.read(tx, person, message, message.expires_at)
+    inputs = scene.inputs(told_text(message))
     merge = remember.offline(inputs)
     if merge:
-        keep_statements(person, name, statements, merge, message, True, inputs, message.expires_at, tx)
+        keep_statements(tx, scene, merge, inputs, is_last=True)
 
 
 def told_text(message: Message) -> str:
@@ -291,7 +301,7 @@ def messages_read_again(tx: Tx, space: str, messages: Sequence[Message]) -> tupl
         turns = {turn for place, turn in roles_by_place if place == conversation}
         has_reply = any(roles_by_place[conversation, turn] == "assistant" for turn in turns)
         near = list(messages_after(tx, space, conversation, turns, MAX_ECHOES if has_reply else NEAR))
-        rows = rows_with(tx, TABLE, space, "message_id", {message.id for message in near})
+        rows = rows_with(tx, FINDINGS, space, "message_id", {message.id for message in near})
         for message in near:
             loose = [row for row in rows if row["message_id"] == message.id and rests_on_others(row, message, ids)]
             if loose:
@@ -325,7 +335,7 @@ def rewrite_old_change(tx: Tx, row: Statement, now: datetime) -> Statement:
     message = messages[0]
     details = own_notes(message.metadata)
     new = [values for values in details["facts"] if values["holds"] != "not"]
-    text = line_of(to_found_fact(new[0])) if new else DELETED
+    text = line_of(found_fact_of(new[0])) if new else DELETED
     metadata = {**message.metadata, notes_key(message.metadata): {**details, "facts": new}}
     new_message = replace(message, content=text, metadata=metadata)
     replace_without_trace(tx, message, new_message, now)
@@ -355,7 +365,7 @@ def replace_without_trace(tx: Tx, message: Message, new_message: Message, now: d
 def remove_stored_denials(tx: Tx, row: Statement) -> None:
     """Older versions stored what a change denies as findings."""
     place = {"space": row.space, "user_id": row.user, "message_id": row.id}
-    for finding in tx.rows(TABLE, where=place):
+    for finding in tx.rows(FINDINGS, where=place):
         if finding["found"]["holds"] == "not":
             key = ("slot", "time", "conversation", "turn", "number")
-            tx.remove(TABLE, {**place, **{name: finding[name] for name in key}})
+            tx.remove(FINDINGS, {**place, **{name: finding[name] for name in key}})

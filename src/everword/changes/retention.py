@@ -26,8 +26,8 @@ from typing import Any
 from everword.changes.removal import drop_answers, lock_conversations, make_order, put_tombstones
 from everword.changes.retention_rules import EXPIRED_KINDS, KINDS, OVER, Retention, day_is_over, find_expired_topics
 from everword.errors import DamagedMessage, EverwordError
+from everword.facts.tables import CHANNEL, PEOPLE
 from everword.facts.view import LOCK
-from everword.facts.viewers import CHANNEL, PEOPLE
 from everword.follow.calls import StoreCalls
 from everword.log.access import LOCAL
 from everword.log.audit import Order, note_removal

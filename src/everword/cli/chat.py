@@ -303,7 +303,7 @@ class ChatSession:
         from everword.clock import SystemClock
         from everword.context.people import knowledge_for_viewer
         from everword.facts.rules.profile import profile_lines
-        from everword.facts.viewers import viewer_of_chat
+        from everword.facts.tables import viewer_of_chat
         from everword.ports import Tx
 
         conversation = self.conversation

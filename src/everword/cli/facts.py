@@ -89,7 +89,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     \b
     everword why f41d0c6a9be27b3155aa --user alex
     """
-    from everword.facts.tables.facts import facts_of
+    from everword.facts.tables import facts_of
     from everword.formats import dump
 
     with open_for_reading() as handle:

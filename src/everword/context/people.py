@@ -22,9 +22,17 @@ from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now
 from everword.facts.rules.profile import HEADINGS, fact_relevances, value_with_dates
 from everword.facts.rules.statements import is_said_by_facts, parse_statement
-from everword.facts.tables.facts import facts_of
-from everword.facts.tables.people import begins_with_name, name_in_statement, statements_of
-from everword.facts.viewers import FactsByPerson, hears_channel, name_for, own_name, public_name
+from everword.facts.tables import (
+    FactsByPerson,
+    begins_with_name,
+    facts_of,
+    hears_channel,
+    name_for,
+    name_in_statement,
+    own_name,
+    public_name,
+    statements_of,
+)
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import warn_of_damage
 from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement

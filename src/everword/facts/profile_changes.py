@@ -6,146 +6,194 @@ once lose nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everword.errors import NotFound
 from everword.facts import view as facts
 from everword.facts.prompts import RememberInputs, remember
+from everword.facts.rules import statements as rules
 from everword.facts.rules.statements import (
+    AuthoredMessage,
+    ParsedStatement,
     ProfileMerge,
     contradicts,
     parse_statement,
-    restore_statement,
-    rows_after_merge,
     says_same,
 )
-from everword.facts.tables import people as profiles
-from everword.facts.tables.facts import facts_of
-from everword.facts.tables.facts import put_facts as put_facts
-from everword.facts.tables.people import statements_of, weigh_across_audiences
-from everword.facts.viewers import is_channel, name_for, own_name, viewer_alone
-from everword.log import tables as log
-from everword.log.access import Viewer, may_take_back
-from everword.model import (
-    Fact,
-    Forgotten,
-    Message,
-    Statement,
+from everword.facts.tables import (
+    FORGET,
+    facts_of,
+    is_channel,
+    name_for,
+    name_in_statement,
+    own_name,
+    put_facts,
+    put_statements,
+    statements_of,
+    viewer_alone,
 )
+from everword.log.access import Viewer, is_claim, may_take_back
+from everword.log.tables import warn_of_damage
+from everword.model import Fact, Forgotten, Message, Statement
 from everword.ports import Tx
 
 
-def read_merge_inputs(
-    tx: Tx, user: str, message: Message, expires_at: datetime | None = None
-) -> tuple[str, str, list[Statement]]:
-    """A person's name, the speaker's name if it is somebody else, and the statements that a new one is merged with.
+@dataclass(frozen=True, slots=True)
+class MergeScene:
+    """What a message is merged into: the profile of a user as far as its words may move there.
 
     Those are the statements of the same speaker in the same channel, or in private: a merge rewords what it is given,
     and words must not move to where others see them, nor from one speaker to another. What expires is merged with
     nothing: else its words would outlive it, or lasting ones would go with it.
     """
-    audience = audience_of(tx, message)
-    viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, message.space, message.author)
-    name = name_for(tx, message.space, user, viewer)
-    speaker_name = "" if message.author == user else name_for(tx, message.space, message.author, viewer)
-    statements = statements_of(tx, message.space, user)
-    return (
-        name,
-        speaker_name,
-        [
+
+    user: str
+    message: Message
+    expires_at: datetime | None
+    name: str
+    speaker_name: str
+    """The speaker's name if it is somebody else."""
+    statements: Sequence[Statement]
+
+    @classmethod
+    def read(cls, tx: Tx, user: str, message: Message, expires_at: datetime | None) -> MergeScene:
+        audience = audience_of(tx, message)
+        viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, message.space, message.author)
+        name = name_for(tx, message.space, user, viewer)
+        speaker_name = "" if message.author == user else name_for(tx, message.space, message.author, viewer)
+        statements = [
             statement
-            for statement in statements
+            for statement in statements_of(tx, message.space, user)
             if (statement.audience, statement.speaker) == (audience, message.author)
             and statement.expires_at is None
             and expires_at is None
-        ],
-    )
+        ]
+        return cls(user, message, expires_at, name, speaker_name, statements)
+
+    def inputs(self, text: str, conversation: tuple[AuthoredMessage, ...] = ()) -> RememberInputs:
+        """What is asked of a model, or of the rules. Without a text, the end of the conversation is what is meant."""
+        texts = tuple(statement.text for statement in self.statements)
+        return RememberInputs(self.name, texts, text, self.speaker_name, conversation)
 
 
 def keep_statements(
-    user: str,
-    name: str,
-    known_statements: Sequence[Statement],
-    merge: ProfileMerge,
-    message: Message,
-    is_last: bool,
-    inputs: RememberInputs,
-    expires_at: datetime | None,
-    tx: Tx,
+    tx: Tx, scene: MergeScene, merge: ProfileMerge, inputs: RememberInputs, *, is_last: bool
 ) -> list[Statement] | None:
     """Store a merge if the profile has not changed since; on the last try, merge again in this transaction.
 
     What expires makes no facts, and replaces only what expires too.
     """
-    tx.lock(facts.LOCK, message.space, user)
+    message = scene.message
+    tx.lock(facts.LOCK, message.space, scene.user)
     if is_removed(tx, message):
         return []
-    _, _, current = read_merge_inputs(tx, user, message, expires_at)
-    if [statement.id for statement in current] != [statement.id for statement in known_statements]:
+    current = replace(scene, statements=MergeScene.read(tx, scene.user, message, scene.expires_at).statements)
+    ids = [statement.id for statement in current.statements]
+    if ids != [statement.id for statement in scene.statements]:
         if not is_last:
             return None
-        merge = remember.offline(replace(inputs, statements=tuple(statement.text for statement in current)))
-    # The statement that was said last wins, in whatever order the messages arrive here.
-    later = statements_after(tx, message, current)
-    replaced_numbers = tuple(number for number in merge.replaced if current[number - 1] not in later)
-    rows = rows_after_merge(
-        current,
+        merge = remember.offline(current.inputs(inputs.new, inputs.conversation))
+    later = statements_after(tx, message, current.statements)
+    others = [
+        statement
+        for statement in statements_of(tx, message.space, scene.user)
+        if statement.id not in ids and (scene.expires_at is None or statement.expires_at is not None)
+    ]
+    rows = merged_rows(tx, current, merge, later)
+    standing = [
+        put_against_others(tx, scene.name, row, later, others if row.id not in ids else ())
+        for row in rows
+        if row.active
+    ]
+    put_statements(tx, [row for row in rows if not row.active])
+    new_facts = [
+        fact
+        for row in rows
+        if message.id in row.sources and row.expires_at is None
+        for fact in facts.facts_in_statement(name_in_statement(tx, row), row, message)
+    ]
+    facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(scene.user, message, new_facts)])
+    facts.mark_command_read(tx, message)
+    return standing
+
+
+def merged_rows(tx: Tx, scene: MergeScene, merge: ProfileMerge, later: Sequence[Statement]) -> list[Statement]:
+    """The rows after a merge. The statement that was said last wins, in whatever order the messages arrive here."""
+    message = scene.message
+    replaced_numbers = tuple(number for number in merge.replaced if scene.statements[number - 1] not in later)
+    rows = rules.rows_after_merge(
+        scene.statements,
         replace(merge, replaced=replaced_numbers),
         space=message.space,
-        user=user,
+        user=scene.user,
         speaker=message.author,
         said_at=message.time,
         source=message.id,
         audience=audience_of(tx, message),
     )
-    if expires_at is not None:
-        rows = [replace(row, expires_at=expires_at) for row in rows]
-    ids = {statement.id for statement in current}
-    others = [
-        statement
-        for statement in statements_of(tx, message.space, user)
-        if statement.id not in ids and (expires_at is None or statement.expires_at is not None)
-    ]
-    standing = list[Statement]()
-    for row in (row for row in rows if row.active):
-        newer = next(
-            (
-                statement
-                for statement in later
-                if contradicts(parse_statement(name, row.text), parse_statement(name, statement.text))
-            ),
-            None,
-        )
-        if newer is not None:
-            profiles.put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
-            standing.append(newer)
-            continue
-        changes, duplicate = weigh_across_audiences(name, row, others) if row.id not in ids else ([], None)
-        profiles.put_statements(tx, [*changes, *([row] if duplicate is None else [])])
-        standing.append(duplicate or row)
-    profiles.put_statements(tx, [row for row in rows if not row.active])
-    new_facts = [
-        fact
-        for row in rows
-        if message.id in row.sources and row.expires_at is None
-        for fact in facts.facts_in_statement(profiles.name_in_statement(tx, row), row, message)
-    ]
-    facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(user, message, new_facts)])
-    facts.mark_command_read(tx, message)
-    return standing
+    return rows if scene.expires_at is None else [replace(row, expires_at=scene.expires_at) for row in rows]
+
+
+def put_against_others(
+    tx: Tx, name: str, row: Statement, later: Sequence[Statement], others: Sequence[Statement]
+) -> Statement:
+    """Store a statement with what it does to those of other audiences. Returns the one that stands: itself, one that
+    was said later and contradicts it, or one that says the same already."""
+    reading = parse_statement(name, row.text)
+    for newer in later:
+        if contradicts(reading, parse_statement(name, newer.text)):
+            put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
+            return newer
+    changes, duplicate = weigh_across_audiences(name, row, others)
+    put_statements(tx, [*changes, *([row] if duplicate is None else [])])
+    return duplicate or row
+
+
+def may_give_way(old: Statement, new: Statement) -> bool:
+    """Whether a new statement may retire an old one: by the same speaker, or if it is the person's own word against
+    what others said in the same channel. Statements of other audiences stay: if one disappeared, others would learn
+    that something was said in private."""
+    heard_both = old.audience is not None and old.audience == new.audience
+    return old.speaker == new.speaker or (not is_claim(new) and heard_both)
+
+
+def weigh_across_audiences(
+    name: str, new: Statement, others: Iterable[Statement]
+) -> tuple[list[Statement], Statement | None]:
+    """What a new statement does to those of another audience: rows to store, and the one that already says the same.
+
+    The newer one wins here, too, but no text moves to another audience: the rest of a private statement stays private.
+    """
+    new_reading = parse_statement(name, new.text)
+    rows = list[Statement]()
+    for old in (old for old in others if may_give_way(old, new)):
+        old_reading = parse_statement(name, old.text)
+        retired_row = replace(old, active=False, retired_at=new.said_at, retired_by=new.id)
+        if contradicts(old_reading, new_reading):
+            rows.append(retired_row)
+            remaining_texts = rules.facts_not_restated(old_reading, [new_reading])
+            rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(remaining_texts, 1)]
+        elif old.expires_at is not None:  # the new one stands longer, or at least is newer
+            if says_same(new_reading, old_reading):
+                rows.append(retired_row)
+        elif new.audience is None and old.speaker == new.speaker and says_same(old_reading, new_reading):
+            return [], old
+        elif new.audience is not None and says_same(new_reading, old_reading):
+            rows.append(retired_row)
+    return rows, None
 
 
 def is_removed(tx: Tx, message: Message) -> bool:
     """Whether a message was removed while something was made of it."""
-    return any(found.erased for found in tx.find_messages(message.space, ids=[message.id], damaged=log.warn_of_damage))
+    return any(found.erased for found in tx.find_messages(message.space, ids=[message.id], damaged=warn_of_damage))
 
 
 def statements_after(tx: Tx, reference: Message, statements: Sequence[Statement]) -> list[Statement]:
     """The statements that came after a message: by turn, or between conversations by time, as with facts."""
     ids = {id for statement in statements for id in statement.sources}
-    sources = tx.find_messages(reference.space, ids=sorted(ids), damaged=log.warn_of_damage) if ids else []
+    sources = tx.find_messages(reference.space, ids=sorted(ids), damaged=warn_of_damage) if ids else []
     sources_by_id = {message.id: message for message in sources}
 
     def is_after(message: Message) -> bool:
@@ -210,8 +258,8 @@ def retire_knowledge(
         message.time,
         (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant_id])),
     )
-    profiles.put_statements(tx, [request], profiles.FORGET)
-    profiles.put_statements(tx, statements)
+    put_statements(tx, [request], FORGET)
+    put_statements(tx, statements)
     put_facts(tx, retired_facts)
     facts.mark_command_read(tx, message)
     return Forgotten(message.id, tuple(statements), tuple(retired_facts))
@@ -219,29 +267,22 @@ def retire_knowledge(
 
 def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
     tx.lock(facts.LOCK, space, user)
-    every_request = statements_of(tx, space, user, kind=profiles.FORGET)
+    every_request = statements_of(tx, space, user, kind=FORGET)
     requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
-    profiles.put_statements(tx, [replace(requests[0], active=False)], profiles.FORGET)
+    put_statements(tx, [replace(requests[0], active=False)], FORGET)
     statements = statements_of(tx, space, user, active=False)
     name = own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
-    standing = [
-        (statement.speaker, parse_statement(name, statement.text))
-        for statement in statements
-        if statement.active and statement.expires_at is None
-    ]
-    retired_statements = [
-        (statement, parse_statement(name, statement.text)) for statement in statements if statement.retired_by == id
-    ]
+    standing = [(statement.speaker, parse_statement(name, statement.text)) for statement in lasting(statements)]
     restored_statements = [
-        restore_statement(statement)
-        for statement, old_reading in retired_statements
-        if not any(
-            speaker == statement.speaker
-            and (contradicts(old_reading, standing_reading) or says_same(standing_reading, old_reading))
-            for speaker, standing_reading in standing
+        rules.restore_statement(statement)
+        for statement in statements
+        if statement.retired_by == id
+        and not any(
+            speaker == statement.speaker and answers(reading, parse_statement(name, statement.text))
+            for speaker, reading in standing
         )
     ]
     all_facts = facts_of(tx, space, user)
@@ -250,23 +291,31 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
         for fact in all_facts
         if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
     ]
-    profiles.put_statements(tx, restored_statements)
+    put_statements(tx, restored_statements)
     put_facts(tx, restored_facts)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
 
 
+def answers(standing: ParsedStatement, old: ParsedStatement) -> bool:
+    """Whether a statement that stands contradicts an old one, or repeats it."""
+    return contradicts(old, standing) or says_same(standing, old)
+
+
+def lasting(statements: Iterable[Statement]) -> list[Statement]:
+    return [statement for statement in statements if statement.active and statement.expires_at is None]
+
+
 def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) -> list[Statement]:
     """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
-    statements = profiles.statements_of(tx, space, person, active=False)
+    statements = statements_of(tx, space, person, active=False)
     name = own_name(tx, space, person)
-    lasting = [statement for statement in statements if statement.active and statement.expires_at is None]
-    standing = [parse_statement(name, statement.text) for statement in lasting]
+    standing = [parse_statement(name, statement.text) for statement in lasting(statements)]
     restored = [
-        restore_statement(statement)
+        rules.restore_statement(statement)
         for statement in statements
         if not statement.active
         and statement.retired_by in retired_by
         and not any(contradicts(parse_statement(name, statement.text), reading) for reading in standing)
     ]
-    profiles.put_statements(tx, restored)
+    put_statements(tx, restored)
     return restored

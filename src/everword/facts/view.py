@@ -18,6 +18,29 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.facts.english.finder import find_facts
+from everword.facts.findings import (
+    DecidedFacts,
+    Finding,
+    PersonSlots,
+    RefusedFinding,
+    Reweigh,
+    SlotsByPerson,
+    SlotsInTransactions,
+    changes_behind,
+    changes_in,
+    drop_findings,
+    findings_of,
+    has_changes,
+    id_of,
+    keys_of_slots,
+    name_retirements,
+    record_findings,
+    record_refusals,
+    slot_of,
+    slots_denied,
+    weigh_findings,
+    with_denials,
+)
 from everword.facts.prompts import ReadingInputs, ReadingReply, RefusedInLine, RepairInputs, fact_repair, reading
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
@@ -27,43 +50,22 @@ from everword.facts.rules.profile import value_with_dates
 from everword.facts.rules.statements import matching_facts, parse_statement, target_statement
 from everword.facts.rules.third_person import first_person
 from everword.facts.rules.values import SlotFacts, has_same_value
-from everword.facts.tables.fact_changes import (
-    DecidedFacts,
-    changes_behind,
-    changes_in,
-    has_changes,
-    name_retirements,
-    slots_denied,
-    with_denials,
-)
-from everword.facts.tables.facts import facts_of, put_facts
-from everword.facts.tables.findings import (
-    Finding,
-    RefusedFinding,
-    drop_findings,
-    findings_of,
-    id_of,
-    record_refusals,
-    weigh_findings,
-)
-from everword.facts.tables.people import (
+from everword.facts.tables import (
     DENIAL,
     FORGET,
+    facts_of,
+    is_channel,
     name_in_statement,
+    names_in_context,
     note_people,
+    own_name,
+    put_facts,
     put_name,
-    retire_contradicted_statements,
+    put_statements,
     statements_in,
     statements_of,
+    viewer_alone,
 )
-from everword.facts.tables.person_slots import (
-    PersonSlots,
-    Reweigh,
-    SlotsByPerson,
-    SlotsInTransactions,
-    record_findings,
-)
-from everword.facts.viewers import is_channel, names_in_context, own_name, viewer_alone
 from everword.follow.ask import TaskRunner
 from everword.follow.faults import set_aside_rows
 from everword.follow.view import Run, SaveResult
@@ -478,6 +480,41 @@ def weigh_slots(
     for fact in (fact for fact in public_facts if fact.key == "name" and fact.subject is None):
         put_name(tx, space, person, "alias", fact.value, fact.said_at)
     return all_actions
+
+
+def retire_contradicted_statements(
+    tx: Tx, space: str, person: str, retired_facts: Sequence[Fact], when: datetime
+) -> None:
+    """Retire the statements that say the same as facts that were retired: the speaker's newer word wins, whether it
+    came as a statement or as a fact."""
+    if not retired_facts:
+        return
+    candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
+    if not candidates:
+        return
+    active_senses = {
+        fact_sense(fact)
+        for category, keys in keys_of_slots({slot_of(fact) for fact in retired_facts})
+        for fact in facts_of(tx, space, person, category=category, key=keys)
+        if fact.active
+    }
+    lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
+    put_statements(
+        tx,
+        [
+            replace(statement, active=False, retired_at=when, retired_by=retired_facts[0].retired_by)
+            for statement in candidates
+            if any(
+                (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost_senses
+                for fact in parse_statement(name_in_statement(tx, statement), statement.text).facts
+            )
+        ],
+    )
+
+
+def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
+    """Who said a fact, and what it says."""
+    return fact.speaker, fact.category, fact.key, fact.value.casefold()
 
 
 def weigh_slot(

@@ -21,10 +21,16 @@ from everword.errors import InvalidInput, StoreError
 from everword.facts.prompts import CommandInputs, command
 from everword.facts.rules.commands import Command, is_addressed, may_be_command
 from everword.facts.rules.statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
-from everword.facts.tables.facts import facts_of
-from everword.facts.tables.people import ids_repeated, members_known_to, note_repeated
+from everword.facts.tables import (
+    facts_of,
+    ids_repeated,
+    members_known_to,
+    name_for,
+    names_in_context,
+    note_repeated,
+    viewer_of_chat,
+)
 from everword.facts.view import FactsView, command_of
-from everword.facts.viewers import name_for, names_in_context, viewer_of_chat
 from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log

@@ -17,26 +17,27 @@ from functools import partial
 import numpy as np
 
 from everword.errors import EmbedderError, InvalidInput, NotFound
+from everword.facts import tables as profiles
 from everword.facts import view
+from everword.facts.findings import (
+    DELETED,
+    change_metadata,
+    decided_facts,
+    denied_ids,
+    facts_in_slots,
+    found_fact_of,
+    ids_saying,
+    line_of,
+    put_change,
+    refusals_of,
+    slot_of,
+)
 from everword.facts.profile_changes import restore_statements
 from everword.facts.rules import deciding
 from everword.facts.rules.deciding import MAX_VALUE, facts_now, refusal, tidy_fact
 from everword.facts.rules.keys import MAX_KEY, is_in_category
 from everword.facts.rules.profile import fact_relevances, fact_text, shared_words
-from everword.facts.tables import people as profiles
-from everword.facts.tables.fact_changes import (
-    DELETED,
-    change_metadata,
-    decided_facts,
-    denied_ids,
-    ids_saying,
-    line_of,
-    put_change,
-    to_found_fact,
-)
-from everword.facts.tables.facts import fact_with_id, facts_in, facts_of
-from everword.facts.tables.findings import facts_in_slots, refusals_of, slot_of
-from everword.facts.viewers import viewer_alone
+from everword.facts.tables import facts_in, facts_of, viewer_alone
 from everword.log import rules
 from everword.log.access import channels_of, may_take_back
 from everword.log.operations import operation
@@ -272,7 +273,7 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     """Keep a change, and weigh what follows from it."""
     space = message.space
     tx.lock(view.LOCK, space, person)
-    new_facts = map(to_found_fact, own_notes(message.metadata)["facts"])
+    new_facts = map(found_fact_of, own_notes(message.metadata)["facts"])
     slots = {slot_of(tidy_fact(fact)) for fact in new_facts} | ({slot_of(old)} if old is not None else set())
     before = {fact.id: fact for fact in facts_in_slots(tx, space, person, slots)}
     if old is not None and not (old.id in before and before[old.id].active):
@@ -314,10 +315,10 @@ def statements_of_change(tx: Tx, space: str, person: str, id: str, asker: str | 
 
 
 def find_fact(tx: Tx, space: str, person: str, id: str) -> Fact:
-    fact = fact_with_id(tx, space, person, id)
-    if fact is None:
+    facts = facts_of(tx, space, person, id=id)
+    if not facts:
         raise missing_fact(space, person, id)
-    return fact
+    return facts[0]
 
 
 def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:

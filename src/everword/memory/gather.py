@@ -17,8 +17,7 @@ from everword.context.build import assemble, head_of, room_beside
 from everword.context.prompt import instructions, whole_instructions
 from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
-from everword.facts.tables.facts import active_facts_by_person
-from everword.facts.viewers import names_in_context, viewer_alone
+from everword.facts.tables import active_facts_by_person, names_in_context, viewer_alone
 from everword.follow.task import TaskMessage
 from everword.held.overlay import KnownTx
 from everword.held.queue import HeldConversation, fits

@@ -20,8 +20,7 @@ from typing import Any, Literal
 
 from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.errors import NotFound
-from everword.facts.tables.people import KINDS, SAID
-from everword.facts.viewers import PEOPLE, names_in_context, told_name
+from everword.facts.tables import KINDS, PEOPLE, SAID, names_in_context, told_name
 from everword.log.access import ConversationScope, Viewer
 from everword.log.tables import warn_of_damage
 from everword.memory.conversation_topics import build_topic

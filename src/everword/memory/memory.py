@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from everword.errors import NotSettled
-from everword.facts.viewers import viewer_alone
+from everword.facts.tables import viewer_alone
 from everword.log.access import Access, Viewer, scope_for
 from everword.log.operations import Operation, operation
 from everword.memory.conversation import AsyncConversation, ConversationFace

@@ -13,7 +13,7 @@ from everword.changes.moves import apply_plan, documents_of, step_conversations
 from everword.changes.removal import OF_PEOPLE, lock_conversations, make_order
 from everword.changes.removed_knowledge import facts_resting_on
 from everword.errors import Forbidden, InvalidInput, NotFound
-from everword.facts.tables.facts import facts_of
+from everword.facts.tables import facts_of
 from everword.log import rules
 from everword.log.access import scope_for
 from everword.log.audit import Order

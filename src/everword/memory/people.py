@@ -16,20 +16,19 @@ from typing import Any
 
 from everword.context import people as knowing
 from everword.errors import EmbedderError, Forbidden, InvalidInput, NotFound
+from everword.facts import tables as profiles
 from everword.facts.profile_changes import (
+    MergeScene,
     forgettable_knowledge,
     keep_statements,
-    read_merge_inputs,
     restore_knowledge,
     retire_knowledge,
 )
-from everword.facts.prompts import ForgetInputs, RememberInputs, forget, remember
+from everword.facts.prompts import ForgetInputs, forget, remember
 from everword.facts.rules.statements import AuthoredMessage, matching_facts, parse_statement, target_statement
 from everword.facts.rules.third_person import statements_about
-from everword.facts.tables import people as profiles
-from everword.facts.tables.facts import put_facts as put_facts
+from everword.facts.tables import own_name, viewer_alone
 from everword.facts.view import FactsView
-from everword.facts.viewers import own_name, viewer_alone
 from everword.log import rules
 from everword.log.access import Access, Viewer
 from everword.log.operations import operation
@@ -240,15 +239,13 @@ async def merge_statement(
     """
     end = first_expiry(expires_at, message.expires_at)
     for is_last in (False,) * TRIES + (True,):
-        name, speaker_name, statements = await runtime.read(lambda tx: read_merge_inputs(tx, user, message, end))
-        inputs = RememberInputs(
-            name, tuple(statement.text for statement in statements), text, speaker_name, conversation
-        )
+        scene = await runtime.read(lambda tx: MergeScene.read(tx, user, message, end))
+        inputs = scene.inputs(text, conversation)
         merge = remember.offline(inputs) if is_last else (await runtime.tasks.ask(remember, inputs)).reply
         if not merge:
             return []
         standing = await runtime.write(
-            partial(keep_statements, user, name, statements, merge, message, is_last, inputs, end)
+            partial(keep_statements, scene=scene, merge=merge, inputs=inputs, is_last=is_last)
         )
         if standing is not None:
             runtime.wake()

@@ -15,12 +15,12 @@ from datetime import date
 
 from everword.context.people import facts_for_viewer
 from everword.errors import EmbedderError, InvalidInput, NotFound, ScopeError
+from everword.facts.findings import COMMANDS
 from everword.facts.prompts import AskInputs, AskReply, Line
 from everword.facts.prompts import ask as ask_task
 from everword.facts.rules.profile import value_with_dates
-from everword.facts.tables.fact_changes import COMMANDS
+from everword.facts.tables import is_channel, name_for, names_in_context
 from everword.facts.view import command_of
-from everword.facts.viewers import is_channel, name_for, names_in_context
 from everword.log import rules
 from everword.log.access import Viewer, is_claim
 from everword.log.operations import operation

@@ -17,7 +17,7 @@ from typing import Any
 from everword.changes.edits import store_version
 from everword.changes.removal import lock_conversations, make_order
 from everword.changes.removed_knowledge import statements_resting_on, tell_again, withdraw_knowledge
-from everword.facts.tables import people as profiles
+from everword.facts import tables as profiles
 from everword.facts.view import command_of
 from everword.follow.view import View
 from everword.log import audit, rules

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.errors import Forbidden
-from everword.facts.viewers import hears_channel
+from everword.facts.tables import hears_channel
 from everword.log.access import PROGRAM, Access, Viewer
 from everword.log.operations import Operation
 from everword.log.rules import check_items

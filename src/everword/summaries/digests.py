@@ -26,9 +26,8 @@ from typing import Any
 from cachetools import TTLCache
 
 from everword.facts.rules.statements import matching_statements
-from everword.facts.tables.people import FORGET, statements_of
+from everword.facts.tables import FORGET, PEOPLE, public_name, statements_of
 from everword.facts.view import command_of
-from everword.facts.viewers import PEOPLE, public_name
 from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.calls import StoreCalls
 from everword.follow.claiming import FlightKey, FlightResult, SingleFlight, WaitLimit

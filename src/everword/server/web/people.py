@@ -13,8 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from everword.facts.tables.facts import former_facts_of
-from everword.facts.viewers import channels_spoken_in
+from everword.facts.tables import channels_spoken_in, facts_of
 from everword.log.access import Viewer, channels_of
 from everword.log.rules import parse_expiry
 from everword.memory.inspection import days_of, names_of_authors, page_of_people
@@ -75,7 +74,8 @@ async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> lis
 
 async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dict[FactSlot, list[Fact]]:
     """What was known of a person before, by category, key and subject, the newest first."""
-    former = await caller.memory.runtime.read(lambda tx: former_facts_of(tx, caller.space, user))
+    facts = await caller.memory.runtime.read(lambda tx: facts_of(tx, caller.space, user))
+    former = [fact for fact in facts if not fact.active]
     visible = await caller.memory.visible_facts(caller.space, former)
     values: dict[FactSlot, list[Fact]] = {}
     for fact in sorted(visible, key=lambda fact: fact.said_at, reverse=True):
