@@ -451,7 +451,7 @@ def weigh_slots(
     known_slots = known_slots or PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
     changes = statements_of(tx, space, person, kind=DENIAL) if is_changed_by_hand else []
-    changed_facts: dict[str, Fact] = {}
+    changed_facts: list[Fact] = []
     all_actions: list[rules.Action] = []
     for slot, weighing in slots.items():
         slot_facts = known_slots.facts(slot)
@@ -464,22 +464,29 @@ def weigh_slots(
             change_ids = changes_behind(tx, space, person, facts.values()) if is_changed_by_hand else frozenset()
             for fact in name_retirements(facts, change_ids).values():
                 slot_facts.put(fact)
-        for id, fact_before in facts_before.items():
-            fact_now = slot_facts.by_id.get(id)
-            if fact_now is None:
-                tx.remove("facts", {"space": space, "user_id": person, "id": id})
-            elif fact_now != fact_before:
-                changed_facts[id] = fact_now
-    put_facts(tx, changed_facts.values())
-    retired_facts = [fact for fact in changed_facts.values() if not fact.active]
+        changed_facts += changes_since(tx, space, person, facts_before, slot_facts)
+    put_facts(tx, changed_facts)
+    retired_facts = [fact for fact in changed_facts if not fact.active]
     retire_contradicted_statements(tx, space, person, retired_facts, when)
-    # A name is public only if the person said it themselves in a channel.
-    public_facts = [
-        fact for fact in changed_facts.values() if fact.active and fact.audience is not None and not is_claim(fact)
-    ]
-    for fact in (fact for fact in public_facts if fact.key == "name" and fact.subject is None):
+    for fact in filter(is_public_name, changed_facts):
         put_name(tx, space, person, "alias", fact.value, fact.said_at)
     return all_actions
+
+
+def changes_since(
+    tx: Tx, space: str, person: str, facts_before: Mapping[str, Fact | None], slot_facts: SlotFacts
+) -> list[Fact]:
+    """The facts of a slot that are not as they were before; those that are gone are removed."""
+    for id in facts_before.keys() - slot_facts.by_id.keys():
+        tx.remove("facts", {"space": space, "user_id": person, "id": id})
+    facts = [(fact_before, slot_facts.by_id.get(id)) for id, fact_before in facts_before.items()]
+    return [fact for fact_before, fact in facts if fact is not None and fact != fact_before]
+
+
+def is_public_name(fact: Fact) -> bool:
+    """Whether a fact is a name that may be used in public: the person said it themselves in a channel."""
+    is_own_name = fact.key == "name" and fact.subject is None and not is_claim(fact)
+    return is_own_name and fact.active and fact.audience is not None
 
 
 def retire_contradicted_statements(

@@ -330,6 +330,35 @@ _COMPLEMENTS = frozenset({"what", "how", "why"})
 
 def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
+    text = _order_statement(sentence)
+    if _STATEMENT_CLAUSES.unreal_lead.match(text):
+        return
+    own = match_speaker(text)
+    first = own.end() if own else 0
+    condition = _STATEMENT_CLAUSES.condition.match(text)
+    joint = condition[0].casefold() if condition else ""
+    start = 0
+    cuts = [cut for cut in _STATEMENT_CLAUSES.cut.finditer(text, first) if not _belongs_together(text, cut.start())]
+    for cut in cuts:
+        dependent = (cut["sub"] or "").strip(" ,").casefold()
+        is_broken = cut["broken"] is not None or dependent in _COMPLEMENTS
+        if not is_broken:
+            yield from _statement_clause(text[start : cut.start()], joint, is_before_dependent=bool(cut["sub"]))
+        start = cut.end()
+        joint = "…" if is_broken else dependent
+    yield from _statement_clause(text[start:], joint, is_before_dependent=False)
+
+
+def _statement_clause(unit: str, joint: str, *, is_before_dependent: bool) -> Iterator[tuple[str, bool]]:
+    """A clause that follows a joint, if it states something, and whether it depends on another."""
+    if unit.strip() and (not joint or joint in WORDS.FACTIVE_JOINTS):
+        unit = _drop_open_end(unit.rstrip(" ,"), is_before_dependent)
+        unit = _strip_talk(unit.strip(" ,"))
+        yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
+
+
+def _order_statement(sentence: str) -> str:
+    """A sentence with short forms written out, without talk, its main clause first."""
     text = expand_short_forms(_STATEMENT_CLAUSES.brackets.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _STATEMENT_CLAUSES.short_day.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
     text = _strip_talk(_STATEMENT_CLAUSES.wanna.sub("want to", text))
@@ -342,26 +371,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     time_lead = _STATEMENT_CLAUSES.time_first.match(text)
     if time_lead and _STATEMENT_CLAUSES.time_hint.search(time_lead[1]):
         text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
-    own = match_speaker(text)
-    first = own.end() if own else 0
-    start = 0
-    if _STATEMENT_CLAUSES.unreal_lead.match(text):
-        return
-    condition = _STATEMENT_CLAUSES.condition.match(text)
-    joint = condition[0].casefold() if condition else ""
-    cuts = [cut for cut in _STATEMENT_CLAUSES.cut.finditer(text, first) if not _belongs_together(text, cut.start())]
-    for cut in (*cuts, None):
-        unit = text[start : cut.start()] if cut else text[start:]
-        is_broken = cut is not None and cut["broken"] is not None
-        is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
-        if unit.strip() and not is_broken and (not joint or joint in WORDS.FACTIVE_JOINTS):
-            unit = _drop_open_end(unit.rstrip(" ,"), bool(cut and cut["sub"]))
-            unit = _strip_talk(unit.strip(" ,"))
-            yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
-        if cut is None:
-            break
-        start = cut.end()
-        joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+    return text
 
 
 def _drop_open_end(unit: str, is_before_dependent: bool) -> str:

@@ -150,26 +150,36 @@ def _instruction(text: str) -> Iterator[FoundFact]:
     if nick and (given_name := name(text[nick.end() :])):
         yield FoundFact("identity", "nickname", given_name, 0.9, 0.8)
         return
-    is_standing = bool(_INSTRUCTIONS.for_good_after.search(text))
+    text, is_standing = _strip_for_good(text)
+    call = _INSTRUCTIONS.call_me.match(text)
+    if call:
+        yield from _call_me(text[call.end() :])
+        return
+    always = _INSTRUCTIONS.always.match(text)
+    frequency = always or _INSTRUCTIONS.never.match(text)
+    order = text[frequency.end() :] if frequency else text
+    if len(order.split()) > _LONGEST:
+        return
+    if frequency is None:
+        yield from _order(text, is_standing)
+    elif _INSTRUCTIONS.order.match(order):
+        yield _rule(text, order, "always" if always else "never")
+
+
+def _strip_for_good(text: str) -> tuple[str, bool]:
+    """An order without what says that it is meant for good, and whether something says so."""
+    is_standing = _INSTRUCTIONS.for_good_after.search(text) is not None
     text = _INSTRUCTIONS.for_good_after.sub("", text)
     for _ in range(3):
         text = _INSTRUCTIONS.lead.sub("", text)
         for_good = _INSTRUCTIONS.for_good.match(text)
         is_standing = is_standing or for_good is not None
         text = text[for_good.end() :] if for_good else text
-    call = _INSTRUCTIONS.call_me.match(text)
-    if call:
-        yield from _call_me(text[call.end() :])
-        return
-    always = _INSTRUCTIONS.always.match(text)
-    never = _INSTRUCTIONS.never.match(text)
-    order = text[(always or never).end() :] if always or never else text  # type: ignore[union-attr]
-    if len(order.split()) > _LONGEST:
-        return
-    if always or never:
-        if _INSTRUCTIONS.order.match(order):
-            yield _rule(text, order, "never" if never else "always")
-        return
+    return text, is_standing
+
+
+def _order(text: str, is_standing: bool) -> Iterator[FoundFact]:
+    """An order that does not say "always" or "never", if it is meant for good."""
     negation = _INSTRUCTIONS.not_word.match(text)
     body = text[negation.end() :] if negation else text
     topic = _topic(body)

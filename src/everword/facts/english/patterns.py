@@ -114,7 +114,10 @@ def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[Fact
     if kind and not (name_of and kind in _PARTS_OF_NAMES):
         yield from name_readings(kind, value[called.end() :] if called else value)
         return
-    key = normalise_key("identity", attribute)
+    yield from _identity_readings(normalise_key("identity", attribute), attribute, value, clause)
+
+
+def _identity_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
     if key in _NAME_KEYS and attribute != "middle name":
         given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
         if given_name and not (clause.holds == "not" and given_name.islower()):

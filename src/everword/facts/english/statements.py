@@ -52,31 +52,35 @@ def is_unclear(unit: str) -> bool:
 
 def _points_away(unit: str) -> bool:
     """Whether a clause points at somebody or something that it does not name."""
-    for pointer in _CLARITY.pointer.finditer(unit):
-        word = pointer[0].casefold()
-        if word in ("he", "she", "him", "his", "her"):
-            is_named = _CLARITY.person.search(unit, 0, pointer.start()) is not None
-        elif word in ("they", "them", "their"):
-            is_named = _CLARITY.several.search(unit, 0, pointer.start()) is not None and not unit[
-                : pointer.start()
-            ].endswith("of ")
-        elif word in ("it", "its"):
-            is_new = _CLARITY.new_thing.search(unit, 0, pointer.start()) is not None
-            is_named = is_new and not _CLARITY.about.search(unit[: pointer.start()])
-        elif word == "that":
-            is_relative = _CLARITY.relative.match(unit, pointer.end()) is not None
-            is_named = is_relative and not _CLARITY.points_back.search(unit[: pointer.start()])
-        elif word == "this":
-            is_named = _CLARITY.this_time.match(unit, pointer.end()) is not None
-        elif word in ("those", "such"):
-            is_named = _CLARITY.those_who.match(unit, pointer.end()) is not None
-        elif word == "one":
-            is_named = _CLARITY.one_of.match(unit, pointer.end()) is not None
-        else:
-            is_named = False
-        if not is_named:
-            return True
-    return False
+    return any(not _is_named(unit, pointer) for pointer in _CLARITY.pointer.finditer(unit))
+
+
+_NAMED_BEFORE = {"he she him his her": "person", "they them their": "several", "it its": "new_thing"}
+_NAMED_AFTER = {"that": "relative", "this": "this_time", "those such": "those_who", "one": "one_of"}
+_NAMED_BY = {
+    word: (pattern, is_before)
+    for patterns, is_before in ((_NAMED_BEFORE, True), (_NAMED_AFTER, False))
+    for words, pattern in patterns.items()
+    for word in words.split()
+}
+"""The pattern of what a pointer may mean, and whether it stands before it."""
+
+
+def _is_named(unit: str, pointer: re.Match[str]) -> bool:
+    """Whether a clause names what a word in it points at."""
+    word = pointer[0].casefold()
+    pattern, is_before = _NAMED_BY.get(word, ("", False))
+    before = unit[: pointer.start()]
+    if not pattern:
+        return False
+    meant = _CLARITY[pattern].search(before) if is_before else _CLARITY[pattern].match(unit, pointer.end())
+    if meant is None:
+        return False
+    if pattern == "several":
+        return not before.endswith("of ")
+    if pattern == "new_thing":
+        return not _CLARITY.about.search(before)
+    return pattern != "relative" or not _CLARITY.points_back.search(before)
 
 
 _TELLING = Patterns("telling", DATA, WORDS)
@@ -101,6 +105,12 @@ def tells_of_life(predicate: Predicate) -> bool:
         return False
     if predicate.verb in ("am", "are", "was", "were", "been"):
         return _tells_of_state(predicate)
+    return _tells_of_deed(predicate)
+
+
+def _tells_of_deed(predicate: Predicate) -> bool:
+    """Whether what somebody did, does or has is more than a feeling, and is named."""
+    action = f"{predicate.verb} {predicate.rest}"
     is_feeling = (
         _TELLING.be.match(predicate.text) and _TELLING.feeling.match(action) and not _TELLING.lasting.match(action)
     )

@@ -317,17 +317,22 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     if new.retracts or _is_over(new, message):
         return _retire_values(mention, active, same_key)
     match = next((fact for fact in active if has_same_value(fact, new)), None)
-    if new.echo:
-        if match is None:
-            return [Action("ignore", "it only repeats what the assistant said or was shown")]
+    if new.echo and match is None:
+        return [Action("ignore", "it only repeats what the assistant said or was shown")]
+    if new.echo and match is not None:
         return [Action("confirm", "repeated after the assistant: nothing is raised", (_add_source(match, message),))]
-    actions = _retire_opposites(mention, earlier)
+    return [*_retire_opposites(mention, earlier), _decide_value(mention, match, active)]
+
+
+def _decide_value(mention: _Mention, match: Fact | None, active: Sequence[Fact]) -> Action:
+    """The action on a value: it is known, takes the place of others, or is one more."""
+    new = mention.fact
     if match is not None:
-        return [*actions, _confirm(mention, match, active)]
+        return _confirm(mention, match, active)
     rivals = [fact for fact in active if _is_rival(fact, new)]
     if rivals or not holds_several_values(new.category, new.key):
-        return [*actions, _decide_single_value(mention, rivals)]
-    return [*actions, _decide_further_value(mention, active)]
+        return _decide_single_value(mention, rivals)
+    return _decide_further_value(mention, active)
 
 
 def _is_rival(fact: Fact, new: FoundFact) -> bool:

@@ -418,21 +418,14 @@ def matching_facts(facts: Sequence[Fact], request: str, *, name: str = "") -> li
     if means_everything(request, name):
         return []
     target = _ForgetTarget.of(name, request)
-    exact = [
-        fact for fact in active if any(_matches_exactly(fact, target_fact) for target_fact in target.statement.facts)
-    ]
+    exact = [*filter(target.is_fact, active)]
     if exact:
         return exact
     if target.asked_key is not None:
-        return [fact for fact in active if target.names_key(fact)]
+        return [*filter(target.names_key, active)]
     if target.statement.facts and not target.topical:
-        return [
-            fact
-            for fact in active
-            if any(_matches_loosely(fact, target_fact) for target_fact in target.statement.facts)
-        ]
-    within = [fact for fact in active if target.terms and target.terms <= _terms(fact) and target.may_be_of(fact)]
-    return within or [fact for fact in active if target.names_key(fact)]
+        return [*filter(target.is_within_fact, active)]
+    return [*filter(target.has_terms_in, active)] or [*filter(target.names_key, active)]
 
 
 def target_statement(name: str, request: str) -> str:
@@ -505,9 +498,24 @@ class _ForgetTarget:
 
     def is_key_of(self, candidate: ParsedStatement) -> bool:
         """Whether this only names the key of a fact in a statement: "my birthday"."""
-        return any(fact.subject is None and self._is_key(fact) for fact in candidate.facts)
+        return any(map(self.names_key, candidate.facts))
 
-    def names_key(self, fact: Fact) -> bool:
+    def is_fact(self, fact: Fact) -> bool:
+        """Whether a fact says exactly this."""
+        own_facts = self.statement.facts
+        return any(_place(fact) == _place(own_fact) and has_same_value(fact, own_fact) for own_fact in own_facts)
+
+    def is_within_fact(self, fact: Fact) -> bool:
+        """Whether a fact of the same key says this and more."""
+        own_facts = self.statement.facts
+        return any(_place(fact) == _place(own_fact) and {*sense(own_fact)} <= {*sense(fact)} for own_fact in own_facts)
+
+    def has_terms_in(self, fact: Fact) -> bool:
+        """Whether a fact of the person meant has all the content words."""
+        fact_terms = analyse(f"{fact.subject or ''} {fact.key} {fact.value}", "en").terms
+        return bool(self.terms) and self.terms.issubset(fact_terms) and self.may_be_of(fact)
+
+    def names_key(self, fact: FoundFact | Fact) -> bool:
         return fact.subject is None and self._is_key(fact)
 
     def _is_key(self, fact: FoundFact | Fact) -> bool:
@@ -559,15 +567,3 @@ def _is_within(other: FoundFact, fact: FoundFact) -> bool:
 
 def _place(fact: FoundFact | Fact) -> tuple[object, ...]:
     return fact.subject and fold(fact.subject), fact.category, fact.key, isinstance(fact, FoundFact) and fact.retracts
-
-
-def _matches_exactly(fact: Fact, target_fact: FoundFact) -> bool:
-    return _place(fact) == _place(target_fact) and has_same_value(fact, target_fact)
-
-
-def _matches_loosely(fact: Fact, target_fact: FoundFact) -> bool:
-    return _place(fact) == _place(target_fact) and set(sense(target_fact)) <= set(sense(fact))
-
-
-def _terms(fact: Fact) -> frozenset[str]:
-    return frozenset(analyse(f"{fact.subject or ''} {fact.key} {fact.value}", "en").terms)

@@ -75,31 +75,41 @@ def retell_predicate(predicate: str) -> Predicate | None:
     verb = _RETELLING.word.match(predicate)
     if verb is None or verb[0].casefold() in WORDS.POSSIBLE:
         return None
-    first = verb[0].casefold()
     rest = _strip_adverbs(predicate[verb.end() :].lstrip())
-    if first in ("am", "are", "was", "were", "have", "had"):
-        inner_habit = _RETELLING.kept_adverbs.match(rest)  # "am still looking", "have always had"
-        adverb += inner_habit[0] if inner_habit else ""
-        rest = _strip_adverbs(rest[inner_habit.end() :]) if inner_habit else rest
-    if first in ("am", "are", "was", "were"):
+    is_helper = verb[0].casefold() in ("am", "are", "was", "were", "have", "had")
+    return _retell_helper(verb[0], adverb, rest) if is_helper else _retell_verb(verb[0], adverb, rest)
+
+
+def _retell_helper(verb: str, adverb: str, rest: str) -> Predicate | None:
+    """What follows "I", from a form of "be" on, or from "have" and a participle: "am still looking"."""
+    first = verb.casefold()
+    inner_habit = _RETELLING.kept_adverbs.match(rest)
+    if inner_habit:
+        adverb += inner_habit[0]
+        rest = _strip_adverbs(rest[inner_habit.end() :])
+    participle = rest.partition(" ")[0].casefold()
+    if first not in ("have", "had"):
         is_progressive = re.match(r"[a-z]{2,}ing\b", rest, re.IGNORECASE) and first in ("am", "are")
         tense: Tense = "progressive" if is_progressive else "past" if first.startswith("w") else "present"
-        main = rest if is_progressive or is_participle(rest.partition(" ")[0]) else f"{first} {rest}"
+        main = rest if is_progressive or is_participle(participle) else f"{first} {rest}"
         return _build(f"{form_after_name(first)} {adverb}{rest}", tense, main)
-    if first in ("have", "had"):
-        participle = rest.partition(" ")[0].casefold()
-        if is_participle(participle):
-            begins = "has" if first == "have" else "had"
-            main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
-            return _build(f"{begins} {adverb}{rest}", "perfect", main)
+    if is_participle(participle):
+        begins = "has" if first == "have" else "had"
+        main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
+        return _build(f"{begins} {adverb}{rest}", "perfect", main)
+    return _retell_verb(verb, adverb, rest)
+
+
+def _retell_verb(verb: str, adverb: str, rest: str) -> Predicate | None:
+    first = verb.casefold()
     reads = first == "read" and _RETELLING.reads.match(rest) is not None
     if (first in SAME_IN_THE_PAST and not adverb and not reads) or is_past(first):
         adverb = "" if adverb.casefold().strip() == "still" else adverb
-        return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
+        return _build(f"{adverb}{verb} {rest}", "past", f"{verb} {rest}")
     if first in SAME_IN_THE_PAST:
-        return _build(f"{adverb}{verb[0]}s {rest}", "present", f"{verb[0]} {rest}")
-    told = _RETELLING.second_verb.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
-    return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
+        return _build(f"{adverb}{verb}s {rest}", "present", f"{verb} {rest}")
+    rest_told = _RETELLING.second_verb.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
+    return _build(f"{adverb}{form_after_name(verb)} {rest_told}", "present", f"{verb} {rest}")
 
 
 def is_participle(word: str) -> bool:
