@@ -22,9 +22,14 @@ from everword.facts.rules.deciding import (
     refusal,
     remaining_confidence,
 )
-from everword.facts.rules.keys import holds_several_values
+from everword.facts.rules.keys_and_values import (
+    fold,
+    has_same_value,
+    holds_several_values,
+    says_nearly_the_same,
+    without_answered_claims,
+)
 from everword.facts.rules.profile import profile_lines
-from everword.facts.rules.values import fold, has_same_value, says_nearly_the_same, without_answered_claims
 from everword.model import Fact, FoundFact, Holds, Message
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.facts.rules.keys import (
+from everword.facts.rules.keys_and_values import (
     MAX_KEY,
     category_of,
     find_home,

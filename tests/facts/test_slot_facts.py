@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.facts.rules.deciding import decide
-from everword.facts.rules.values import FEW, ConnectedValues, SlotFacts, is_compared_by_words
+from everword.facts.rules.keys_and_values import FEW, ConnectedValues, SlotFacts, is_compared_by_words
 from everword.model import Fact, FactCategory, FoundFact, Message
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -31,7 +31,7 @@ from weakref import WeakKeyDictionary, ref
 
 from everword.errors import StoreError
 from everword.facts.rules import deciding as rules
-from everword.facts.rules.values import ConnectedValues, SlotFacts, fold, has_same_value, is_compared_by_words
+from everword.facts.rules.keys_and_values import ConnectedValues, SlotFacts, fold, has_same_value, is_compared_by_words
 from everword.facts.tables import (
     CHANGE,
     CHANGES,

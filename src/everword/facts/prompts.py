@@ -39,7 +39,7 @@ from everword.facts.english.finder import complete_answer, find_facts, is_echo, 
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from everword.facts.rules.deciding import refusal, tidy_fact
 from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time
-from everword.facts.rules.keys import category_of
+from everword.facts.rules.keys_and_values import category_of
 from everword.facts.rules.statements import (
     AuthoredMessage,
     ProfileMerge,

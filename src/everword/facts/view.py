@@ -45,11 +45,10 @@ from everword.facts.prompts import ReadingInputs, ReadingReply, RefusedInLine, R
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
 from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
-from everword.facts.rules.keys import holds_several_values, is_known
+from everword.facts.rules.keys_and_values import SlotFacts, has_same_value, holds_several_values, is_known
 from everword.facts.rules.profile import value_with_dates
 from everword.facts.rules.statements import matching_facts, parse_statement, target_statement
 from everword.facts.rules.third_person import first_person
-from everword.facts.rules.values import SlotFacts, has_same_value
 from everword.facts.tables import (
     DENIAL,
     FORGET,

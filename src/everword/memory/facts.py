@@ -35,7 +35,7 @@ from everword.facts.findings import (
 from everword.facts.profile_changes import restore_statements
 from everword.facts.rules import deciding
 from everword.facts.rules.deciding import MAX_VALUE, facts_now, refusal, tidy_fact
-from everword.facts.rules.keys import MAX_KEY, is_in_category
+from everword.facts.rules.keys_and_values import MAX_KEY, is_in_category
 from everword.facts.rules.profile import fact_relevances, fact_text, shared_words
 from everword.facts.tables import facts_in, facts_of, viewer_alone
 from everword.log import rules

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from everword.facts.english import DATA, WORDS
 from everword.facts.english.clauses import Clause
 from everword.facts.english.values import animals, company, condition, languages, name, place, thing, things, trade
-from everword.facts.rules.keys import normalise_key
+from everword.facts.rules.keys_and_values import normalise_key
 from everword.model import FactCategory
 from everword.text.dates import strip_final_time
 from everword.text.english import BELIEFS, CONDITION_ADJECTIVES, DEMONYMS, DIETS, PROGRAMMING, RELATIONS, species

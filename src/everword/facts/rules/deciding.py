@@ -25,14 +25,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from everword.facts.rules.keys import find_home, holds_several_values, home_of_planned
-from everword.facts.rules.values import (
+from everword.facts.rules.keys_and_values import (
     UNDONE_BY,
     excludes_value,
+    find_home,
     fold,
     fuller_value,
     has_same_subject,
     has_same_value,
+    holds_several_values,
+    home_of_planned,
     is_answered,
     is_same_name,
     says_nearly_the_same,

@@ -15,7 +15,7 @@ from datetime import date, datetime
 
 from everword.facts.english import WORDS
 from everword.facts.english.finder import stated_text, states_something
-from everword.facts.rules.keys import holds_several_values
+from everword.facts.rules.keys_and_values import holds_several_values
 from everword.model import FactRefusal, FoundFact, Role
 from everword.text.dates import TimeSpan, parse_times, spans
 from everword.text.english import RELATIONS, species

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.facts.rules.keys import keys_named
+from everword.facts.rules.keys_and_values import keys_named
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact
 from everword.recall.rules.selection import rarity, relevance
