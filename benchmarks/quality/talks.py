@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from everword.bench.tokens import Transcript, read_transcript
+from everword.bench import Transcript, read_transcript
 from everword.errors import ImportFailed, InvalidInput
 from quality import datasets
 

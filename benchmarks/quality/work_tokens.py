@@ -19,7 +19,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from everword.bench.tokens import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
+from everword.bench import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
 from everword.config import Settings
 from everword.facts.prompts import numbered_lines
 from everword.follow.ask import ASKED
@@ -27,7 +27,7 @@ from everword.memory.memory import MemoryEngine
 from everword.model import Budget
 from everword.ports import Completion, Request
 from everword.summaries.rules.extract import render_lines
-from everword.testing.clock import FrozenClock
+from everword.testing.doubles import FrozenClock
 from everword.wiring import build, open_tokenizer
 from quality import datasets
 

@@ -34,8 +34,7 @@ from everword.bots.tools import is_allowed
 from everword.errors import Forbidden, PlatformBusy
 from everword.model import Hit, Message, Verification
 from everword.ports import Completion, Request
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)  # a Tuesday
 ANN = Person("1", "Ann Lee", "ann")

@@ -21,7 +21,7 @@ from telegram_server import TelegramServer
 from everword import AsyncMemory, Message, MessagesLost
 from everword.bots.bot import Bot
 from everword.bots.platforms import Place
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 BEFORE = "The spare key hangs behind the barometer."
 LONG = f"It goes on{'…' * 4_000}"  # no page of a file that may not grow has room for it

@@ -13,8 +13,7 @@ from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, START, DiscordServe
 from everword.bots.platforms import BotMessage, Place
 from everword.bots.texts import COMMANDS
 from everword.errors import PlatformRefused
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 OTHER_DANA = (10, "Dana Ortiz")

@@ -14,7 +14,7 @@ from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, DiscordServer, priv
 from hostile_names import HOSTILE_NAMES
 
 from everword import AsyncMemory, Message
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 BASE = f"discord-{GUILD}"
 OTHER_CHANNEL = 601

@@ -17,7 +17,7 @@ from everword.bots.discord import DiscordOptions, DiscordPlatform
 from everword.bots.memories import MemoryParts
 from everword.bots.service import BotOptions, log_to_stderr, run_bot
 from everword.config import Secret
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 
 def test_a_reply_is_shown_as_it_is_written_and_a_long_one_in_parts(tmp_path: Path) -> None:

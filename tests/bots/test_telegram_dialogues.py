@@ -12,7 +12,7 @@ from telegram_bot import ALEX, DANA, Talk, run, running_bot
 from telegram_server import TelegramServer
 
 from everword import AsyncMemory, Draft
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 
 @pytest.mark.checklist("D7")

@@ -12,8 +12,7 @@ from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
 
 from everword import AsyncMemory, Message
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 
 OTHER_DANA = (10, "Dana Ortiz")
 

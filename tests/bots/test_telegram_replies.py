@@ -21,8 +21,7 @@ from everword.bots.service import BotOptions, log_to_stderr, run_bot
 from everword.bots.telegram import PATH, TelegramOptions, TelegramPlatform, open_webhook_socket, serve_webhook
 from everword.config import Secret
 from everword.ports import Request
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 
 # The library warns of its own plans each time that Telegram asks to wait.
 pytestmark = pytest.mark.filterwarnings("ignore::telegram.warnings.PTBDeprecationWarning")

@@ -9,7 +9,7 @@ import pytest
 
 from everword import AsyncMemory, Draft, EmbedderError, Memory, NotSettled
 from everword.models.embedding.local import StaticEmbedder
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 TALK = [
     ("user", "I am planning a garden with tomatoes and beans."),

@@ -14,7 +14,7 @@ from raw_tables import path_of, rows_of
 
 from everword import Draft, InvalidInput, Memory, Retained
 from everword.testing import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

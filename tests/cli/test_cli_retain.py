@@ -70,7 +70,7 @@ def test_a_limit_that_makes_no_sense_is_refused() -> None:
 @pytest.mark.checklist("C14")
 def test_counts_of_what_was_done_are_in_the_statistics(tmp_path: Path) -> None:
     from everword import Memory
-    from everword.testing.llm import ScriptedLLM
+    from everword.testing.doubles import ScriptedLLM
 
     with Memory("everword.db", chat=ScriptedLLM(default="Certainly.")) as memory:
         memory.conversation("chat", user="alex").reply("Hello there, how are you?")

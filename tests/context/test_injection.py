@@ -14,7 +14,7 @@ import pytest
 from everword import Budget, Context, Draft, InvalidInput, Memory
 from everword.context.prompt import parse, strip
 from everword.memory.sync import BlockingConversation
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 SECRET = "The vault code is 9-9-1-7 and the safe word is heliotrope."
 LONG = (

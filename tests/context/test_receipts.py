@@ -14,7 +14,7 @@ from raw_tables import rows_of
 from everword import Memory
 from everword.context.receipts import MAX_LEFT_OUT, SLOTS, named_ids, pack_receipt, slot_of, unpack_receipt
 from everword.model import Budget, Item, Receipt, Round, Section
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

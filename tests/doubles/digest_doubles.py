@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from everword import ModelRefused
 from everword.ports import Request
 from everword.testing import FrozenClock, ScriptedLLM
-from everword.testing.llm import Said
+from everword.testing.doubles import Said
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)  # a Monday
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)

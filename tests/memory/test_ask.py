@@ -12,7 +12,7 @@ import pytest
 
 from everword import InvalidInput, Memory, ModelTimeout, NotFound
 from everword.ports import Completion, Request
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 Answerer = Callable[[Request], str | Exception]
 

@@ -12,7 +12,7 @@ from everword import AsyncMemory, InvalidInput, Memory, ScopeError
 from everword.memory.sync import BlockingConversation
 from everword.model import Answer
 from everword.ports import Request
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 
 @pytest.fixture

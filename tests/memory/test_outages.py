@@ -42,8 +42,7 @@ from everword.context.prompt import strip
 from everword.errors import EmbedderError
 from everword.models.chat.openai import OpenAIModel
 from everword.ports import Completion, Request
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 from everword.text.fences import strip_invisible as visible
 
 QUESTION = "How many shops do I run?"

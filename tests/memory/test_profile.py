@@ -17,7 +17,7 @@ from everword.config import Settings
 from everword.memory.transfer import copy_store
 from everword.ports import Request
 from everword.testing import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 from everword.wiring import open_store
 
 Addresses = Callable[[str, str], str]

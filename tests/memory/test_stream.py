@@ -20,7 +20,7 @@ from sample_sizes import sample
 
 from everword import AsyncMemory, Budget, EverwordError, Memory, Message, ModelBusy, ModelNonsense
 from everword.context.prompt import ReplyFilter, strip
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 QUESTION = "How many shops do I run?"
 PATIENCE = 120.0  # seconds until a broken test gives up

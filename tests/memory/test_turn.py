@@ -13,8 +13,7 @@ import pytest
 from everword import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
 from everword.log.rules import MAX_CONTENT
 from everword.ports import Request
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 
 LONG = (
     "My name is Alex and I run two bicycle shops in Berlin. The first one opened in 2012, the second in May 2019. "

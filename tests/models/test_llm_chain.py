@@ -20,7 +20,7 @@ from everword.errors import (
 )
 from everword.models.chat.roles import Chain, Cooldowns, NoModelLLM
 from everword.ports import LLM, Completion
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 FAILURES = [ModelTimeout("late"), ModelBusy("busy"), ModelNonsense("odd"), ModelRefused("no")]
 

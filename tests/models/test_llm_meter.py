@@ -21,7 +21,7 @@ from everword.errors import (
 )
 from everword.models.chat.roles import Ceiling, Cooldowns, MeteredLLM, ModelCall, Role
 from everword.ports import LLM, Completion
-from everword.testing.llm import ScriptedLLM, count_words
+from everword.testing.doubles import ScriptedLLM, count_words
 
 QUESTION = request("Be kind.", "How are you?")
 IN = 2 + 4 + 3 + 4  # words, and the frame of each message

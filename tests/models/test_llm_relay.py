@@ -21,7 +21,7 @@ from everword.models.chat.roles import ModelCall, NoModelLLM, Role
 from everword.openai.messages import calls_metadata
 from everword.openai.stream import CompleteReply, ReplyStream, sum_usages
 from everword.ports import LLM
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}
 FRAME = {"id": "1", "created": 1, "model": "model-x"}

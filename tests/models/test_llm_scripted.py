@@ -10,7 +10,7 @@ from llm_client import request
 
 from everword.errors import ModelBusy
 from everword.ports import LLM, Completion
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 
 def pieces(model: LLM) -> list[str | Completion]:

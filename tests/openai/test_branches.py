@@ -16,7 +16,7 @@ from everword.memory import openai_relay as relay
 from everword.model import Batch, Draft, Message
 from everword.models.chat.roles import NoModelLLM
 from everword.openai.messages import opening_id, parse_message
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 WHERE = branches.ConversationTarget("default", "alex", "chat")
 

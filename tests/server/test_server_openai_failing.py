@@ -296,7 +296,7 @@ def test_without_a_model_it_is_said_how_to_get_one_and_nothing_is_kept(tmp_path:
 
 
 def test_a_model_that_takes_only_text_says_what_it_cannot_do(tmp_path: Path) -> None:
-    from everword.testing.llm import ScriptedLLM
+    from everword.testing.doubles import ScriptedLLM
 
     model = ScriptedLLM(default="Two.", chunk=1)
     with ExitStack() as stack, Serving(str(tmp_path / "a.db"), chat=model, followers=False) as server:

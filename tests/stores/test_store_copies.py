@@ -7,13 +7,13 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
+from hit_order import difference
 
 from everword import Memory, StoreError
 from everword.config import Settings
 from everword.memory.transfer import copy_store
 from everword.model import Draft, Hit
 from everword.testing import FrozenClock
-from everword.testing.order import difference
 from everword.wiring import open_store
 
 KINDS = ("sqlite", "json", "postgresql")

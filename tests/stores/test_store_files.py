@@ -26,7 +26,7 @@ from everword.stores.jsonfile import JsonStore
 from everword.stores.migrations import steps
 from everword.stores.schema import TABLES
 from everword.stores.sqlite import SqliteStore
-from everword.testing.faults import full_disk
+from everword.testing.doubles import full_disk
 from everword.testing.samples import append_messages, make_entry, make_message
 from everword.wiring import open_store
 

@@ -13,11 +13,11 @@ from itertools import combinations
 
 import pytest
 from engine_doubles import settle_index
+from hit_order import difference
 
 from everword import Batch, Memory
 from everword.model import ROLES, Draft, Hit
 from everword.testing import FrozenClock
-from everword.testing.order import difference
 from everword.testing.postgres import PostgresServer
 
 KINDS = ("sqlite", "json", "postgresql")

@@ -31,7 +31,7 @@ from everword import (
 )
 from everword.log.tables import DIGESTING
 from everword.testing import ScriptedLLM
-from everword.testing.llm import Said
+from everword.testing.doubles import Said
 from everword.testing.samples import claim_place
 from everword.wiring import open_store
 

@@ -27,7 +27,7 @@ from everword.summaries.prompts import (
     level_summary,
 )
 from everword.summaries.rules.extract import SpokenLine
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

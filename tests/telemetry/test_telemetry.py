@@ -26,7 +26,7 @@ from everword.ports import Call, Telemetry, Tx
 from everword.telemetry.otel import OpenTelemetry
 from everword.telemetry.prometheus import PrometheusTelemetry
 from everword.testing import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import ScriptedLLM
 from everword.wiring import build, open_store
 
 SECRET = "Okapi"

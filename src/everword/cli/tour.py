@@ -30,8 +30,7 @@ from everword.memory.sync import BlockingConversation, BlockingMemory
 from everword.memory.transfer import import_records
 from everword.model import Budget, Draft, Episode, Fact, Hit, Message, Role
 from everword.ports import Completion, Request
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 from everword.wiring import build, open_tokenizer
 
 NOW = datetime(2025, 4, 6, 10, 30, tzinfo=UTC)  # the conversation has just ended

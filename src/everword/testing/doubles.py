@@ -1,13 +1,16 @@
-"""A chat model with scripted replies, which records its requests.
+"""What stands in for the world in a test: a clock that it moves, a chat model with scripted replies, a full disk.
 
-The replies are used in order. A request after the last reply fails the test with a clear message, instead of raising a
-`ModelError` that a program under test would treat as an outage and work around.
+The replies of the model are used in order, and it records its requests. A request after the last reply fails the test
+with a clear message, instead of raising a `ModelError` that a program under test would treat as an outage and work
+around.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 from everword.ports import Completion, Request
@@ -15,6 +18,19 @@ from everword.ports import Completion, Request
 Piece: TypeAlias = str | Exception | asyncio.Event
 Said: TypeAlias = str | Exception | Completion | Sequence[Piece]
 Reply: TypeAlias = Said | Callable[[Request], Said]
+
+
+class FrozenClock:
+    """Time for tests: begins at `start` and moves only by `advance`."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 1, 12, tzinfo=UTC)) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, by: timedelta) -> None:
+        self._now += by
 
 
 class ScriptedLLM:
@@ -107,3 +123,19 @@ class ScriptedLLM:
 def count_words(text: str) -> int:
     """A count of tokens that a reader can check."""
     return len(text.split())
+
+
+@contextmanager
+def full_disk(largest: int) -> Iterator[None]:
+    """Within it, no file of this process can grow beyond `largest` bytes: more fails as on a full disk.
+
+    It affects the whole process, all its threads and files: use it in a process of its own.
+    """
+    import resource  # which there is on Unix alone
+
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard_limit))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft_limit, hard_limit))

@@ -41,8 +41,7 @@ from everword.model import Budget, ChatMessage, Draft
 from everword.ports import Completion, Request
 from everword.summaries.prompts import message_tiers
 from everword.summaries.rules import tiers
-from everword.testing.clock import FrozenClock
-from everword.testing.llm import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 from everword.wiring import build, open_tokenizer
 
 WINDOW = 20  # messages of the sliding window, the current one among them

@@ -1,1 +1,0 @@
-"""Measurements of quality and speed, on published data sets and on made-up ones."""
