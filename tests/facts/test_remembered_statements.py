@@ -15,7 +15,6 @@ from everword.facts.rules.statements import (
     merge,
     recent_statements,
     restore_statement,
-    rows_after_forgetting,
     rows_after_merge,
 )
 from everword.facts.rules.third_person import statements_about
@@ -167,11 +166,9 @@ class TestRows:
         assert once == twice
         assert self.rows(merged("I live in Rome"), self.profile(), source="m3")[0].id != once[0].id
 
-    def test_what_is_forgotten_is_retired_with_nothing_in_its_place(self) -> None:
-        (row,) = rows_after_forgetting(self.profile(), [2], when=NOW)
-        assert (row.text, row.active, row.retired_at, row.retired_by) == ("Alex likes tea.", False, NOW, None)
+    def test_a_number_that_no_statement_has_is_an_error(self) -> None:
         with pytest.raises(InvalidInput, match="counted from 1"):
-            rows_after_forgetting(self.profile(), [99], when=NOW)
+            self.rows(ProfileMerge(replaced=(99,)), self.profile())
 
 
 class TestJustSaid:

@@ -12,10 +12,9 @@ said before many.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from everword.facts.english.finder import find_facts
 from everword.facts.findings import (
@@ -66,6 +65,7 @@ from everword.facts.tables import (
     viewer_alone,
 )
 from everword.follow.ask import TaskRunner
+from everword.follow.calls import StoreCalls
 from everword.follow.faults import set_aside_rows
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
@@ -235,16 +235,9 @@ class FactsView:
     name = "facts"
     ordered = False
 
-    def __init__(
-        self,
-        asking: TaskRunner,
-        read: Callable[..., Awaitable[Any]],
-        run: Callable[..., Awaitable[Any]],
-        telemetry: Telemetry,
-    ) -> None:
+    def __init__(self, asking: TaskRunner, calls: StoreCalls, telemetry: Telemetry) -> None:
         self._asking = asking
-        self._read = read
-        self._run = run
+        self._calls = calls
         self._telemetry = telemetry
         self._slots_in_transactions = SlotsInTransactions()
 
@@ -260,7 +253,7 @@ class FactsView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
         asks = self._asking.has_model
-        scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
+        scenes = await self._calls.read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
         return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
 
     async def _read_run(self, run: Run, scene: ReadingScene) -> Extraction:
@@ -302,7 +295,7 @@ class FactsView:
     async def _read_batch(self, inputs: ReadingInputs, asks: bool) -> tuple[ReadingReply, str | None]:
         """What is found in a batch of lines, and if the model is unavailable, why."""
         if not asks:
-            reply: ReadingReply = await self._run(reading.offline, inputs)
+            reply: ReadingReply = await self._asking.run(reading.offline, inputs)
             return reply, None
         answer = await self._asking.ask(reading, inputs)
         if answer.outage is not None or not answer.reply.refused:

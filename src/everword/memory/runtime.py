@@ -251,7 +251,7 @@ class Runtime:
             TiersView(asking, parts.tokenizer, calls, parts.window.turns),
             self.window,
             EpisodesView(asking, writer, calls),
-            FactsView(asking, calls.read, self.run_aside, parts.telemetry),
+            FactsView(asking, calls, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),
             TopicsView(self.topics, calls),
             self.titles,

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from typing import Generic, TypeVar
 
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
@@ -338,13 +339,38 @@ COMMON_STEMS = 2
 """Words that two values that nearly say the same have in common, at least."""
 
 
+T = TypeVar("T", int, str)
+
+
+class ValuesByWords(Generic[T]):
+    """Names of values by the words of the values, to find those that may say the same."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[object, set[T]] = {}
+        self._by_stem: dict[str, set[T]] = {}
+
+    def add(self, name: T, value: str) -> None:
+        for text in value_texts(value):
+            self._by_text.setdefault(text, set()).add(name)
+        for root in value_stems(value):
+            self._by_stem.setdefault(root, set()).add(name)
+
+    def with_same_text(self, value: str) -> set[T]:
+        """The names of the values that have the same sense."""
+        return {name for text in value_texts(value) for name in self._by_text.get(text, ())}
+
+    def with_common_stems(self, value: str) -> dict[T, int]:
+        """The names of the values that may nearly say the same, each with how many words they have in common."""
+        counts = Counter(name for root in value_stems(value) for name in self._by_stem.get(root, ()))
+        return {name: count for name, count in counts.items() if count >= COMMON_STEMS}
+
+
 class SlotFacts:
     """The facts of a slot by id."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self.by_id: dict[str, Fact] = {}
-        self._by_text: dict[object, set[str]] = {}
-        self._by_stem: dict[str, set[str]] = {}
+        self._ids = ValuesByWords[str]()
         for fact in facts:
             self.put(fact)
 
@@ -352,12 +378,8 @@ class SlotFacts:
         """Add a fact, or a newer version of it."""
         known_fact = self.by_id.get(fact.id)
         self.by_id[fact.id] = fact
-        if known_fact is not None and known_fact.value == fact.value:
-            return
-        for text in value_texts(fact.value):
-            self._by_text.setdefault(text, set()).add(fact.id)
-        for root in value_stems(fact.value):
-            self._by_stem.setdefault(root, set()).add(fact.id)
+        if known_fact is None or known_fact.value != fact.value:
+            self._ids.add(fact.id, fact.value)
 
     def remove(self, id: str) -> None:
         """Take a fact out; its words may still lead to its id, where nothing is then."""
@@ -368,12 +390,8 @@ class SlotFacts:
         first said, so that it does not matter in which order they were read."""
         if len(self.by_id) <= FEW or not is_compared_by_words(found_fact):
             return self._in_order(self.by_id)
-        ids = {id for text in value_texts(found_fact.value) for id in self._by_text.get(text, ())}
-        counts: Counter[str] = Counter()
-        for root in value_stems(found_fact.value):
-            counts.update(self._by_stem.get(root, ()))
-        ids |= {id for id, count in counts.items() if count >= COMMON_STEMS}
-        return self._in_order(ids)
+        ids = self._ids.with_same_text(found_fact.value)
+        return self._in_order(ids.union(self._ids.with_common_stems(found_fact.value)))
 
     def _in_order(self, ids: Iterable[str]) -> list[Fact]:
         def order(fact: Fact) -> tuple[datetime, str]:
@@ -389,8 +407,7 @@ class ConnectedValues:
 
     def __init__(self) -> None:
         self._values: list[str] = []
-        self._by_text: dict[object, list[int]] = {}
-        self._by_stem: dict[str, list[int]] = {}
+        self._numbers = ValuesByWords[int]()
         self._groups: dict[int, set[int]] = {}
 
     def add(self, value: str) -> None:
@@ -399,10 +416,7 @@ class ConnectedValues:
         if self._groups:
             self._join_groups(number, value)
         self._values.append(value)
-        for text in value_texts(value):
-            self._by_text.setdefault(text, []).append(number)
-        for root in value_stems(value):
-            self._by_stem.setdefault(root, []).append(number)
+        self._numbers.add(number, value)
 
     def connected_with(self, values: Iterable[str]) -> list[int]:
         """The numbers of the values that are connected with some values, in order."""
@@ -435,17 +449,12 @@ class ConnectedValues:
 
     def _like(self, value: str) -> Iterator[int]:
         """The numbers of the values that may say the same as a value; some of them twice."""
-        for text in value_texts(value):
-            yield from self._by_text.get(text, ())
+        yield from self._numbers.with_same_text(value)
         stems = value_stems(value)
-        counts: Counter[int] = Counter()
-        for root in stems:
-            counts.update(self._by_stem.get(root, ()))
-        for number, common in counts.items():
-            if common >= COMMON_STEMS:
-                all_stems = len(stems) + len(value_stems(self._values[number])) - common
-                if common >= NEAR * all_stems:
-                    yield number
+        for number, common in self._numbers.with_common_stems(value).items():
+            all_stems = len(stems) + len(value_stems(self._values[number])) - common
+            if common >= NEAR * all_stems:
+                yield number
 
 
 def is_compared_by_words(fact: FoundFact) -> bool:

@@ -122,11 +122,6 @@ def rows_after_merge(
     return rows
 
 
-def rows_after_forgetting(profile: Sequence[Statement], numbers: Iterable[int], *, when: datetime) -> list[Statement]:
-    """The rows to store after statements were forgotten: retired, without a replacement."""
-    return [_retire(old, when, None) for old in _statements_by_number(profile, numbers)]
-
-
 def restore_statement(statement: Statement) -> Statement:
     """A retired statement, made active again."""
     return replace(statement, active=True, retired_at=None, retired_by=None)
