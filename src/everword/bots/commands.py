@@ -14,11 +14,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.bots import platforms, texts
-from everword.bots.memories import holds_messages
+from everword.bots.memories import OpenChat, Tools, holds_messages
 from everword.bots.platforms import BotMessage, Button, ButtonPress, CommandCall, Person, Place
 from everword.bots.settings import STORAGES, ChatSettings, Dialogue, StorageKind, parse_threshold
 from everword.bots.texts import count_messages
-from everword.bots.tools import OpenChat, Tools
 from everword.errors import EverwordError, InvalidInput, PlatformRefused, ServerError, StoreError
 from everword.facts.rules.commands import parse_command
 from everword.formats.jsonl import dump

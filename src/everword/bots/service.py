@@ -18,10 +18,9 @@ from typing import Protocol
 
 from everword.bots.bot import Bot
 from everword.bots.delivery import Delivery
-from everword.bots.memories import MemoryParts, MemoryPool
+from everword.bots.memories import MemoryParts, MemoryPool, PlainReplies, Tools
 from everword.bots.platforms import Platform
 from everword.bots.settings import SPACE, SettingsTable
-from everword.bots.tools import PlainReplies, Tools
 from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreUnwritable

@@ -90,7 +90,7 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     model = model_names(settings)
     notices = SimpleQueue[Degraded]()
     try:
-        with silence_logs(), opening.open_for_chat(hold_in_chats(settings), notices.put) as handle:
+        with silence_logs(), opening.open_for_chat(hold_in_chats(settings), notices) as handle:
             session = begin_session(handle, conversation, user, system, budget or default_budget(settings), notices)
             if session.interactive:
                 session.greet(model)

@@ -6,12 +6,13 @@ read, verified, exported and erased without a working embedder: only searching a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, cast
 
 from everword.cli.options import SPACE, STORE, global_option, warn
@@ -99,11 +100,11 @@ def open_for_writing(*, new: bool = False) -> Iterator[MemoryHandle]:
 
 
 @contextmanager
-def open_for_chat(settings: Settings, on_degraded: Callable[[Degraded], None] | None = None) -> Iterator[MemoryHandle]:
-    """Open a memory with its models; created if there is none yet."""
+def open_for_chat(settings: Settings, notices: SimpleQueue[Degraded] | None = None) -> Iterator[MemoryHandle]:
+    """Open a memory with its models; created if there is none yet. `notices` gets whether messages are held."""
     with (
         open_current_store(settings, new=True) as store,
-        run_blocking(build_engine(settings, store, on_degraded)) as memory,
+        run_blocking(build_engine(settings, store, notices)) as memory,
     ):
         yield MemoryHandle(memory, store, settings)
 
@@ -125,14 +126,17 @@ async def open_engine(
 def build_engine(
     settings: Settings,
     store: Store,
-    on_degraded: Callable[[Degraded], None] | None = None,
+    notices: SimpleQueue[Degraded] | None = None,
     *,
     for_one_search: bool = False,
 ) -> MemoryEngine:
     from everword.wiring import build
 
     def build_parts() -> Parts:
-        return replace(build(settings, store=store, on_degraded=on_degraded), for_one_search=for_one_search)
+        return replace(
+            build(settings, store=store, on_degraded=None if notices is None else notices.put),
+            for_one_search=for_one_search,
+        )
 
     if for_one_search:  # the other operations take longer to import than the search takes
         from everword.memory.log_and_views import SearchEngine

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from itertools import groupby
@@ -385,9 +385,7 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     new_file = target_file if target_file is not None and not target_file.exists() else None
     unreadable: list[StoreError] = []
     with closing(open_store(opening.require_existing(source), settings)) as origin:
-        row_counts, proof = copy_into(
-            origin, target, new_file, settings, migrate, unreadable.append if salvage else None
-        )
+        row_counts, proof = copy_into(origin, target, new_file, settings, migrate, unreadable if salvage else None)
     click.echo(
         f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
         f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
@@ -406,9 +404,10 @@ def copy_into(
     new_file: Path | None,
     settings: Settings,
     migrate: bool,
-    salvage: Callable[[StoreError], None] | None,
+    unreadable: list[StoreError] | None,
 ) -> tuple[dict[str, int], Verification]:
-    """Copy and verify. If it is stopped, a file that was created for it is removed."""
+    """Copy and verify; what cannot be read is added to `unreadable`, if there is such a list. If it is stopped, a file
+    that was created for it is removed."""
     from everword.log.tables import verify
     from everword.memory.transfer import copy_store
     from everword.wiring import open_store
@@ -428,6 +427,7 @@ def copy_into(
                 rows_so_far[table] = count
                 bar.update(task, description=f"copying {table}", completed=sum(rows_so_far.values()))
 
+            salvage = None if unreadable is None else unreadable.append
             row_counts = copy_store(origin, store, show_progress, salvage)
         proof = store.read(verify)
         is_complete = True

@@ -217,27 +217,8 @@ def parse_turn(text: str) -> int:
 
 def endpoint_parameters(operation: Operation, is_chat: bool) -> Iterator[inspect.Parameter]:
     """What FastAPI is to read of a request."""
-    if "space" in operation.places:
-        check = caller_in_path_space(operation.name)
-    elif is_chat or "space" in operation.signature.parameters:
-        check = caller_for(operation.name)
-    else:
-        check = caller_of_all_spaces(operation.name)
-    yield keyword("caller", Annotated[Any, check])
-    if is_chat:
-        yield keyword("chat", Conversation)
-    for argument, place in operation.places.items():
-        if argument in operation.signature.parameters and argument != "space":
-            about = IN_PATH.get(argument) or ABOUT.get(argument, "The id.")
-            # A conversation's id and a message are checked where they are used, with better messages.
-            extra = shapes.PATTERN if argument == "key" else None
-            longest = None if argument == "message" or is_conversation(operation, argument) else 256
-            yield keyword(
-                argument,
-                Annotated[str, Path(alias=place, description=about, max_length=longest, json_schema_extra=extra)],
-            )
-    if int in get_args(operation.types.get("message")):
-        yield keyword("by", By, "id")
+    yield keyword("caller", Annotated[Any, caller_check(operation, is_chat)])
+    yield from path_parameters(operation, is_chat)
     others = [name for name in operation.signature.parameters if name not in ("space", *operation.places)]
     if operation.has_body and (others or is_chat):
         yield keyword("body", body_model(operation, others, is_chat))
@@ -250,6 +231,30 @@ def endpoint_parameters(operation: Operation, is_chat: bool) -> Iterator[inspect
         yield keyword("page_limit", Annotated[Count, Query(alias="limit")], 100)
     if operation.once is not None:
         yield keyword("once_key", IdempotencyKey, None)
+
+
+def caller_check(operation: Operation, is_chat: bool) -> Any:
+    """The dependency that checks the caller: in the space of the path, of the request, or in all."""
+    if "space" in operation.places:
+        return caller_in_path_space(operation.name)
+    if is_chat or "space" in operation.signature.parameters:
+        return caller_for(operation.name)
+    return caller_of_all_spaces(operation.name)
+
+
+def path_parameters(operation: Operation, is_chat: bool) -> Iterator[inspect.Parameter]:
+    if is_chat:
+        yield keyword("chat", Conversation)
+    for argument, place in operation.places.items():
+        if argument in operation.signature.parameters and argument != "space":
+            about = IN_PATH.get(argument) or ABOUT.get(argument, "The id.")
+            # A conversation's id and a message are checked where they are used, with better messages.
+            extra = shapes.PATTERN if argument == "key" else None
+            longest = None if argument == "message" or is_conversation(operation, argument) else 256
+            kind = Annotated[str, Path(alias=place, description=about, max_length=longest, json_schema_extra=extra)]
+            yield keyword(argument, kind)
+    if int in get_args(operation.types.get("message")):
+        yield keyword("by", By, "id")
 
 
 def is_conversation(operation: Operation, argument: str) -> bool:
