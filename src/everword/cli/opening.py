@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, cast
 from everword.cli.options import SPACE, STORE, global_option, warn
 from everword.cli.output import plural
 from everword.errors import NotFound
-from everword.model import Conversation, Degraded, ViewState
 
 if TYPE_CHECKING:
     from everword.config import Settings
     from everword.memory.memory import MemoryEngine
     from everword.memory.runtime import Parts
     from everword.memory.sync import BlockingConversation, BlockingMemory
+    from everword.model import Conversation, Degraded, ViewState
     from everword.ports import Store
 
 

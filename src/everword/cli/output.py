@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from everword.cli.options import printable
-from everword.model import Message
 
 ENDLESS = 100_000  # characters of a line
 STYLED = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which people ask for styles in a pipe
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task
     from rich.table import Table
     from rich.text import Text
+
+    from everword.model import Message
 
 LENGTH = 240  # characters shown of a message that was found
 BEFORE = 60  # of them before the first match

@@ -18,10 +18,10 @@ import click
 from everword.cli.options import printable, warn
 from everword.cli.output import plural, progress_bar
 from everword.errors import NotSettled, StoreError
-from everword.model import ViewState
 
 if TYPE_CHECKING:
     from everword.memory.memory import MemoryEngine
+    from everword.model import ViewState
     from everword.ports import Store
 
 LOOK = 1.0  # seconds between updates of the progress
