@@ -107,113 +107,18 @@ if TYPE_CHECKING:
         Whom,
     )
 
-# Names are looked up in their modules when first used: importing the package costs nothing.
-_HOMES = {
-    "everword.client": (
-        "AsyncClient",
-        "Client",
-    ),
-    "everword.config": ("Settings",),
-    "everword.library": ("AsyncMemory", "Memory"),
-    "everword.memory.conversation": ("AsyncConversation", "ConversationFace"),
-    "everword.memory.documents": ("AsyncDocuments", "DocumentsFace"),
-    "everword.memory.memory": ("MemoryFace",),
-    "everword.memory.sync": ("BlockingConversation", "BlockingDocuments"),
-    "everword.errors": (
-        "AnswerGone",
-        "CommitUnknown",
-        "ConfigError",
-        "EmbedderError",
-        "EmbedderMismatch",
-        "EmbedderRefused",
-        "ImportFailed",
-        "InvalidInput",
-        "MessagesLost",
-        "MissingExtra",
-        "ModelBusy",
-        "ModelCutOff",
-        "ModelError",
-        "ModelNonsense",
-        "ModelRefused",
-        "ModelSpent",
-        "ModelTimeout",
-        "NoModel",
-        "NotFound",
-        "NotSettled",
-        "EverwordError",
-        "SchemaMismatch",
-        "ScopeError",
-        "SecretRefused",
-        "ServerError",
-        "StoreAway",
-        "StoreBusy",
-        "StoreClosed",
-        "StoreError",
-        "StoreLocked",
-        "StoreUnwritable",
-    ),
-    "everword.model": (
-        "Activity",
-        "Added",
-        "Ambiguous",
-        "Answer",
-        "AuditLine",
-        "Batch",
-        "Budget",
-        "Candidate",
-        "Change",
-        "ChatMessage",
-        "Chunk",
-        "Context",
-        "Conversation",
-        "Degraded",
-        "Deletion",
-        "Digest",
-        "Document",
-        "Draft",
-        "Episode",
-        "Erasure",
-        "Expired",
-        "ExtractLine",
-        "Fact",
-        "FactChange",
-        "Fault",
-        "Forgotten",
-        "Hit",
-        "Item",
-        "Member",
-        "MemoryAnswer",
-        "Message",
-        "Move",
-        "Name",
-        "Profile",
-        "Receipt",
-        "Redaction",
-        "RefusedFact",
-        "Reply",
-        "Resolved",
-        "Retained",
-        "Retried",
-        "Role",
-        "Round",
-        "Seal",
-        "SecretMark",
-        "Section",
-        "Span",
-        "Statement",
-        "Stats",
-        "Tiers",
-        "Topic",
-        "TopicHit",
-        "TopicMessage",
-        "TopicStats",
-        "Unknown",
-        "Verification",
-        "Version",
-        "ViewState",
-        "Whom",
-    ),
-}
+# A name is looked up in these modules when it is first used, the light ones first: importing the package costs nothing.
+_HOMES = (
+    "errors",
+    "model",
+    "config",
+    "library",
+    "memory.memory",
+    "memory.conversation",
+    "memory.documents",
+    "memory.sync",
+    "client",
+)
 
 __all__ = [
     "Activity",
@@ -326,9 +231,10 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
+    for home in _HOMES if name in __all__ else ():
+        module = import_module(f"everword.{home}")
+        if hasattr(module, name):
+            return getattr(module, name)
     raise AttributeError(f"module 'everword' has no attribute {name!r}")
 
 

@@ -49,10 +49,7 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
         from everword.stores.postgres import PostgresStore
 
         return PostgresStore(
-            "postgresql://" + url.split("://", 1)[1],
-            busy_seconds=settings.busy_seconds,
-            migrate=migrate,
-            hnsw=hnsw,
+            "postgresql://" + url.split("://", 1)[1], busy_seconds=settings.busy_seconds, migrate=migrate, hnsw=hnsw
         )
     kind, colon, path = url.partition(":")
     if colon and kind == "json":

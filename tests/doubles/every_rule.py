@@ -34,7 +34,6 @@ from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from everword.model.passages import PassageCandidate
 from everword.models.tokens import EstimateTokenizer
 from everword.openai import messages, reconcile, stream
-from everword.openai import verbatim_tail as tail
 from everword.ports import Request
 from everword.recall.rules import query, ranking
 from everword.recall.rules.neighbours import to_columns
@@ -341,10 +340,10 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     ),
     "context.prompt.ReplyFilter": lambda given: feed_in_pieces(prompt.ReplyFilter(), given.text, 7),
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
-    "openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
-    "openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
-    "openai.verbatim_tail.is_whole": lambda given: tail.is_whole(
-        body_of(given), tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False)
+    "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], COUNT, 100),
+    "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "openai.messages.is_whole": lambda given: messages.is_whole(
+        body_of(given), messages.lay_out(body_of(given), Budget(), COUNT, all_of_it=False)
     ),
     "text.corrections.place_of_corrected": lambda given: RULES["text.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from everword.context.prompt import strip
 from everword.model import Budget
-from everword.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
+from everword.openai.messages import budget_of, count_tokens, lay_out, opening_id, parse_message, text_of, utterance_of
 from everword.openai.stream import CompleteReply, ReplyStream, sum_usages
-from everword.openai.verbatim_tail import budget_of, lay_out
 from everword.testing.samples import make_message as sample
 
 FRAME = {"id": "chatcmpl-1", "created": 1, "model": "model-x"}

@@ -49,11 +49,7 @@ class ConversationTopics:
     # -- adding
 
     @operation(
-        "POST /v1/conversations/{id}/topics",
-        right="write",
-        name="add_to_topic",
-        sends={"role": "user"},
-        by_hand=True,
+        "POST /v1/conversations/{id}/topics", right="write", name="add_to_topic", sends={"role": "user"}, by_hand=True
     )
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
@@ -172,11 +168,7 @@ class ConversationTopics:
 
         return await self._read_topics(read, [])
 
-    @operation(
-        "GET /v1/conversations/{id}/topics/{topic_id as topic}/messages",
-        right="read",
-        name="topic_history",
-    )
+    @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/messages", right="read", name="topic_history")
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:

@@ -17,21 +17,10 @@ from functools import partial
 import numpy as np
 
 from everword.errors import EmbedderError, InvalidInput, NotFound
+from everword.facts import findings as changes
 from everword.facts import tables as profiles
 from everword.facts import view
-from everword.facts.findings import (
-    DELETED,
-    change_metadata,
-    decided_facts,
-    denied_ids,
-    facts_in_slots,
-    found_fact_of,
-    ids_saying,
-    line_of,
-    put_change,
-    refusals_of,
-    slot_of,
-)
+from everword.facts.findings import facts_in_slots, refusals_of, slot_of
 from everword.facts.profile_changes import restore_statements
 from everword.facts.rules import deciding
 from everword.facts.rules.deciding import MAX_VALUE, facts_now, refusal, tidy_fact
@@ -174,7 +163,7 @@ class Facts(MemoryPart):
         )
         if new.category == "instruction" and author != user_id:
             raise InvalidInput("category", "is 'instruction': nobody gives instructions for another")
-        self.runtime.parts.secrets.refuse_secrets("value", line_of(new))
+        self.runtime.parts.secrets.refuse_secrets("value", changes.line_of(new))
         new = check_found_fact(new)
         slot = slot_of(new)
 
@@ -182,8 +171,8 @@ class Facts(MemoryPart):
             return max((fact.said_at for fact in facts_in_slots(tx, space_id, user_id, {slot})), default=None)
 
         after = await self.runtime.read(last_said)
-        metadata = change_metadata("add", [new], None, after)
-        message = await append_change(self.runtime, space_id, author, line_of(new), metadata)
+        metadata = changes.change_metadata("add", [new], None, after)
+        message = await append_change(self.runtime, space_id, author, changes.line_of(new), metadata)
         return await keep_change(self.runtime, "add", user_id, message, None)
 
     @operation("PATCH /v1/users/{user as id}/facts/{id as fact}", right="write", once="words", tool="edit_fact")
@@ -216,8 +205,8 @@ class Facts(MemoryPart):
                 old.category, old.key, text, 1.0, old.importance, old.subject, corrects=True, since=since, until=until
             )
         )
-        metadata = change_metadata("edit", [new], old.audience, old.said_at)
-        message = await append_change(self.runtime, space_id, author, line_of(new), metadata)
+        metadata = changes.change_metadata("edit", [new], old.audience, old.said_at)
+        message = await append_change(self.runtime, space_id, author, changes.line_of(new), metadata)
         return await keep_change(self.runtime, "edit", old.user, message, old)
 
     @operation("DELETE /v1/users/{user as id}/facts/{id as fact}", right="write", once="words", tool="delete_fact")
@@ -231,8 +220,8 @@ class Facts(MemoryPart):
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)
-        metadata = change_metadata("delete", [], old.audience, old.said_at)
-        message = await append_change(self.runtime, space_id, author, DELETED, metadata)
+        metadata = changes.change_metadata("delete", [], old.audience, old.said_at)
+        message = await append_change(self.runtime, space_id, author, changes.DELETED, metadata)
         return await keep_change(self.runtime, "delete", old.user, message, old)
 
 
@@ -273,15 +262,15 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     """Keep a change, and weigh what follows from it."""
     space = message.space
     tx.lock(view.LOCK, space, person)
-    new_facts = map(found_fact_of, own_notes(message.metadata)["facts"])
+    new_facts = map(changes.found_fact_of, own_notes(message.metadata)["facts"])
     slots = {slot_of(tidy_fact(fact)) for fact in new_facts} | ({slot_of(old)} if old is not None else set())
     before = {fact.id: fact for fact in facts_in_slots(tx, space, person, slots)}
     if old is not None and not (old.id in before and before[old.id].active):
         raise InvalidInput("fact", f"{old.id!r} was changed by somebody else at the same time; look at it again")
-    sources = (message.id,) if old is None else (message.id, *ids_saying(tx, before[old.id]))
+    sources = (message.id,) if old is None else (message.id, *changes.ids_saying(tx, before[old.id]))
     row = Statement(space, person, message.id, message.content, message.author, message.time, sources)
-    put_change(tx, row)
-    view.store_facts(tx, space, message.conversation, (), decided=[decided_facts(row, message)])
+    changes.put_change(tx, row)
+    view.store_facts(tx, space, message.conversation, (), decided=[changes.decided_facts(row, message)])
     view.mark_command_read(tx, message)
     after = facts_in_slots(tx, space, person, slots)
     retired = [fact for fact in after if not fact.active and fact.id in before and before[fact.id].active]
@@ -298,9 +287,9 @@ def undo_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> 
     messages = tx.find_messages(space, ids=[id], damaged=warn_of_damage)
     before = {fact.id for fact in facts_of(tx, space, person, active=True)}
     made_here = {id, *(fact.id for fact in facts_of(tx, space, person) if fact.sources[0] == id)}
-    put_change(tx, replace(rows[0], active=False, retired_by=None))
+    changes.put_change(tx, replace(rows[0], active=False, retired_by=None))
     for message in messages:
-        view.withdraw_facts(tx, space, person, message, denied_ids(rows[0]))
+        view.withdraw_facts(tx, space, person, message, changes.denied_ids(rows[0]))
     restored_facts = [fact for fact in facts_of(tx, space, person, active=True) if fact.id not in before]
     statements = restore_statements(tx, space, person, made_here)
     return Forgotten(id, tuple(statements), tuple(restored_facts))

@@ -27,16 +27,7 @@ from everword.log.access import ConversationScope, Viewer
 from everword.log.tables import add_versions, warn_of_damage
 from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
-from everword.model import (
-    Budget,
-    Context,
-    Conversation,
-    Episode,
-    Filter,
-    Hit,
-    Message,
-    Tiers,
-)
+from everword.model import Budget, Context, Conversation, Episode, Filter, Hit, Message, Tiers
 from everword.ports import Tx, Vectors
 from everword.recall import passages as recall
 from everword.recall import standalone
@@ -310,11 +301,7 @@ class ContextBuilder:
         return find_current_topic(tx, topics, place, request.text, request.vector, spoken.window, request.now)
 
     def _recall_outside(
-        self,
-        tx: Tx,
-        request: ContextRequest,
-        person: str | None,
-        spoken: SpokenMessages,
+        self, tx: Tx, request: ContextRequest, person: str | None, spoken: SpokenMessages
     ) -> RecalledMessages:
         """What is relevant to the question: messages from outside the window, and turns among the last messages."""
         excluded_ids = request.shown_ids | {message.id for message in spoken.window}

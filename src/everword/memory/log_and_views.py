@@ -20,18 +20,7 @@ from everword.log.access import PROGRAM
 from everword.log.operations import Operation, operation
 from everword.memory.runtime import DAYS, MemoryPart, Parts, Runtime
 from everword.memory.search import MAX_LIMIT, check_search, search
-from everword.model import (
-    Conversation,
-    Degraded,
-    Filter,
-    Hit,
-    HitKind,
-    Message,
-    Retried,
-    Role,
-    Stats,
-    Verification,
-)
+from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
 from everword.ports import Tx
 from everword.recall.view import EMBEDDER
 

@@ -84,13 +84,7 @@ class Moves(MemoryPart):
 
         return await move(self.runtime, space_id, "merge", build, self.access.key_id, dry_run)
 
-    @operation(
-        "POST /v1/moves/{id}/undo",
-        right="admin",
-        about_all=True,
-        in_query=True,
-        once="names",
-    )
+    @operation("POST /v1/moves/{id}/undo", right="admin", about_all=True, in_query=True, once="names")
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 

@@ -33,8 +33,8 @@ from everword.memory.gather import ContextBuilder
 from everword.memory.runtime import Runtime
 from everword.model import Batch, Budget, Context, Message, Section
 from everword.openai import messages as message_rules
+from everword.openai.messages import Layout, budget_of, is_whole, lay_out
 from everword.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
-from everword.openai.verbatim_tail import Layout, budget_of, is_whole, lay_out
 from everword.ports import Completion, Relay, Tx, Vectors
 
 TASK = "reply"

@@ -35,18 +35,7 @@ from everword.log.operations import operation
 from everword.log.rules import first_expiry
 from everword.memory.facts import undo_change
 from everword.memory.runtime import MemoryPart, Runtime
-from everword.model import (
-    Batch,
-    Digest,
-    Draft,
-    Fact,
-    Forgotten,
-    Member,
-    Message,
-    Profile,
-    Statement,
-    Whom,
-)
+from everword.model import Batch, Digest, Draft, Fact, Forgotten, Member, Message, Profile, Statement, Whom
 from everword.model.log import NOTES
 from everword.ports import Tx
 from everword.summaries import digests as days

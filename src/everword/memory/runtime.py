@@ -214,10 +214,7 @@ class Runtime:
         # Each follower has a loop of its own: a slow model holds up only its own view.
         self._loops = {
             name: Loop(
-                follower,
-                parts.clock,
-                partial(self.wake, FOLLOWED.get(name, ())),
-                lambda: self._callers.call_count,
+                follower, parts.clock, partial(self.wake, FOLLOWED.get(name, ())), lambda: self._callers.call_count
             )
             for name, follower in self.followers.items()
         }
