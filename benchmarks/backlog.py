@@ -131,7 +131,9 @@ async def measure(url: str, conversations: Sequence[tuple[str, list[Draft]]]) ->
 async def append(memory: AsyncMemory, conversations: Sequence[tuple[str, list[Draft]]]) -> None:
     for name, drafts in conversations:
         for first in range(0, len(drafts), BATCH):
-            await memory.add_many([Batch(memory.runtime.parts.space, name, USER, drafts[first : first + BATCH])])
+            await memory.add_many(
+                [Batch(memory.runtime.parts.settings.space, name, USER, drafts[first : first + BATCH])]
+            )
 
 
 def run_import(url: str, data: str | None, size: int, *options: str) -> ViewCost:

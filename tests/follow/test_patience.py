@@ -13,7 +13,7 @@ import pytest
 
 from everword import AsyncMemory, Draft
 from everword.follow.view import Patience
-from everword.memory.follower_conditions import FACT_TURNS, FIRST_TURNS
+from everword.memory.runtime import FACT_TURNS, FIRST_TURNS
 from everword.ports import Lag, Request
 from everword.testing import FrozenClock, ScriptedLLM
 

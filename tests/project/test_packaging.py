@@ -142,7 +142,6 @@ def test_the_public_names_are_sorted_and_there() -> None:
 
     assert everword.__all__ == sorted(everword.__all__)
     assert all(hasattr(everword, name) for name in everword.__all__)
-    assert {name for names in everword._HOMES.values() for name in names} == set(everword.__all__)
 
 
 def test_a_bot_runs_from_compose_and_systemd_as_the_docs_say() -> None:

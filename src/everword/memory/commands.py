@@ -107,7 +107,7 @@ async def run_command(
     platform_id: str | None = None,
 ) -> Answer | None:
     """Read a message as a command and run it; None if it is ordinary talk, or was run before."""
-    share_channels = runtime.parts.share_channels
+    share_channels = runtime.parts.settings.share_channels
     rules.check_text("text", text)
     author_id = None if author is None else rules.check_id("author", author)
     own_names = check_names(names)

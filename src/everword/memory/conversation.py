@@ -279,8 +279,8 @@ class ConversationFace(ConversationTopics):
             keep=runtime.keep_message,
             count=parts.tokenizer.count,
             now=parts.clock.now,
-            rounds=parts.rounds,
-            raised_turns=parts.raised_turns,
+            rounds=parts.settings.rounds,
+            raised_turns=parts.settings.raised_turns,
             append=runtime.append_message,
         )
         return turn.Turn(question), tools
@@ -324,7 +324,7 @@ async def archive_window(runtime: Runtime, scope: ConversationScope) -> Chunk | 
     await follow_log(runtime, scope)
     parts = runtime.parts
     place = (scope.space, scope.id)
-    lease = Lease(WindowView.name, parts.clock, timedelta(seconds=parts.lease_seconds))
+    lease = Lease(WindowView.name, parts.clock, timedelta(seconds=parts.settings.lease_seconds))
     await acquire_lease(runtime, lease, place)
     try:
         lag = await runtime.read(lambda tx: read_lag(tx, scope))

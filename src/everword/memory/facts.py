@@ -233,7 +233,7 @@ async def changeable_fact(runtime: Runtime, id: str, space: str, user: str, spea
 
     def read(tx: Tx) -> Fact:
         fact = find_fact(tx, space, user_id, fact_id)
-        viewer = viewer_alone(tx, space, author, shared=runtime.parts.share_channels)
+        viewer = viewer_alone(tx, space, author, shared=runtime.parts.settings.share_channels)
         if not may_take_back(author, fact, viewer):
             raise missing_fact(space, user_id, fact_id, f" that {author!r} may change")
         return fact

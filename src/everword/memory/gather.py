@@ -218,10 +218,10 @@ class ContextBuilder:
             found=request.hits,
             topic=topic,
             channel=person is None,
-            raised_turns=self._runtime.parts.raised_turns,
+            raised_turns=self._runtime.parts.settings.raised_turns,
             author=None if request.question is None else request.question.author,
             now=request.now,
-            zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
+            zone=zone_of(tx, self._scope.space, self._runtime.parts.settings.time_zone),
         )
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)
@@ -255,10 +255,10 @@ class ContextBuilder:
             retrieved=[hit for hit in hits if hit.message.conversation != self._scope.id],
             found=request.hits,
             channel=person is None,
-            raised_turns=self._runtime.parts.raised_turns,
+            raised_turns=self._runtime.parts.settings.raised_turns,
             author=None if question is None else question.author,
             now=request.now,
-            zone=parse_time_zone(self._runtime.parts.time_zone),
+            zone=parse_time_zone(self._runtime.parts.settings.time_zone),
         )
         viewer = self._viewer(tx, person)
         return replace(state, names=names_in_context(tx, self._scope.space, state.people, viewer, messages))
@@ -365,7 +365,7 @@ class ContextBuilder:
         least = 1 - parts.episode_distance
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
-        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
+        past_episodes = nearest_episodes(tx, scope, request.vector, parts.settings.near_episodes, least)
         return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
     def _match_held(
@@ -421,12 +421,12 @@ class ContextBuilder:
         """Who reads the context: the person of the chat, or everybody in the channel."""
         if person is None:
             return self._channel_viewer
-        return viewer_alone(tx, self._scope.space, person, shared=self._runtime.parts.share_channels)
+        return viewer_alone(tx, self._scope.space, person, shared=self._runtime.parts.settings.share_channels)
 
     @property
     def _channel_viewer(self) -> Viewer:
         """The viewer that stands for everybody in this channel."""
-        return Viewer(channel=self._scope.id, shared=self._runtime.parts.share_channels)
+        return Viewer(channel=self._scope.id, shared=self._runtime.parts.settings.share_channels)
 
     async def _speaker_digest(self, question: Message | None) -> tuple[str, MergedDigest] | None:
         """In a channel, who speaks, with a digest of what they did lately. It waits only a moment: a digest that is
@@ -456,7 +456,7 @@ class ContextBuilder:
             return None
         person, name, profile = speaker
         parts = self._runtime.parts
-        patience = min(parts.context_digest_seconds, parts.digest_seconds)
+        patience = min(parts.settings.context_digest_seconds, parts.settings.digest_seconds)
         digest_request = await digests.prepare_request(self._scope.space, patience)
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
 

@@ -25,7 +25,6 @@ from everword.memory.log_and_views import InProcess, LogAndViews
 from everword.memory.moves import Moves
 from everword.memory.people import Knowledge
 from everword.memory.questions import Questions
-from everword.memory.redaction import Redactions
 from everword.memory.removal import Removal
 from everword.memory.runtime import Runtime
 from everword.memory.seen_by import add_batches, check_call, narrow_answer
@@ -34,7 +33,7 @@ from everword.model import Added, Batch, Fact, Message, Stats
 BEHIND = "the views have not caught up with the log; ask again later"
 
 
-class MemoryFace(LogAndViews, Facts, Knowledge, Questions, Removal, Redactions, Moves):
+class MemoryFace(LogAndViews, Facts, Knowledge, Questions, Removal, Moves):
     """A memory, opened with `async with`. Safe to use from many tasks at once."""
 
     async def __aenter__(self) -> Self:
@@ -124,7 +123,7 @@ class SeenMemory(MemoryEngine):
         user = self.access.user
         if user is None:
             return None
-        shared = self.runtime.parts.share_channels
+        shared = self.runtime.parts.settings.share_channels
         return await self.runtime.read(lambda tx: viewer_alone(tx, space, user, shared=shared))
 
     async def visible_facts(self, space: str, facts: Sequence[Fact]) -> list[Fact]:

@@ -183,7 +183,7 @@ class RelayExchange:
         self._limit = request.budget
         parts = runtime.parts
         self._count = parts.tokenizer.count
-        self._rounds = parts.rounds
+        self._rounds = parts.settings.rounds
         self._contexts = ContextBuilder(
             runtime, ConversationScope(target.space, kept_messages[-1].conversation, target.user)
         )
@@ -199,8 +199,8 @@ class RelayExchange:
             keep=self._write_reply,
             count=self._count,
             now=parts.clock.now,
-            rounds=parts.rounds,
-            raised_turns=parts.raised_turns,
+            rounds=parts.settings.rounds,
+            raised_turns=parts.settings.raised_turns,
             append=self._append_reply,
         )
 

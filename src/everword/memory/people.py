@@ -126,7 +126,7 @@ class Knowledge(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         person = rules.check_id("user", user)
         reader = await self._viewer(space_id) or Viewer(person, shared=True)
-        seconds = check_wait(wait, self.runtime.parts.digest_seconds)
+        seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
         digest_request = await self.runtime.digests.prepare_request(space_id, seconds)
         now = self.runtime.parts.clock.now()
         profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space_id, person, reader, now))
@@ -158,7 +158,7 @@ class Knowledge(MemoryPart):
         With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
         """
         space_id = self.runtime.resolve_space(space)
-        seconds = check_wait(wait, self.runtime.parts.digest_seconds)
+        seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
         user_id = None if user is None else rules.check_id("user", user)
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
             raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
@@ -178,7 +178,7 @@ class Knowledge(MemoryPart):
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         space_id = self.runtime.resolve_space(space)
-        default = self.runtime.parts.time_zone
+        default = self.runtime.parts.settings.time_zone
         rules.check_id("time_zone", name)
         parse_time_zone(name)
         await self.runtime.write(lambda tx: days.set_zone(tx, space_id, name, default))
@@ -259,7 +259,7 @@ async def forget_knowledge(
     author = request.author if request else user_id if speaker is None else rules.check_id("speaker", speaker)
     await runtime.wait_for_view(FactsView.name, space)
     now = runtime.parts.clock.now()
-    shared = runtime.parts.share_channels
+    shared = runtime.parts.settings.share_channels
 
     def read(tx: Tx) -> tuple[str, list[Statement], list[Fact]]:
         return forgettable_knowledge(tx, space, user_id, author, viewer_alone(tx, space, author, shared=shared), now)

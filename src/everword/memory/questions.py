@@ -74,7 +74,7 @@ class Questions(MemoryPart):
         # Without a viewer, the person themselves reads the answer, to whom all channels are open.
         viewer = await self._viewer(space_id)
         await runtime.wait_for_view("facts", space_id)
-        shared = runtime.parts.share_channels
+        shared = runtime.parts.settings.share_channels
         scope = await runtime.read(lambda tx: find_scope(tx, space_id, user_id, place, viewer, shared))
         facts = await best_facts(runtime, question, scope)
         hits = await best_messages(runtime, question, scope)
@@ -151,7 +151,7 @@ async def answer_question(runtime: Runtime, inputs: AskInputs) -> tuple[AskReply
     if not inputs.facts and not inputs.messages:
         return ask_task.offline(inputs), "offline"
     try:
-        async with asyncio.timeout(runtime.parts.model_seconds):
+        async with asyncio.timeout(runtime.parts.settings.model_seconds):
             result = await runtime.tasks.ask(ask_task, inputs)
     except TimeoutError:
         return ask_task.offline(inputs), "offline"

@@ -7,15 +7,14 @@ to wait until they are read. So they are read as soon as they are written, if so
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from everword.errors import EverwordError
+from everword.follow.calls import StoreCalls
 from everword.model import Filter
-from everword.ports import Clock, Store, Tx
+from everword.ports import Clock, Tx
 from everword.recall.passages import IndexSource, MessageReader, standing_instructions
 from everword.recall.scope_index import ScopeIndexes
 
@@ -23,19 +22,10 @@ from everword.recall.scope_index import ScopeIndexes
 class ReadAhead:
     """The reading of scopes for searches to come."""
 
-    def __init__(
-        self,
-        indexes: ScopeIndexes,
-        run_later: Callable[..., Awaitable[Any]],
-        store: Store,
-        clock: Clock,
-        *,
-        is_on: bool,
-    ) -> None:
-        """`run_later` makes a call in a thread when nobody waits for another."""
+    def __init__(self, indexes: ScopeIndexes, calls: StoreCalls, clock: Clock, *, is_on: bool) -> None:
+        """`calls` are made when nobody waits for another."""
         self._indexes = indexes
-        self._run_later = run_later
-        self._store = store
+        self._calls = calls
         self._clock = clock
         self._is_on = is_on
         self._tasks: set[asyncio.Task[None]] = set()
@@ -55,7 +45,7 @@ class ReadAhead:
 
     async def _read_scope(self, space: str, user: str | None) -> None:
         with suppress(EverwordError):  # the next search tells
-            await self._run_later(self._store.read, partial(read_scope, self._indexes, space, user, self._clock.now()))
+            await self._calls.read(partial(read_scope, self._indexes, space, user, self._clock.now()))
 
 
 def read_scope(indexes: ScopeIndexes, space: str, user: str | None, now: datetime, tx: Tx) -> None:

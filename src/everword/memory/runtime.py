@@ -13,12 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from everword.changes.retention_rules import Retention
+from everword.config import Settings
 from everword.errors import EverwordError, InvalidInput, MessagesLost, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter
 from everword.follow.calls import Callers, CallThreads, StoreCalls, ThreadsClosed
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from everword.context import turn
     from everword.follow.ask import TaskRunner
     from everword.follow.follower import Follower, Loop
-    from everword.follow.view import View
+    from everword.follow.view import Hooks, View
     from everword.summaries.digests import Digests
     from everword.summaries.window import WindowView
     from everword.topics.rules.topics import TopicRule
@@ -57,52 +58,35 @@ THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
+FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
+FIRST_TURNS = 60  # messages of a person before which it reads nothing in the background
+SUMMARY_TURNS = 80  # messages after which it writes summaries
+TITLE_TURNS = 400  # messages after which it writes titles of topics: one has a title from its first message on
+TIER_TURNS = 60  # messages after which it writes the tiers that did not come with a reply
 DAYS = "digests"  # the view of who spoke on which day
 LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
-def default_topic_rule() -> TopicRule:
-    from everword.topics.rules.topics import TopicRule
-
-    return TopicRule()
-
-
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts and settings of an engine. `topic_rule` is made with the views: a search needs none."""
+    """What an engine is made of: its adapters, its settings, and what follows from them. `topic_rule` is made with the
+    views: a search needs none."""
 
     store: Store
     embedder: Embedder
     tokenizer: Tokenizer
     clock: Clock
-    space: str
     models: Callable[[Meter], tuple[Models, Models]]
-    telemetry: ActivityCounter = field(default_factory=ActivityCounter)
-    retention: Retention = field(default_factory=Retention)
-    followers: bool = True
-    lease_seconds: int = 60
-    weights: Weights = field(default_factory=Weights)
-    window: WindowRule = field(default_factory=WindowRule)
-    rounds: int = 3
-    raised_turns: int = 20
-    level_episodes: int = 5
-    active_episodes: int = 10
-    near_episodes: int = 3
-    episode_distance: float = 0.4
-    topic_rule: Callable[[], TopicRule] = default_topic_rule
-    time_zone: str = "UTC"
-    index_seconds: float = 2.0
-    digest_seconds: float = 20.0
-    context_digest_seconds: float = 0.3
-    digest_tokens: int = 24_000
-    batch_seconds: int = 180
-    model_seconds: float = 60.0
-    share_channels: bool = False
-    hold_messages: int = 0
-    secrets: SecretPolicy = field(default_factory=SecretPolicy)
+    settings: Settings
+    telemetry: ActivityCounter
+    retention: Retention
+    window: WindowRule
+    weights: Weights
+    episode_distance: float
+    topic_rule: Callable[[], TopicRule]
+    secrets: SecretPolicy
     on_degraded: Callable[[Degraded], None] | None = None
-    index_bytes: int = 256 << 20
     for_one_search: bool = False
 
 
@@ -145,21 +129,23 @@ class Runtime:
         self._callers = Callers()
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
-            parts = replace(parts, followers=False)
+            parts = replace(parts, settings=replace(parts.settings, followers=False))
         self._parts = parts
         self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         self.calls = StoreCalls(parts.store, self.run)
-        max_held = parts.hold_messages if parts.store.writable else 0
+        max_held = parts.settings.hold_messages if parts.store.writable else 0
         self.held = HeldMessages(
             parts.store, self.run, self._append_batch, parts.clock, max_held, parts.on_degraded, self.wake
         )
-        self.meter = Meter(self.calls, parts.clock, parts.space, parts.telemetry, parts.store.writable)
+        self.meter = Meter(self.calls, parts.clock, parts.settings.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
-        self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
+        largest_scope = LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE
+        self.indexes = ScopeIndexes(parts.settings.vector_cache_mb << 20, largest_scope)
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
-        self.read_ahead = ReadAhead(self.indexes, self._run_later, parts.store, parts.clock, is_on=parts.followers)
+        self._later_calls = StoreCalls(parts.store, self._run_later)
+        self.read_ahead = ReadAhead(self.indexes, self._later_calls, parts.clock, is_on=parts.settings.followers)
         self._search_threads = CallThreads(parts.store.searches, "everword search")
         try:
             await self.read(log.refuse_unfinished_copy)
@@ -168,7 +154,7 @@ class Runtime:
         except BaseException:
             await self.close()
             raise
-        if parts.followers:
+        if parts.settings.followers:
             self._start_following()
 
     def _start_following(self) -> None:
@@ -191,21 +177,19 @@ class Runtime:
         """Build the views, and what needs them."""
         from everword.changes.retention import RetentionJob, RetentionSchedule
         from everword.follow.follower import Follower, Loop
-        from everword.memory.follower_conditions import build_hooks
 
         parts = self.parts
-        later_calls = StoreCalls(parts.store, self._run_later)
+        later_calls = self._later_calls
         aside_calls = StoreCalls(parts.store, self.run_aside)  # a search waits for what was just added
         views = self._build_views(parts, later_calls)
         self.digests = self._build_digests(parts)
-        conditions = (self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
-        hooks = build_hooks(views, self.index.guard, *conditions, self.read_ahead.start)
+        hooks = self._build_hooks(views)
         self.followers = {
             view.name: Follower(
                 aside_calls if view is self.index else later_calls,
                 view,
                 parts.clock,
-                parts.lease_seconds,
+                parts.settings.lease_seconds,
                 hooks.get(view.name),
                 parts.telemetry,
             )
@@ -220,6 +204,31 @@ class Runtime:
         }
         self.retention = RetentionJob(parts.retention, self.calls, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
+
+    def _build_hooks(self, views: list[View[Any]]) -> dict[str, Hooks]:
+        """How the follower of each view behaves: what it checks first, what it leaves for later, how long it waits for
+        more. A turn under way brings its own tiers: until it ends, no other code makes them."""
+        from everword.follow.view import Hooks, Patience
+
+        quiet = timedelta(seconds=self.parts.settings.batch_seconds)
+        has_model = self.tasks.has_model
+        waits = has_model and bool(quiet)
+        topics: Any = next(view for view in views if view.name == "topics")
+        guard = self.index.guard  # raises where vectors are of another embedder
+
+        def patience(turns: int) -> Patience | None:
+            return Patience(turns, quiet, turns) if waits else None
+
+        facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS) if waits else None
+        return {
+            "tiers": Hooks(later=self._has_open_turn, patience=patience(TIER_TURNS)),
+            "topics": Hooks(skip=topics.skip),
+            "index": Hooks(guard=guard, on_saved=self.read_ahead.start),
+            "window": Hooks(guard=guard),
+            "episodes": Hooks(guard=guard, patience=patience(SUMMARY_TURNS)),
+            "titles": Hooks(patience=patience(TITLE_TURNS)),
+            "facts": Hooks(patience=facts, steady=has_model),
+        }
 
     def _build_views(self, parts: Parts, calls: StoreCalls) -> list[View[Any]]:
         from everword.facts.view import FactsView
@@ -237,19 +246,21 @@ class Runtime:
             parts.tokenizer,
             asking,
             Calibration(parts.weights.unrelated, parts.weights.spread),
-            parts.level_episodes,
-            parts.active_episodes,
+            parts.settings.level_episodes,
+            max(parts.settings.active_episodes, parts.settings.level_episodes),
         )
         self.topics = Topics(parts.topic_rule())
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, calls)
-        self.window = WindowView(parts.window, parts.tokenizer, parts.clock, parts.raised_turns, writer, asking, calls)
+        self.window = WindowView(
+            parts.window, parts.tokenizer, parts.clock, parts.settings.raised_turns, writer, asking, calls
+        )
         return [
             self.index,
             TiersView(asking, parts.tokenizer, calls, parts.window.turns),
             self.window,
             EpisodesView(asking, writer, calls),
             FactsView(asking, calls, parts.telemetry),
-            DaysView(parts.clock, parts.time_zone),
+            DaysView(parts.clock, parts.settings.time_zone),
             TopicsView(self.topics, calls),
             self.titles,
         ]
@@ -260,12 +271,12 @@ class Runtime:
 
         return Digests(
             self.tasks,
-            DayWriter(self.tasks, parts.tokenizer, self.calls, parts.digest_tokens),
-            SingleFlight(self.calls, parts.clock, parts.lease_seconds, parts.store.writable),
+            DayWriter(self.tasks, parts.tokenizer, self.calls, parts.settings.digest_tokens),
+            SingleFlight(self.calls, parts.clock, parts.settings.lease_seconds, parts.store.writable),
             self.calls,
             parts.clock,
             parts.telemetry,
-            parts.time_zone,
+            parts.settings.time_zone,
             self._wait_for_days,
         )
 
@@ -278,11 +289,11 @@ class Runtime:
         if not parts.store.writable:
             return
         since = parts.clock.now() - OVERLAP
-        if parts.followers:
-            await self._loops[DAYS].wait_for(space, self.parts.index_seconds)
-        deadline = time.monotonic() + parts.index_seconds
+        if parts.settings.followers:
+            await self._loops[DAYS].wait_for(space, self.parts.settings.index_seconds)
+        deadline = time.monotonic() + parts.settings.index_seconds
         follower.prefer(space)
-        while await follower.step(since if parts.followers else None) and time.monotonic() < deadline:
+        while await follower.step(since if parts.settings.followers else None) and time.monotonic() < deadline:
             if follower.drained or not await follower.lags_in(space, since):
                 return
 
@@ -402,8 +413,8 @@ class Runtime:
     async def wait_for_view(self, name: str, space: str) -> None:
         """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
         views wait too."""
-        if self.parts.followers and self.held.degraded is None:
-            await self._loops[name].wait_for(space, self.parts.index_seconds)
+        if self.parts.settings.followers and self.held.degraded is None:
+            await self._loops[name].wait_for(space, self.parts.settings.index_seconds)
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])
@@ -483,7 +494,7 @@ class Runtime:
 
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
-        return self.parts.space if space is None else rules.check_id("space", space)
+        return self.parts.settings.space if space is None else rules.check_id("space", space)
 
 
 class MemoryPart:

@@ -100,7 +100,7 @@ async def show_person(
     facts: Sequence[Fact] = await caller.memory.facts(**arguments)
     statements: Sequence[Statement] = profile.statements
     channels = await channels_with(caller, id, facts)
-    viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.share_channels) if channel else None
+    viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.settings.share_channels) if channel else None
     if viewer is not None:
         facts = [fact for fact in facts if viewer.sees(fact)]
         statements = [statement for statement in statements if viewer.sees(statement)]
