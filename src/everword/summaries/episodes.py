@@ -23,6 +23,7 @@ from everword.follow.faults import readable_messages, reason_of
 from everword.follow.view import Run, SaveResult
 from everword.masking import masked_logger
 from everword.model import Conversation, Episode, ExtractLine, Filter, Message
+from everword.model.views import TopicMessage
 from everword.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from everword.summaries import prompts
 from everword.summaries.prompts import EpisodeInputs, LevelInputs, SummaryReply
@@ -262,14 +263,25 @@ class Writer:
         self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
     ) -> EpisodeInputs:
         """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
-        messages = [message for message in part if message.is_lasting and message.content.strip()]
-        lines = tuple(
-            SpokenLine(message.role, message.author, message.content, message.turn, message.time)
-            for message in messages
-        )
-        size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
-        limit = clamp(size // SHARE, TOKENS)
-        return EpisodeInputs(lines, before, limit, self._tokenizer.count, before_lines)
+        messages = [message for message in part if message.is_lasting]
+        return summary_inputs(messages, before, self._tokenizer, before_lines)
+
+
+def summary_inputs(
+    messages: Iterable[Message | TopicMessage],
+    before: str,
+    tokenizer: Tokenizer,
+    before_lines: tuple[ExtractLine, ...] = (),
+) -> EpisodeInputs:
+    """The inputs for a summary of messages of an episode or a topic. It may have one token for so many that it
+    summarises, those of the summary so far included."""
+    lines = tuple(
+        SpokenLine(message.role, message.author, message.content, message.turn, message.time)
+        for message in messages
+        if message.content.strip()
+    )
+    size = sum(len(line.text) for line in lines) // CHARACTERS + tokenizer.count(before) * SHARE
+    return EpisodeInputs(lines, before, clamp(size // SHARE, TOKENS), tokenizer.count, before_lines)
 
 
 class EpisodesView:
@@ -326,7 +338,7 @@ class EpisodesView:
 
     async def _ask_model(
         self, group: Mapping[EpisodeRecord, EpisodeInputs | None], new_records: Sequence[EpisodeRecord]
-    ) -> Sequence[TaskResult[SummaryReply] | TaskResult[SummaryReply]]:
+    ) -> Sequence[TaskResult[SummaryReply]]:
         """The model's summaries of a group; one that cannot be used is asked for again, alone."""
         inputs = [part for part in group.values() if part is not None]
         if not inputs:
@@ -398,7 +410,7 @@ def newest_episode(active: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
     return max(level_one, key=lambda record: record.episode.first, default=None)
 
 
-def rewrite_summary(record: EpisodeRecord, reply: SummaryReply | SummaryReply) -> EpisodeRecord:
+def rewrite_summary(record: EpisodeRecord, reply: SummaryReply) -> EpisodeRecord:
     """The episode with a summary, and without the vector of the one before."""
     lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
     episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")

@@ -17,9 +17,9 @@ from everword.follow.view import Run, SaveResult
 from everword.model import ExtractLine
 from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
-from everword.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp, lock_conversation
+from everword.summaries.episodes import CALLS, lock_conversation, summary_inputs
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
-from everword.summaries.rules.extract import SpokenLine, from_object, to_object, whole_line
+from everword.summaries.rules.extract import from_object, to_object, whole_line
 from everword.topics import tables as rows
 from everword.topics.rules.topic_set import TopicState
 from everword.topics.view import TITLES, Topics
@@ -124,14 +124,10 @@ class TitlesView:
         return TaskResult(topic_summary.offline(self.task_inputs(topic)), "offline")
 
     def task_inputs(self, topic: PendingTopic) -> TopicInputs:
-        lines = tuple(
-            SpokenLine(message.role, message.author, message.content, message.turn, message.time)
-            for message in topic.lines
-            if message.content.strip()
+        inputs = summary_inputs(topic.lines, topic.before, self._tokenizer, topic.before_lines)
+        return TopicInputs(
+            topic.state.title, inputs.lines, inputs.before, inputs.limit, inputs.count, inputs.before_lines
         )
-        size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(topic.before) * SHARE
-        limit = clamp(size // SHARE, TOKENS)
-        return TopicInputs(topic.state.title, lines, topic.before, limit, self._tokenizer.count, topic.before_lines)
 
     def save(self, tx: Tx, result: TitlesResult) -> SaveResult:
         if result.texts:
