@@ -2,7 +2,7 @@
 
 It is called where text leaves: when one of our errors is made, when a record is logged, before a problem, a page, a
 label or a line of the terminal is written. It masks passwords in addresses, values that are named as secret
-(`password=…`, `Authorization: …`), tokens of well-known formats (`secrets/data/formats.txt`), and the secrets that this
+(`password=…`, `Authorization: …`), tokens of well-known formats (`secrets/data/secrets.re`), and the secrets that this
 process was given itself (`keep_out_of_texts`), in whatever form they turn up. In doubt it masks: a reader can do
 without a value. Secrets in what people say are found by `secrets.detector`.
 """
@@ -20,7 +20,7 @@ from functools import cache
 from types import TracebackType
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
-from everword.secrets.words import any_of
+from everword.secrets.values import PATTERNS
 
 STARS = "***"
 
@@ -86,8 +86,8 @@ def _compile(pattern: str) -> re.Pattern[str]:
 @cache
 def _token() -> re.Pattern[str]:
     """Finds what tells by its form that it is a credential."""
-    known = any_of("API key", "token", "private key")
-    return re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{known}|{_OTHER_TOKENS})")
+    known = PATTERNS.fill("{api_key}|{token}|{private_key}")
+    return re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{known}|{_OTHER_TOKENS})", re.VERBOSE)
 
 
 def keep_out_of_texts(secret: str) -> None:

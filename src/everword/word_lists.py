@@ -14,7 +14,7 @@ Python, and most programs use a few.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -44,11 +44,11 @@ def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def compile_patterns(value: object) -> Iterator[re.Pattern[str]]:
-    """Compile the patterns of `lazy_pattern` in lists, tuples and dictionaries, as the variables of a module are: one
-    each time that the next item is asked for."""
+    """Compile the patterns in lists, tuples, dictionaries and files, as the variables of a module are: one each time
+    that the next item is asked for."""
     if isinstance(value, _LazyPattern):
         yield value.compiled
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         yield from compile_patterns([*value.values()])
     elif isinstance(value, list | tuple):
         for part in value:
@@ -144,14 +144,38 @@ class WordLists:
         return items
 
 
-class Patterns(dict[str, re.Pattern[str]]):
-    """The patterns of a file by their names, each compiled at its first use. An entry in capitals is a part of others;
-    code may add parts. `words` are the lists that the patterns may name."""
+class Patterns(Mapping[str, re.Pattern[str]]):
+    """The patterns of a file by their names; the file is read when the first of them is asked for. An entry in capitals
+    is a part of others; code may add parts. `words` are the lists that the patterns may name."""
 
     def __init__(self, file: str, folder: str = ENGLISH, words: WordLists | None = None, **parts: str) -> None:
-        self._entries = read_entries(f"{folder}/{file}.re") | parts
+        self._file = f"{folder}/{file}.re"
         self._words = words or WordLists(folder=folder)
-        super().__init__({name: self.compile(text) for name, text in self._entries.items() if not name.isupper()})
+        self._parts = parts
+
+    @cached_property
+    def _entries(self) -> dict[str, str]:
+        return read_entries(self._file) | self._parts
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all patterns."""
+        return (name for name in self._entries if not name.isupper())
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        if name not in self._entries:
+            raise KeyError(name)
+        return cast(re.Pattern[str], getattr(self, name))
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        # Called only for a name that is not set yet: rules ask for their patterns at each sentence.
+        if name not in self._entries:
+            raise AttributeError(f"{self._file} has no pattern {name!r}")
+        pattern = self.compile(self._entries[name])
+        setattr(self, name, pattern)
+        return pattern
 
     def compile(self, text: str) -> re.Pattern[str]:
         """A text as a pattern, which is compiled at its first use."""
@@ -171,12 +195,3 @@ class Patterns(dict[str, re.Pattern[str]]):
     def lines(self, name: str) -> list[str]:
         """The lines of an entry that has a pattern on each."""
         return self._entries[name].split("\n")
-
-    def __getattr__(self, name: str) -> re.Pattern[str]:
-        # Called only for a name that is not set yet: rules ask for their patterns at each sentence.
-        try:
-            pattern = self[name]
-        except KeyError:
-            raise AttributeError(f"no pattern is named {name!r}") from None
-        setattr(self, name, pattern)
-        return pattern

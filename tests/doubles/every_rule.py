@@ -309,8 +309,8 @@ def two_sentences(given: Given) -> list[text_standalone.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "secrets.formats.secrets_by_form": lambda given: list(
-        RULES["secrets.formats.secrets_by_form"](given.text, given.text.lower(), [(0, len(given.text))])
+    "secrets.detector.secrets_by_form": lambda given: list(
+        RULES["secrets.detector.secrets_by_form"](given.text, given.text.lower(), [(0, len(given.text))])
     ),
     "secrets.announced.announced_secrets": lambda given: list(
         RULES["secrets.announced.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
@@ -424,10 +424,9 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
-        *(f"secrets.words.{name}" for name in ("words", "word_set", "pattern", "has", "any_of", "one_of")),
-        "secrets.marks.marks_from_json",
-        "secrets.marks.mask_parts",
-        "secrets.marks.with_texts",
+        "secrets.marks_from_json",
+        "secrets.mask_parts",
+        "secrets.with_texts",
         "follow.task.read_instructions",
         "summaries.rules.days.is_current",
         "recall.rules.selection.join_sentences",

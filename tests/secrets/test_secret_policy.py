@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from everword.log.secret_policy import MOST_REPEATED, SecretPolicy, find_all, masked
-from everword.secrets.marks import mask_text
+from everword.secrets import mask_text
 
 
 def test_a_repeated_secret_is_masked_without_the_words_that_gave_it_away() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everword.secrets import SecretMark, mask_text, placeholder_of
 from everword.secrets.detector import find_secrets
-from everword.secrets.marks import SecretMark, mask_text, placeholder_of
 from secrets_found import read_line
 
 DATA = Path(__file__).parent / "data"

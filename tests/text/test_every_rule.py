@@ -50,7 +50,7 @@ LINEAR = (
     "facts.english.finder.instructions",
     "facts.rules.third_person.retell_predicate",
     "facts.rules.third_person.retell_pronouns",
-    "facts.english.clauses.statement_clauses",
+    "facts.english.clauses.possible_statements",
     "facts.english.statements.read_statements",
     "facts.english.values.animals",
     "facts.english.values.company",

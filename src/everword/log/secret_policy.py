@@ -23,8 +23,8 @@ from typing import Any, Literal, get_args
 
 from everword.errors import SecretRefused
 from everword.model import Draft, Message
+from everword.secrets import Marks, SecretMark, mask_parts, mask_text, texts_in
 from everword.secrets.detector import find_secrets
-from everword.secrets.marks import Marks, SecretMark, mask_parts, mask_text, texts_in
 
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)

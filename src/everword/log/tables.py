@@ -28,7 +28,7 @@ from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
 from everword.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Seal, Verification
 from everword.ports import ConversationKey, Tx
-from everword.secrets.marks import Marks
+from everword.secrets import Marks
 
 logger = masked_logger("everword.log")
 

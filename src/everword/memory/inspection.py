@@ -28,7 +28,7 @@ from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Filter, Member, Message, Name, Receipt, Tiers, Topic
 from everword.model.log import own_notes
 from everword.ports import Tx
-from everword.secrets.marks import marks_from_json, mask_parts
+from everword.secrets import marks_from_json, mask_parts
 from everword.summaries import episodes
 from everword.summaries.rules.extract import render_lines
 from everword.summaries.tiers import to_tiers

@@ -48,7 +48,7 @@ from everword.log.tables import (
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import AuditLine, Deletion, Erasure, Filter, LogChange, Message, Redaction, Retained
 from everword.ports import Tx
-from everword.secrets.marks import mask_parts
+from everword.secrets import mask_parts
 from everword.text.words import contains_phrase
 
 MAX_QUERY = 1 << 20  # bytes

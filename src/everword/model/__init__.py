@@ -85,4 +85,4 @@ from everword.model.views import (
     TopicStats,
     ViewState,
 )
-from everword.secrets.marks import SecretMark
+from everword.secrets import SecretMark

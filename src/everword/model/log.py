@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from everword.model.facts import Fact
-from everword.secrets.marks import Marks, MaskedParts, mask_parts
+from everword.secrets import Marks, MaskedParts, mask_parts
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)

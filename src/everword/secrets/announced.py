@@ -10,15 +10,15 @@ many characters after each word are looked at, whatever the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 
-from everword.secrets.marks import SecretMark
+from everword.secrets import SecretMark
 from everword.secrets.values import (
     FIGURE,
-    KNOWN_THINGS,
+    PATTERNS,
+    WORDS,
     is_mixed,
     is_placeholder,
     is_public,
@@ -28,7 +28,7 @@ from everword.secrets.values import (
     is_unguessable,
     is_very_strong,
 )
-from everword.secrets.words import has, one_of, pattern, word_set, words
+from everword.word_lists import lazy_pattern
 
 _WINDOW = 160  # characters after a word that are looked at
 _MOST = 15_000  # words that announce a secret: after so many in one text only keys of a known form are found
@@ -37,24 +37,22 @@ _NUMBER_WINDOW = 60  # the same of a code
 _FILLERS = 6  # words that may stand before a link
 _AROUND = 40  # characters before and after a word for "code" that say which
 
-_SECTIONS = {
-    "password": ("password, also inside a longer word", "password", "password, only after a link"),
-    "login": ("login",),
-    "pin": ("PIN",),
-    "proof": ("one-time code",),
-    "card": ("card security code",),
-    "code": ("code of any kind",),
-    "key": ("key",),
-    "weak": ("key, only if it is surely random",),
+_LISTS = {
+    "password_also_inside_a_longer_word": "password",
+    "password": "password",
+    "password_only_after_a_link": "password",
+    "login": "login",
+    "pin": "pin",
+    "one_time_code": "proof",
+    "card_security_code": "card",
+    "code_of_any_kind": "code",
+    "key": "key",
+    "key_only_if_it_is_surely_random": "weak",
 }
-_KINDS = {word: kind for kind, sections in _SECTIONS.items() for word in words(*sections)}
-_INSIDE_OTHERS = {*words("password, also inside a longer word"), *(word for word in _KINDS if not word.isascii())}
-_LOOSE_PASSWORDS = words("password, only after a link")
+_KINDS = {word: kind for name, kind in _LISTS.items() for word in WORDS.in_order(name)}
+_INSIDE_OTHERS = {*WORDS.password_also_inside_a_longer_word, *(word for word in _KINDS if not word.isascii())}
+_NUMBERS = {"card": PATTERNS.card_numbers, "proof": PATTERNS.proof_numbers, "pin": PATTERNS.pin_numbers}
 _CODE_KINDS = {"card": "card security code", "proof": "one-time code", "pin": "PIN"}
-_LINKS = word_set("links")
-_STILL = word_set("still")
-_TELLING = word_set("telling")
-_NO_SECRET = word_set("no secret")
 _LINK_SIGNS = (":", "=", "：", "→", "-", "—", "–", "是", "は", "는", "은", "为")
 _MODALS = ("should", "will", "would", "could", "might")
 _CLOSERS = ("==", "!=", "[", ".", ">", "]", "}")  # after a word of a page, a style or a program
@@ -65,17 +63,23 @@ _PIN_NOUNS = ("pin", "pins", "combination", "combo", "kombination")  # with othe
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
 
 
-@cache
-def _announcing(*, is_ascii: bool) -> re.Pattern[str]:
-    """Finds the words that announce a secret: the longest of those that overlap."""
-    return re.compile(one_of(word for word in _KINDS if word.isascii() or not is_ascii))
+def _longest_of(names: Iterable[str]) -> str:
+    """A pattern that finds the longest of some words that begins at a place. They are tried letter by letter, so that
+    their number hardly matters."""
+    rests: dict[str, list[str]] = {}
+    for name in sorted(set(names)):
+        rests.setdefault(name[:1], []).append(name[1:])
+    is_whole = rests.pop("", None) is not None
+    branches = "|".join(re.escape(letter) + _longest_of(ends) for letter, ends in rests.items())
+    return f"(?:{branches})" + ("?" if is_whole else "") if branches else ""
 
 
-@cache
-def _commands() -> list[tuple[str, re.Pattern[str]]]:
-    """What a text must hold to be searched for a command, and the command with its password."""
-    lines = [line.split(" => ") for line in words("commands")]
-    return [(sign, re.compile(command)) for sign, command in lines]
+_ANNOUNCING = lazy_pattern(_longest_of(_KINDS))
+_ASCII_ANNOUNCING = lazy_pattern(_longest_of(filter(str.isascii, _KINDS)))
+_COMMANDS = [
+    (sign, PATTERNS.compile(command)) for sign, command in (line.split(" => ") for line in PATTERNS.lines("COMMANDS"))
+]
+"""What a text must hold to be searched for a command, and the command with its password."""
 
 
 @dataclass(slots=True)
@@ -119,9 +123,9 @@ class _Value:
 def announced_secrets(text: str, small: str, cover: bytearray) -> Iterator[SecretMark]:
     """What the words around it say is a secret. What `cover` marks is no word."""
     yield from _given_to_commands(text)
-    if has(text, "four figures"):
+    if PATTERNS.four_figures.search(text):
         yield from _opening_numbers(small)
-    announcing = _announcing(is_ascii=small.isascii()).finditer(small)
+    announcing = (_ASCII_ANNOUNCING if small.isascii() else _ANNOUNCING).finditer(small)
     places = [(match.start(), match[0]) for match in islice(announcing, _MOST + 1)]
     for at, (start, name) in enumerate(places[:_MOST]):
         end = start + len(name)
@@ -132,7 +136,7 @@ def announced_secrets(text: str, small: str, cover: bytearray) -> Iterator[Secre
         limit = min(end + _WINDOW, places[at + 1][0]) if is_crowded else end + _WINDOW
         word = _Word(*meaning, start, end, limit)
         for mark in _secrets_after(text, word):
-            if mark.end >= end + _WINDOW - 1 and (rest := pattern("rest up to a space").match(text, mark.end)):
+            if mark.end >= end + _WINDOW - 1 and (rest := PATTERNS.rest_up_to_a_space.match(text, mark.end)):
                 mark = SecretMark(mark.kind, mark.start, rest.end())
             yield mark
         if word.kind == "password" and at <= _MANY:
@@ -145,37 +149,38 @@ def _meaning(text: str, small: str, name: str, start: int, end: int) -> tuple[st
     if name not in _INSIDE_OTHERS and not (_begins(text, start) and _ends(text, end)):
         return None
     kind = _KINDS[name]
-    if pattern("name of an error").search(text, max(0, start - 10), start):
+    if PATTERNS.name_of_an_error.search(text, max(0, start - 10), start):
         return None
-    is_loose = name in _LOOSE_PASSWORDS and pattern("wireless").search(small, max(0, start - 40), start)
-    if is_loose or (kind in ("key", "weak") and pattern("wireless").search(small, max(0, start - 24), end + 24)):
+    is_loose = name in WORDS.password_only_after_a_link and PATTERNS.wireless.search(small, max(0, start - 40), start)
+    if is_loose or (kind in ("key", "weak") and PATTERNS.wireless.search(small, max(0, start - 24), end + 24)):
         return "wifi", "password"
     if kind == "code":
         return _meaning_of_code(small, name, start, end)
     if name in ("key", "keys"):
-        last = (pattern("letters and figures").findall(small, max(0, start - 24), start) or [""])[-1]
-        if last in word_set("other keys"):
+        last = (PATTERNS.letters_and_figures.findall(small, max(0, start - 24), start) or [""])[-1]
+        if last in WORDS.other_keys:
             return None
-        if last in word_set("secret keys") or last.endswith(("api", "access", "secret")):
+        if last in WORDS.secret_keys or last.endswith(("api", "access", "secret")):
             return "api key", "key"
     return name, kind
 
 
 def _meaning_of_code(small: str, name: str, start: int, end: int) -> tuple[str, str] | None:
     """Which code is meant: what stands next to the word says so, before it or after it in the same sentence."""
-    before = pattern("end of a sentence").split(small[max(0, start - _AROUND) : start])[-1]
-    after = pattern("end of a sentence").split(small[end : end + _AROUND])[0]
-    if has(before[-16:], "other code") or has(after[:16], "other code"):
+    before = PATTERNS.end_of_a_sentence.split(small[max(0, start - _AROUND) : start])[-1]
+    after = PATTERNS.end_of_a_sentence.split(small[end : end + _AROUND])[0]
+    if PATTERNS.other_code.search(before[-16:]) or PATTERNS.other_code.search(after[:16]):
         return None
-    if has(before[-24:], "wireless") or has(after[:24], "wireless"):
+    if PATTERNS.wireless.search(before[-24:]) or PATTERNS.wireless.search(after[:24]):
         return "wifi", "password"
     if not FIGURE.search(small, max(0, start - _NUMBER_WINDOW), end + _WINDOW):
         return None
-    if has(before[-12:], "safety of a card") or pattern("safety of a card").match(after):
+    if PATTERNS.safety_of_a_card.search(before[-12:]) or PATTERNS.safety_of_a_card.match(after):
         return "security code", "card"
-    if has(before, "proof") or has(after, "proof") or (has(before, "yours") and pattern("is a number").match(after)):
-        return "backup codes" if has(before + after, "backup") else name, "proof"
-    if has(before, "things with a PIN") or has(after, "things with a PIN", "things with a PIN, after it"):
+    is_given = PATTERNS.yours.search(before) and PATTERNS.is_a_number.match(after)
+    if PATTERNS.proof.search(before) or PATTERNS.proof.search(after) or is_given:
+        return "backup codes" if PATTERNS.backup.search(before + after) else name, "proof"
+    if PATTERNS.things_with_a_pin.search(before) or PATTERNS.things_with_a_pin_after_it.search(after):
         return name, "pin"
     return None
 
@@ -207,22 +212,22 @@ def _secrets_after(text: str, word: _Word) -> Iterator[SecretMark]:
 
 def _rest_of_name(text: str, word: _Word) -> int:
     """Where the name ends that a word is part of; -1 if the name tells of something else."""
-    rest = pattern("rest of a name").match(text, word.end)
+    rest = PATTERNS.rest_of_a_name.match(text, word.end)
     name = rest[0] if rest else ""
     if name in ("", "-", "_") or name.startswith("--"):
         return word.end
     if not name.isascii():
         return word.end + len(name)
     small = name.lower().strip("_-")
-    ends = words("name ends")
+    ends = WORDS.in_order("name_ends")
     is_other = small not in ("s", "es", "en") and (small.endswith(ends) or small.startswith(ends))
     return -1 if is_other or FIGURE.search(name) else word.end + len(name)
 
 
 def _tokens_after(text: str, word: _Word, at: int) -> Iterator[re.Match[str]]:
-    is_unspaced = has(word.text, "letters written without spaces")
-    piece = "piece among letters without spaces" if is_unspaced else "piece"
-    return pattern(piece).finditer(text, at, word.limit)
+    is_unspaced = PATTERNS.letters_written_without_spaces.search(word.text)
+    piece = PATTERNS.piece_among_letters_without_spaces if is_unspaced else PATTERNS.piece
+    return piece.finditer(text, at, word.limit)
 
 
 def _values(text: str, word: _Word) -> Iterator[tuple[_Value, str, int]]:
@@ -238,7 +243,8 @@ def _values(text: str, word: _Word) -> Iterator[tuple[_Value, str, int]]:
         at = token.end()
         raw = token[0]
         bare = raw.strip("\"'`*").lower()
-        if (bare in _MODALS and text.startswith(" be ", at)) or (link and bare in _STILL and bare not in _LINKS):
+        is_still = link and bare in WORDS.still and bare not in WORDS.links
+        if is_still or (bare in _MODALS and text.startswith(" be ", at)):
             continue
         if new_link := _link_of(bare):
             link = new_link
@@ -256,7 +262,7 @@ def _first_link(text: str, word: _Word) -> tuple[int, str]:
     at = _rest_of_name(text, word)
     if at < 0:
         return -1, ""
-    sign = pattern("link by an attribute").match(text, at) or pattern("link by a sign").match(text, at)
+    sign = PATTERNS.link_by_an_attribute.match(text, at) or PATTERNS.link_by_a_sign.match(text, at)
     if sign:
         return sign.end(), ":"
     if text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
@@ -270,21 +276,21 @@ def _first_link(text: str, word: _Word) -> tuple[int, str]:
 
 
 def _link_of(bare: str) -> str:
-    if bare in _LINKS or (bare and not bare.rstrip(":=")):
-        return "is" if bare in word_set("plain links") else "est" if bare.isalpha() else ":"
-    return "to" if bare in word_set("loose links") else ""
+    if bare in WORDS.links or (bare and not bare.rstrip(":=")):
+        return "is" if bare in WORDS.plain_links else "est" if bare.isalpha() else ":"
+    return "to" if bare in WORDS.loose_links else ""
 
 
 def _ends_there(text: str, raw: str, bare: str, link: str, at: int) -> bool:
     """Whether after this word no value belongs to the one that announced it."""
-    if bare.strip(".,;:!?()") in _NO_SECRET or (raw[-1] == "," and not link):
+    if bare.strip(".,;:!?()") in WORDS.no_secret or (raw[-1] == "," and not link):
         return True
     return raw[-1] in ".!?;" and not text[at : at + 5].lower().startswith((" it's", " it’s", " it i"))
 
 
 def _cut(text: str, value: _Value, word: _Word) -> None:
     """Ends a value that stands after a sign where a list, a line of settings or an address goes on."""
-    cut = pattern("end of a value in code").search(value.text)
+    cut = PATTERNS.end_of_a_value_in_code.search(value.text)
     end = cut.start() if cut and cut.start() else len(value.text)
     before = text[max(0, word.start - 30) : word.start]
     if "?" in before.rpartition(" ")[2] or before.endswith("&"):
@@ -295,14 +301,14 @@ def _cut(text: str, value: _Value, word: _Word) -> None:
 
 def _is_reference(value: _Value) -> bool:
     """Whether a value says where the secret is kept, as programs and templates do."""
-    if value.in_quotes and len(value.text) >= 8 and is_mixed(value.text) and not has(value.text, "template"):
+    if value.in_quotes and len(value.text) >= 8 and is_mixed(value.text) and not PATTERNS.template.search(value.text):
         return False
-    if not value.text or value.text[0] in "[<{>" or pattern("variable").fullmatch(value.text):
+    if not value.text or value.text[0] in "[<{>" or PATTERNS.variable.fullmatch(value.text):
         return True
     if value.in_quotes:
         return False
-    is_path = pattern("reference").match(value.text) and not FIGURE.search(value.text[:60])
-    return bool(pattern("code").match(value.text) or is_path)
+    is_path = PATTERNS.reference.match(value.text) and not FIGURE.search(value.text[:60])
+    return bool(PATTERNS.code.match(value.text) or is_path)
 
 
 # -- passwords
@@ -311,7 +317,7 @@ def _is_reference(value: _Value) -> bool:
 def _passwords(text: str, word: _Word) -> Iterator[SecretMark]:
     if "phrase" in word.text:
         yield from _passphrases(text, word)
-    number = pattern("wireless key").search(text, word.end, word.end + _NUMBER_WINDOW) if word.text == "wifi" else None
+    number = PATTERNS.wireless_key.search(text, word.end, word.end + _NUMBER_WINDOW) if word.text == "wifi" else None
     if number:
         yield SecretMark("password", *number.span())
         return
@@ -324,35 +330,35 @@ def _passwords(text: str, word: _Word) -> Iterator[SecretMark]:
             yield value.mark("password")
             return
         small = value.text.lower()
-        if link and small not in _STILL and not (link == "is" and count == 0 and small in ("for", "of")):
+        if link and small not in WORDS.still and not (link == "is" and count == 0 and small in ("for", "of")):
             break
     yield from _passwords_later(text, word)
 
 
 def _passphrases(text: str, word: _Word) -> Iterator[SecretMark]:
-    link = pattern("link to a phrase").match(text, word.end)
-    phrase = pattern("passphrase").match(text, link.end(), link.end() + 120) if link else None
-    if phrase and not (_TELLING | _NO_SECRET).intersection(re.split("[ -]", phrase[1])):
+    link = PATTERNS.link_to_a_phrase.match(text, word.end)
+    phrase = PATTERNS.passphrase.match(text, link.end(), link.end() + 120) if link else None
+    if phrase and not (WORDS.telling | WORDS.no_secret).intersection(re.split("[ -]", phrase[1])):
         yield SecretMark("password", *phrase.span(1))
 
 
 def _passwords_later(text: str, word: _Word) -> Iterator[SecretMark]:
     """ "I had to reset my password again. It's now hunter2!": in the next clause, what a word points to and what looks
     like a password. After the end of a sentence only a word that means the password points to it ("it", "new one")."""
-    if text.startswith(_CODE_BEFORE, max(0, word.start - 1)) or pattern("goes on as code").match(text, word.end):
+    if text.startswith(_CODE_BEFORE, max(0, word.start - 1)) or PATTERNS.goes_on_as_code.match(text, word.end):
         return
     if _rest_of_name(text, word) < 0:
         return
-    line = pattern("alone on the next line").match(text, word.end, word.limit)
+    line = PATTERNS.alone_on_the_next_line.match(text, word.end, word.limit)
     if line and is_strong(line[1]) and FIGURE.search(line[1]) and (not line[1].islower() or is_very_strong(line[1])):
         yield SecretMark("password", *line.span(1))
         return
     for token in _tokens_after(text, word, word.end):
         value = _Value(text, *token.span())
-        if not is_strong(value.text) and not pattern("long number").fullmatch(value.text):
+        if not is_strong(value.text) and not PATTERNS.long_number.fullmatch(value.text):
             continue
         between = text[word.end : token.start()]
-        if has(between, "rule for passwords"):
+        if PATTERNS.rule_for_passwords.search(between):
             return
         if _is_pointed_to(value.text, between) and not _is_reference(value):
             yield value.mark("password")
@@ -363,9 +369,9 @@ def _is_pointed_to(value: str, between: str) -> bool:
     near = between[-24:]
     if not is_strong(value):
         return near.rstrip()[-1:] in (":", "：")
-    has_pointer = has(near, "pointer")
-    if has(between, "end of a sentence"):
-        return has_pointer and has(near, "means the announced")
+    has_pointer = PATTERNS.pointer.search(near) is not None
+    if PATTERNS.end_of_a_sentence.search(between):
+        return has_pointer and PATTERNS.means_the_announced.search(near) is not None
     return has_pointer or is_very_strong(value)
 
 
@@ -380,14 +386,14 @@ def _is_password(value: _Value, link: str, count: int, text: str, announcing: st
     if is_thing(word) and not _is_named_anyway(small, link, count, mixed):
         return False
     is_name = link == ":" and (value.in_quotes or "_" in word or word.isalpha())
-    if is_name and pattern("made-up name").fullmatch(small[:60]):
+    if is_name and PATTERNS.made_up_name.fullmatch(small[:60]):
         return False
     if not link:
         return _is_unlinked_password(value, count, mixed, announcing)
     if mixed:
         return True
     if small.isdigit():
-        return len(word) >= 4 and (link != "to" or (value.last and not pattern("year").fullmatch(word)))
+        return len(word) >= 4 and (link != "to" or (value.last and not PATTERNS.year.fullmatch(word)))
     is_plural = "words " in text[max(0, value.start - 12) : value.start].lower()
     return not is_plural and _is_plain_password(value, link)
 
@@ -396,20 +402,20 @@ def _is_said_of_passwords(value: _Value, link: str) -> bool:
     """Whether it is a word of what people and programs say about passwords: a property, a type, a name of its own."""
     word = value.text
     small = word.lower()
-    if not value.in_quotes and ("[" in word or (link == ":" and pattern("name of a type").fullmatch(word))):
+    if not value.in_quotes and ("[" in word or (link == ":" and PATTERNS.name_of_a_type.fullmatch(word))):
         return True
     if "_" in word and word.isupper() and not FIGURE.search(word):  # PUT_IT_HERE, in whatever language
         return True
-    is_telling = re.split(r"[|:]", small.strip(".!?,"))[0] in _TELLING
-    return is_telling or small in _NO_SECRET or small in _LINKS or small in KNOWN_THINGS
+    is_telling = re.split(r"[|:]", small.strip(".!?,"))[0] in WORDS.telling
+    return is_telling or small in WORDS.no_secret or small in WORDS.links or small in WORDS.known_things
 
 
 def _is_unlinked_password(value: _Value, count: int, mixed: bool, announcing: str) -> bool:
     word = value.text
-    if announcing in _LOOSE_PASSWORDS:
+    if announcing in WORDS.password_only_after_a_link:
         return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
     if word.strip("#*").isdigit():
-        return 4 <= len(word) <= 63 and count == 0 and value.last and not pattern("year").fullmatch(word)
+        return 4 <= len(word) <= 63 and count == 0 and value.last and not PATTERNS.year.fullmatch(word)
     return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
 
 
@@ -417,7 +423,9 @@ def _is_quoted_phrase(value: _Value, link: str) -> bool:
     """Several words are one only in quotation marks, and if they do not tell about it."""
     parts = value.text.lower().split()
     is_linked = value.in_quotes and link in (":", "is", "est") and len(value.text) >= 8
-    return is_linked and parts[0] not in _NO_SECRET and 2 * sum(part in _TELLING for part in parts) < len(parts)
+    return (
+        is_linked and parts[0] not in WORDS.no_secret and 2 * sum(part in WORDS.telling for part in parts) < len(parts)
+    )
 
 
 def _is_named_anyway(small: str, link: str, count: int, mixed: bool) -> bool:
@@ -432,7 +440,7 @@ def _is_plain_password(value: _Value, link: str) -> bool:
     word = value.text
     if link == "to" or (link == "est" and not value.in_quotes):
         return False
-    if not value.last or len(word) < 4 or word.endswith(words("telling ends")) or "(" in word:
+    if not value.last or len(word) < 4 or word.endswith(WORDS.in_order("telling_ends")) or "(" in word:
         return False
     if not word.isascii() and link != ":":
         return False
@@ -442,20 +450,20 @@ def _is_plain_password(value: _Value, link: str) -> bool:
 
 def _passwords_before(text: str, start: int) -> Iterator[SecretMark]:
     """ "hunter2 is the password", "type in hunter2 when it asks for the password": what stands before the word."""
-    for match in pattern("told before").finditer(text, max(0, start - 90), start):
+    for match in PATTERNS.told_before.finditer(text, max(0, start - 90), start):
         value = _Value(text, *match.span(2))
-        is_loose = match[1].lower() in words("loose verbs before a password")
-        is_sure = not is_loose or is_very_strong(value.text) or pattern("use").match(text, match.end())
+        is_loose = match[1].lower() in WORDS.loose_verbs_before_a_password
+        is_sure = not is_loose or is_very_strong(value.text) or PATTERNS.use.match(text, match.end())
         if is_sure and len(value.text) >= 8 and is_strong(value.text) and FIGURE.search(value.text):
             yield value.mark("password")
             return
-    tokens = list(pattern("piece").finditer(text, max(0, start - 80), start))[-5:]
-    links = word_set("links to what is before")
+    tokens = list(PATTERNS.piece.finditer(text, max(0, start - 80), start))[-5:]
+    links = WORDS.links_to_what_is_before
     at = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at][0].lower() in links), 0)
     if not at or tokens[at - 1].start() == max(0, start - 80) > 0:
         return
     value = _Value(text, *tokens[at - 1].span())
-    if len(value.text) >= 6 and value.text.lower() not in KNOWN_THINGS and _is_mixed_value(value):
+    if len(value.text) >= 6 and value.text.lower() not in WORDS.known_things and _is_mixed_value(value):
         yield value.mark("password")
 
 
@@ -470,12 +478,12 @@ def _is_mixed_value(value: _Value) -> bool:
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
     """A name and its password side by side: "login: anna / hunter2", "log in with anna and hunter2", or on lines of
     their own after "credentials"."""
-    match = pattern("pair", "pair with a word between").match(text, word.end, word.limit)
+    match = PATTERNS.pair.match(text, word.end, word.limit)
     if match is None and word.text.startswith("log"):
-        change = pattern("new login").match(text, word.end, word.limit)
+        change = PATTERNS.new_login.match(text, word.end, word.limit)
         match = change if change and is_strong(change[1].rstrip(".,;!")) else None
-    if match is None and word.text in words("credentials"):
-        match = pattern("line with a sign").search(text, word.end, word.limit)
+    if match is None and word.text in WORDS.credentials:
+        match = PATTERNS.line_with_a_sign.search(text, word.end, word.limit)
     value = _Value(text, *match.span(match.lastindex or 0)) if match else None
     if value is not None and len(value.text) >= 5 and _is_mixed_value(value):
         yield value.mark("password")
@@ -483,15 +491,15 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 def _given_to_commands(text: str) -> Iterator[SecretMark]:
     """Passwords that commands are given, and those of accounts that every system has."""
-    for command in [command for sign, command in _commands() if sign in text]:
+    for command in [command for sign, command in _COMMANDS if sign in text]:
         for match in command.finditer(text):
             if not match[1].isdigit() and not is_stand_in(match[1]):
                 yield SecretMark("password", *match.span(1))
-    for match in pattern("mail and password").finditer(text) if "@" in text else ():
+    for match in PATTERNS.mail_and_password.finditer(text) if "@" in text else ():
         if is_strong(match[1].rstrip(".,;!")) and not is_stand_in(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
     has_account = ("/" in text or ":" in text) and any(name in text for name in _ACCOUNTS)
-    for match in pattern("account and password").finditer(text) if has_account else ():
+    for match in PATTERNS.account_and_password.finditer(text) if has_account else ():
         if is_very_strong(match[1]) and not is_stand_in(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
 
@@ -501,51 +509,53 @@ def _given_to_commands(text: str) -> Iterator[SecretMark]:
 
 def _opening_numbers(small: str) -> Iterator[SecretMark]:
     """A number by which something is opened: "unlock my phone with 280593", "type 4711 at the gate", "gate: 4711"."""
-    yield from (SecretMark("one-time code", *match.span(1)) for match in pattern("use this code").finditer(small))
-    if any(verb in small for verb in words("opening")):
-        for match in pattern("number that opens").finditer(small):
-            if pattern("opened things").search(small, max(0, match.start() - 24), match.start(1)):
+    yield from (SecretMark("one-time code", *match.span(1)) for match in PATTERNS.use_this_code.finditer(small))
+    if any(verb in small for verb in WORDS.opening):
+        for match in PATTERNS.number_that_opens.finditer(small):
+            if PATTERNS.opened_things.search(small, max(0, match.start() - 24), match.start(1)):
                 yield SecretMark("PIN", *match.span(1))
-    if any(thing in small for thing in words("keypads")):
-        for match in pattern("number typed", "number of a thing").finditer(small):
+    if any(thing in small for thing in WORDS.keypads):
+        for match in PATTERNS.number_typed.finditer(small):
             yield SecretMark("PIN", *match.span(match.lastindex or 0))
 
 
 def _codes(text: str, word: _Word) -> Iterator[SecretMark]:
     """A PIN, a one-time code or the code of a card: the first number near the word that no other word explains."""
     is_proof = word.kind == "proof"
-    if is_proof and has(word.text, "words for lists of codes"):
+    if is_proof and PATTERNS.words_for_lists_of_codes.search(word.text):
         yield from _listed_codes(text, word.end)
         return
     kind = _CODE_KINDS[word.kind]
-    number = pattern(f"{word.kind} numbers").search(text, word.end, word.end + _NUMBER_WINDOW)
-    earlier = pattern("number before").search(text, max(0, word.start - 60), word.start) if is_proof else None
+    number = _NUMBERS[word.kind].search(text, word.end, word.end + _NUMBER_WINDOW)
+    earlier = PATTERNS.number_before.search(text, max(0, word.start - 60), word.start) if is_proof else None
     if earlier:
         yield SecretMark(kind, *earlier.span(1))
     elif number and _belongs(text, word, number):
         yield SecretMark(kind, *number.span(1))
     elif word.kind == "pin":
         yield from _mixed_pins(text, word)
-    elif is_proof and not pattern("booked").search(text, max(0, word.start - 30), word.start):
-        code = pattern("code with letters").match(text, word.end)
+    elif is_proof and not PATTERNS.booked.search(text, max(0, word.start - 30), word.start):
+        code = PATTERNS.code_with_letters.match(text, word.end)
         yield from [SecretMark(kind, *code.span(1))] if code else []
 
 
 def _belongs(text: str, word: _Word, number: re.Match[str]) -> bool:
     """Whether a number after a word is its code: nothing between them says that it is something else."""
     between = text[word.end : number.start()]
-    names = pattern("letters and figures").findall(between.lower())
+    names = PATTERNS.letters_and_figures.findall(between.lower())
     last = names[-1] if names else ""
-    if has(between, "end of a sentence", "rule for passwords") or pattern("amount").match(text, number.end()):
+    if PATTERNS.end_of_a_sentence.search(between) or PATTERNS.rule_for_passwords.search(between):
         return False
-    if last in word_set("number leads") or not word_set("no code between").isdisjoint(names):
+    if PATTERNS.amount.match(text, number.end()):
+        return False
+    if last in WORDS.number_leads or not WORDS.no_code_between.isdisjoint(names):
         return False
     if _rest_of_name(text, word) < 0:
         return False
-    is_changed = last in word_set("loose links") and not _STILL.isdisjoint(names)
-    ends_in_link = between.rstrip()[-1:] in _LINK_SIGNS or last in _LINKS or last in _STILL or last == "s"  # "it's"
-    is_linked = is_changed or ends_in_link
-    is_year = pattern("year").fullmatch(number[1]) is not None
+    is_changed = last in WORDS.loose_links and not WORDS.still.isdisjoint(names)
+    is_after_link = last in WORDS.links or last in WORDS.still or last == "s"  # "it's"
+    is_linked = is_changed or is_after_link or between.rstrip()[-1:] in _LINK_SIGNS
+    is_year = PATTERNS.year.fullmatch(number[1]) is not None
     if word.kind == "pin":
         return _is_pin(text, word, number, names, is_linked=is_linked, is_year=is_year)
     return is_linked or not is_year
@@ -553,7 +563,7 @@ def _belongs(text: str, word: _Word, number: re.Match[str]) -> bool:
 
 def _is_pin(text: str, word: _Word, number: re.Match[str], names: list[str], *, is_linked: bool, is_year: bool) -> bool:
     is_postal = word.text in _POSTAL and len(number[1]) == 6
-    if is_postal and not has(text[max(0, word.start - 40) : word.end], "own"):
+    if is_postal and not PATTERNS.own.search(text[max(0, word.start - 40) : word.end]):
         return False
     if is_linked:
         return True
@@ -561,9 +571,9 @@ def _is_pin(text: str, word: _Word, number: re.Match[str], names: list[str], *, 
         return False
     if word.text not in _PIN_NOUNS:
         return len(names) <= _FILLERS
-    if len(names) <= 3 and pattern("things with a PIN").search(text, word.end, number.start()):
+    if len(names) <= 3 and PATTERNS.things_with_a_pin.search(text, word.end, number.start()):
         return True
-    return not names and not pattern("does").search(text, max(0, word.start - 6), word.start)
+    return not names and not PATTERNS.does.search(text, max(0, word.start - 6), word.start)
 
 
 def _mixed_pins(text: str, word: _Word) -> Iterator[SecretMark]:
@@ -577,11 +587,12 @@ def _mixed_pins(text: str, word: _Word) -> Iterator[SecretMark]:
 
 
 def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
-    leads = [pattern(f"beginning of a list of codes{ending}").match(text, at) for ending in ("", " after a colon")]
-    at = next((lead.end() for lead in leads if lead and pattern("next code").match(text, lead.end())), -1)
+    beginnings = (PATTERNS.beginning_of_a_list_of_codes, PATTERNS.beginning_of_a_list_of_codes_after_a_colon)
+    leads = [beginning.match(text, at) for beginning in beginnings]
+    at = next((lead.end() for lead in leads if lead and PATTERNS.next_code.match(text, lead.end())), -1)
     for _ in range(24 if at >= 0 else 0):
-        code = pattern("next code").match(text, at)
-        if code is None or not (FIGURE.search(code[1]) or pattern("two words with a dash").fullmatch(code[1])):
+        code = PATTERNS.next_code.match(text, at)
+        if code is None or not (FIGURE.search(code[1]) or PATTERNS.two_words_with_a_dash.fullmatch(code[1])):
             return
         yield SecretMark("recovery code", *code.span(1))
         at = code.end()
@@ -599,7 +610,7 @@ def _keys(text: str, word: _Word) -> Iterator[SecretMark]:
         if _is_signed_key(value, link):
             yield value.mark("token")
             return
-        named = pattern("named value").match(value.text)
+        named = PATTERNS.named_value.match(value.text)
         if named:  # of `name=value` the value alone; of an id nothing
             is_id = named[1].lower().endswith("id") and "sess" not in named[1].lower()
             value.cut_before(len(value.text) if is_id else named.end())
@@ -616,12 +627,14 @@ def _is_signed_key(value: _Value, link: str) -> bool:
     if not value.in_quotes or link != ":" or len(key) < 24 or len(set(key)) < 12:
         return False
     signs = set("!@#$%^&*()-_=+").intersection(key)
-    return len(signs) >= 4 and bool(FIGURE.search(key)) and not has(key, "template") and not is_placeholder(key)
+    return (
+        len(signs) >= 4 and bool(FIGURE.search(key)) and not PATTERNS.template.search(key) and not is_placeholder(key)
+    )
 
 
 def _cookies(text: str, at: int) -> Iterator[SecretMark]:
     for _ in range(20):
-        cookie = pattern("cookie").match(text, at)
+        cookie = PATTERNS.cookie.match(text, at)
         if cookie is None:
             return
         if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and is_unguessable(cookie[1], hexes=True):
@@ -631,14 +644,14 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, word: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not pattern("letters of a token").fullmatch(token):
+    if not PATTERNS.letters_of_a_token.fullmatch(token):
         return False
-    if (is_thing(token) and token[0] != "~") or is_public(token) or token.lower() in KNOWN_THINGS:
+    if (is_thing(token) and token[0] != "~") or is_public(token) or token.lower() in WORDS.known_things:
         return False
     if word.kind == "weak":
         return bool(link) and len(token) >= 16 and is_unguessable(token, hexes=link == ":" and count == 0)
     if not link and (count > 5 or len(token) < 16):
         return False
     if link and "secret" in word.text and len(token) >= 8 and is_mixed(token):
-        return not pattern("made-up name").fullmatch(token[:60].lower())
+        return not PATTERNS.made_up_name.fullmatch(token[:60].lower())
     return len(token) >= 10 and is_unguessable(token, hexes=True)

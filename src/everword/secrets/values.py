@@ -12,23 +12,24 @@ import base64
 import re
 from itertools import pairwise
 
-from everword.secrets.words import has, pattern, word_set, words
+from everword.word_lists import Patterns, WordLists
 
+WORDS = WordLists("words", "bip39", folder="secrets/data")
+PATTERNS = Patterns("secrets", "secrets/data", WORDS)
 FIGURE = re.compile(r"\d")
 _SIGNS = "!@#$%^&*?+=~"
-KNOWN_THINGS = word_set("known things")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
     small = value.lower()
-    return len(set(small)) < 3 or any(part in small for part in words("placeholders"))
+    return len(set(small)) < 3 or any(part in small for part in WORDS.placeholders)
 
 
 def is_stand_in(value: str) -> bool:
     """Whether a value stands where a password does and is none: a name for it, a variable, a placeholder."""
     return (
-        value.lower() in word_set("stand-ins")
+        value.lower() in WORDS.stand_ins
         or value.startswith(("<", "{", "[", "*", "$", "%", "("))
         or (value.isupper() and value.replace("_", "").isalpha())
         or is_placeholder(value)
@@ -55,7 +56,7 @@ def is_jumbled(value: str) -> bool:
 
 def is_camel_case(value: str) -> bool:
     """Words written together, as in the names of programs: most of it is runs of small letters that can be spoken."""
-    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and has(word, "vowel"))
+    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and PATTERNS.vowel.search(word))
     return 5 * sum(map(len, words)) >= 3 * len(value)
 
 
@@ -63,7 +64,7 @@ def is_one_case_random(value: str) -> bool:
     """A long hexadecimal number, or figures among letters of one case: only after a word that announces a secret."""
     if not value.isalnum() or not value.isascii() or not (value.islower() or value.isupper()) or not _varies(value):
         return False
-    if pattern("hexadecimal").fullmatch(value):
+    if PATTERNS.hexadecimal.fullmatch(value):
         return len(value) >= 32
     figures = sum(map(str.isdigit, value))
     return (len(value) >= 16 and figures >= 2 and _changes(value) >= 0.25) or (len(value) >= 40 and figures >= 8)
@@ -77,7 +78,7 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
         return True
     if not hexes:
         return False
-    if pattern("UUID").fullmatch(token):
+    if PATTERNS.uuid.fullmatch(token):
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
         return True
@@ -90,7 +91,7 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
 
 def is_encoded(value: str) -> bool:
     """Whether it is a text or a file written in base64, and no secret by itself."""
-    if value.startswith(words("encoded files")):
+    if value.startswith(WORDS.in_order("encoded_files")):
         return True
     try:
         plain = base64.b64decode(value[: min(len(value), 200) // 4 * 4], altchars=b"-_", validate=True)
@@ -106,12 +107,13 @@ def is_encoded(value: str) -> bool:
 
 def is_public(value: str) -> bool:
     """A public key, a fingerprint, the address of a wallet, or the id of something: all may be known."""
-    return bool(pattern("public").match(value)) or value.startswith(words("id prefixes"))
+    return bool(PATTERNS.public.match(value)) or value.startswith(WORDS.in_order("id_prefixes"))
 
 
 def is_path(value: str) -> bool:
     """Words between strokes, or a name with an ending: a file or a part of an address."""
-    return ("/" in value and has(value, "word of a path")) or bool(re.search(r"\.[a-z]{2,5}\d?$", value))
+    is_ended = re.search(r"\.[a-z]{2,5}\d?$", value) is not None
+    return is_ended or ("/" in value and PATTERNS.word_of_a_path.search(value) is not None)
 
 
 def is_wordy(body: str) -> bool:
@@ -121,7 +123,7 @@ def is_wordy(body: str) -> bool:
 
 def is_thing(word: str) -> bool:
     """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
-    return bool(pattern("thing").match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
+    return bool(PATTERNS.thing.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
 
 
 def is_mixed(word: str) -> bool:
@@ -137,10 +139,10 @@ def is_strong(word: str) -> bool:
         and is_mixed(word)
         and any(map(str.islower, word))
         and not any(char in word for char in "/\\[](){}<>")
-        and word.lower() not in KNOWN_THINGS
+        and word.lower() not in WORDS.known_things
         and not (is_thing(word) and not word[0].isupper())
         and not is_placeholder(word)
-        and not has(word, "no password")
+        and not PATTERNS.no_password.search(word)
     )
 
 

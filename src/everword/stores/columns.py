@@ -15,7 +15,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 from everword.errors import StoreError
-from everword.secrets.marks import marks_from_json
+from everword.secrets import marks_from_json
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -136,7 +136,7 @@ class Blob(LargeBinary):
 
 
 class MarkList(Text):
-    """Marks of secrets, as JSON: see `everword.secrets.marks`."""
+    """Marks of secrets, as JSON: see `everword.secrets`."""
 
 
 class Halfvec(UserDefinedType[str]):

@@ -29,7 +29,7 @@ from sqlalchemy.types import TypeDecorator
 
 from everword.errors import DamagedMessage, SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from everword.model import ROLES, Conversation, Message, Seal
-from everword.secrets.marks import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
+from everword.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
 from everword.stores.columns import (
     EPOCH,
     UNDECODED,

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from everword.model import SetAside, Stats, ViewState
 from everword.ports import STAND_IN, ConversationKey, Lag
-from everword.secrets.marks import marks_from_json
+from everword.secrets import marks_from_json
 from everword.stores import queries, schema
 from everword.stores.columns import Instant, is_mark_list
 from everword.stores.rows import batches

@@ -306,7 +306,7 @@ def question_pairs(sentences: Sequence[Sentence]) -> Iterator[KeyValue]:
                 yield KeyValue("request", _shorten_question(_STATEMENTS.tell.sub("", text[order.end() :])), 8)
             continue
         if len(text.split()) > _QUESTION_WORDS:
-            text = last_clauses(clauses(text))
+            text = end_of_question(clauses(text))
         text = _STATEMENTS.opinion.sub("", text)
         request = _STATEMENTS.asking.match(text) or _STATEMENTS.have_you.match(text)
         matter = _STATEMENTS.tell.sub("", text[request.end() :]) if request else text
@@ -316,7 +316,7 @@ def question_pairs(sentences: Sequence[Sentence]) -> Iterator[KeyValue]:
         weight = max(weight - 1.5, 3)
 
 
-def last_clauses(parts: Sequence[str]) -> str:
+def end_of_question(parts: Sequence[str]) -> str:
     """The last clauses of a question: they ask, and what comes before them is background."""
     text = parts[-1]
     for clause in reversed(parts[:-1]):

@@ -7,9 +7,8 @@ read, from the beginning and the end, so that any text takes a bounded time. Not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from everword.text.dates import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
@@ -306,15 +305,23 @@ _CLAUSE_CHARACTERS = 6
 def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence. Joined they are the sentence; a list stays in one clause."""
     pattern = _ASCII_CLAUSE if sentence.isascii() else _CLAUSE
-    cuts = [0, *[cut.end() for cut in pattern.finditer(sentence)], len(sentence)]
     pieces: list[str] = []
-    for start, end in pairwise(cuts):
-        piece = sentence[start:end]
+    for part, cut in parts_between(sentence, pattern.finditer(sentence)):
+        piece = part + cut[0] if cut else part
         if pieces and (_is_small(piece) or _is_small(pieces[-1])):
             pieces[-1] += piece
         elif piece.strip():
             pieces.append(piece)
     return pieces
+
+
+def parts_between(text: str, cuts: Iterable[re.Match[str]]) -> Iterator[tuple[str, re.Match[str] | None]]:
+    """The parts of a text, each with the cut after it; the last part has none."""
+    start = 0
+    for cut in cuts:
+        yield text[start : cut.start()], cut
+        start = cut.end()
+    yield text[start:], None
 
 
 def _is_small(piece: str) -> bool:

@@ -22,7 +22,7 @@ from everword.text.dates import WEEKDAYS, TimedPhrase, parse_times
 from everword.text.doc import doc_of
 from everword.text.english import RELATIONS, is_past
 from everword.text.own_words import is_claimed_as_own, own_words
-from everword.text.sentences import MAX_SENTENCE, Sentence, limit_text, sentences
+from everword.text.sentences import MAX_SENTENCE, Sentence, limit_text, parts_between, sentences
 from everword.word_lists import Patterns
 
 _CLAUSES = Patterns("clauses", DATA, WORDS)
@@ -328,37 +328,28 @@ _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
 
 
-def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
-    """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
-    text = _order_statement(sentence)
+def possible_statements(sentence: str) -> Iterator[tuple[str, bool]]:
+    """What a sentence may state, clause by clause, and whether each depends on another and yet states something:
+    "after we moved"."""
+    text = _in_plain_order(sentence)
     if _STATEMENT_CLAUSES.unreal_lead.match(text):
         return
     own = match_speaker(text)
-    first = own.end() if own else 0
+    cuts = _STATEMENT_CLAUSES.cut.finditer(text, own.end() if own else 0)
     condition = _STATEMENT_CLAUSES.condition.match(text)
     joint = condition[0].casefold() if condition else ""
-    start = 0
-    cuts = [cut for cut in _STATEMENT_CLAUSES.cut.finditer(text, first) if not _belongs_together(text, cut.start())]
-    for cut in cuts:
-        dependent = (cut["sub"] or "").strip(" ,").casefold()
-        is_broken = cut["broken"] is not None or dependent in _COMPLEMENTS
-        if not is_broken:
-            yield from _statement_clause(text[start : cut.start()], joint, is_before_dependent=bool(cut["sub"]))
-        start = cut.end()
-        joint = "…" if is_broken else dependent
-    yield from _statement_clause(text[start:], joint, is_before_dependent=False)
+    for unit, cut in parts_between(text, (cut for cut in cuts if not _belongs_together(text, cut.start()))):
+        next_joint = (cut["sub"] or "").strip(" ,").casefold() if cut else ""
+        is_broken = next_joint in _COMPLEMENTS or (cut is not None and cut["broken"] is not None)
+        if unit.strip() and not is_broken and (not joint or joint in WORDS.FACTIVE_JOINTS):
+            unit = _drop_open_end(unit.rstrip(" ,"), bool(next_joint))
+            unit = _strip_talk(unit.strip(" ,"))
+            yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
+        joint = "…" if is_broken else next_joint
 
 
-def _statement_clause(unit: str, joint: str, *, is_before_dependent: bool) -> Iterator[tuple[str, bool]]:
-    """A clause that follows a joint, if it states something, and whether it depends on another."""
-    if unit.strip() and (not joint or joint in WORDS.FACTIVE_JOINTS):
-        unit = _drop_open_end(unit.rstrip(" ,"), is_before_dependent)
-        unit = _strip_talk(unit.strip(" ,"))
-        yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
-
-
-def _order_statement(sentence: str) -> str:
-    """A sentence with short forms written out, without talk, its main clause first."""
+def _in_plain_order(sentence: str) -> str:
+    """A sentence in full forms, without asides and opening talk, with its subject or its time first."""
     text = expand_short_forms(_STATEMENT_CLAUSES.brackets.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _STATEMENT_CLAUSES.short_day.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
     text = _strip_talk(_STATEMENT_CLAUSES.wanna.sub("want to", text))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
 from everword.facts.english import DATA, WORDS
-from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, statement_clauses
+from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, possible_statements
 from everword.facts.english.values import place
 from everword.facts.rules.third_person import Predicate, Tense, retell_predicate, retell_pronouns
 from everword.model import FactCategory, FoundFact
@@ -314,7 +314,7 @@ def read_statements(sentence: str, today: date | None, *, in_request: bool, is_l
     that asks something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an
     event without a day was not on the day of the message."""
     subject_is_speaker = True
-    for unit, is_dependent in statement_clauses(sentence) if _STATEMENTS.hint.search(sentence) else ():
+    for unit, is_dependent in possible_statements(sentence) if _STATEMENTS.hint.search(sentence) else ():
         fact = _read_unit(unit, today) if subject_is_speaker or not _STATEMENTS.bare.match(unit) else None
         subject_is_speaker = match_speaker(unit) is not None
         if fact is None or (in_request and fact.since is None and _STATEMENTS.in_request.match(fact.value)):

@@ -31,7 +31,7 @@ from everword.text.mentions import (
     AMOUNT,
     WHEN,
     KeyValue,
-    last_clauses,
+    end_of_question,
     list_pairs,
     mention_pairs,
     question_pairs,
@@ -381,7 +381,7 @@ class _SentenceChooser:
         """The beginning of a sentence in `max_tokens` tokens; none if too little would be left."""
         text = trim(self._candidates[place].text)
         if self._candidates[place].is_question and self._is_english and not _ASKS.match(text):
-            text = last_clauses(clauses(text))
+            text = end_of_question(clauses(text))
         text = bare_request(text)
         joint = "" if is_unspaced(text) else " "
         pieces = text.split()[:max_tokens] if joint else list(text[: 2 * max_tokens])
@@ -455,7 +455,7 @@ def _wordings(sentence: Sentence, english: bool) -> Iterator[str]:
             if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
                 yield "".join(parts[:length]).rstrip(_TRAIL) + ("?" if asks else "")
     if len(parts) > 1:
-        last = _JOINT.sub("", last_clauses(parts) if asks else parts[-1])
+        last = _JOINT.sub("", end_of_question(parts) if asks else parts[-1])
         if (_ASKS if asks else _SUBJECT).match(last) or (asks and not english):
             yield capitalise(last)
     if sentence.lead:
