@@ -424,6 +424,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        "text.sentences.parts_between",
         "secrets.marks_from_json",
         "secrets.mask_parts",
         "secrets.with_texts",

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from everword.text.references import read_references
 from everword.text.sentences import Sentence
-from everword.text.standalone import (
-    SourcedSentence,
-    Support,
-    english_supports,
-    read_references,
-    read_unless_open,
-    stands_alone,
-)
+from everword.text.standalone import SourcedSentence, Support, english_supports, stands_alone
 
 USER = ("user", "Alex")
 OTHER = ("user", "Sam")
@@ -109,9 +103,7 @@ def supports(*said: tuple[tuple[str, str], str]) -> list[Support]:
     ],
 )
 def test_a_sentence_points_outside_it(text: str) -> None:
-    references = read_references(text)
-    assert not references.is_closed
-    assert read_unless_open(text, "") == (None if references.hangs or references.pronouns else references)
+    assert not read_references(text).is_closed
     assert not stands_alone(Sentence(text), "en")
 
 
@@ -151,7 +143,6 @@ def test_a_sentence_points_outside_it(text: str) -> None:
 )
 def test_a_sentence_stands_alone(text: str) -> None:
     assert read_references(text).is_closed
-    assert read_unless_open(text, "") == read_references(text)
     assert stands_alone(Sentence(text), "en")
 
 

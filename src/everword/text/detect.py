@@ -58,7 +58,6 @@ BY_SCRIPT: dict[str, tuple[str, ...]] = {
 }
 """The languages that are recognised in each script; the first is the default."""
 
-_WORD = lazy_pattern(r"[^\W\d_]+")
 _BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
 
 # The worth of a sign by the number of languages that share it, in whole numbers so that the order of counting does not
@@ -83,7 +82,7 @@ def _detect_language(sample: str) -> str:
         return _vote("latin", sample)
     foreign = [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]
     # A word in a script such as Chinese has a third of a Latin word's letters.
-    if not foreign or 3 * len(foreign) < sum(map(len, _WORD.findall(sample))) - len(foreign):
+    if not foreign or 3 * len(foreign) < sum(map(len, lower_letter_runs(sample))) - len(foreign):
         return _vote("latin", sample)
     scripts = Counter(map(script_of, foreign))
     if scripts["kana"]:

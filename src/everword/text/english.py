@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from everword.text.detect import function_words
-from everword.text.tokens import words_before
+from everword.text.tokens import JOINED_WORD, words_before
 from everword.word_lists import ENGLISH, Patterns, WordLists, lazy_pattern, read_entries, read_list
 
 
@@ -157,7 +157,6 @@ _PREDICATES = WordLists("predicates")
 PLAIN_VERBS = _PREDICATES.plain_verbs
 SPOKEN_PAST_FORMS = _PREDICATES.past_forms
 
-_WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SPACED = re.compile(r"\S+")
 _STOPS = (".", "!", "?", "…")
 _MANY_WORDS = 6  # words of a text that would have an English function word if it was English
@@ -193,7 +192,7 @@ def _has_verb(text: str) -> bool:
     is_quantity = text[:1].isdigit()  # "2 cups of butter, melted", "1 can of beans"
     if not is_quantity and not _PREDICATES.verb_forms.isdisjoint(text.casefold().split()):
         return True  # most sentences have such a verb between two spaces
-    text_words = [word.casefold() for word in _WORD.findall(text)]
+    text_words = [word.casefold() for word in JOINED_WORD.findall(text)]
     if is_quantity:
         text_words = text_words[2:]
     if not _PREDICATES.verb_forms.isdisjoint(text_words) or _PATTERNS.contraction.search(text):
@@ -208,7 +207,7 @@ def _is_foreign(text: str) -> bool:
     is_sentence = text.rstrip()[-1:] in _STOPS and "," not in text and ":" not in text
     if not is_sentence or not function_words("en").isdisjoint(text.casefold().split()):
         return False
-    text_words = [word.casefold() for word in _WORD.findall(text) if word.isalpha()]
+    text_words = [word.casefold() for word in JOINED_WORD.findall(text) if word.isalpha()]
     return len(text_words) >= _MANY_WORDS and function_words("en").isdisjoint(text_words)
 
 

@@ -11,6 +11,7 @@ import unicodedata
 
 from everword.text.doc import doc_of
 from everword.text.sentences import Sentence
+from everword.text.tokens import JOINED_WORD
 from everword.text.words import is_unspaced
 from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, lazy_pattern
 
@@ -21,7 +22,6 @@ MAX_CHARACTERS = 120
 
 _APOSTROPHE = lazy_pattern("[’‘ʼ`´]")
 _NUMBER = lazy_pattern("[0-9]")
-_WORD = lazy_pattern(r"[^\W_]+(?:['-][^\W_]+)*")
 _MARK = lazy_pattern("[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]")
 _LAUGH = lazy_pattern(
     r"(?:[hj][aei]){2,}h?|a?(?:ha){2,}h?|l+o+l+|(?:lo){2,}l|k{3,}|w{3,}|(?:rs){2,}|x+d+|z{3,}|h+m+|m+h*m+|a+h+|o+h+"
@@ -40,7 +40,7 @@ def is_small_talk(text: str) -> bool:
 def _is_small_talk(text: str) -> bool:
     if text.isascii():
         text = text.casefold().replace("`", "'")
-        first_word = _WORD.search(text)
+        first_word = JOINED_WORD.search(text)
         if first_word is not None and not _may_begin(first_word[0]):  # as most texts do not
             return False
         if len(text.split()) > MAX_WORDS + 2 or _NUMBER.search(text):
@@ -60,7 +60,7 @@ def _words(text: str) -> list[str]:
     if not text.isascii() and _MARK.search(text):
         bare = "".join(" " if unicodedata.category(c)[0] in "PSZC" and c not in "'-" else c for c in text)
         return bare.split()
-    return _WORD.findall(text)
+    return JOINED_WORD.findall(text)
 
 
 def _is_covered(words: list[str]) -> bool:

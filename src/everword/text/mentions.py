@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from everword.text.dates import MONTH_ABBREVIATIONS, MONTHS, WEEKDAYS
 from everword.text.filler import is_filler, is_small_talk, strip_addressee, trim
@@ -415,19 +415,12 @@ def topic_pairs(sentences: Sequence[Sentence], language: str, weights: Mapping[s
     """Pairs of words that are repeated, and the words that weigh most."""
     noteless = [sentence for sentence in sentences if sentence.kind != "note"]
     content = [sentence for sentence in noteless if not is_filler(sentence)] or noteless
-    spellings: dict[str, str] = {}
-    pair_counts = Counter[tuple[str, str]]()
-    for sentence in content:
-        sentence_words = words(sentence.text)
-        for word in sentence_words:
-            spellings.setdefault(stem(word, language), word)
-        pair_counts.update(pairwise(sentence_words))
-    repeated_pairs = Counter({pair: times for pair, times in pair_counts.items() if times > 1})
-    for pair in [*repeated_pairs]:
-        if not (matters(pair[0], language) and matters(pair[1], language)):
-            del repeated_pairs[pair]
-    for pair, _ in repeated_pairs.most_common(_REPEATED):
+    sentence_words = [words(sentence.text) for sentence in content]
+    for pair in _repeated_pairs(sentence_words, language):
         yield KeyValue("topic", " ".join(pair), 4.5)
+    spellings: dict[str, str] = {}
+    for word in chain.from_iterable(sentence_words):
+        spellings.setdefault(stem(word, language), word)
     heaviest = sorted(spellings.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
         word = spellings[root]
@@ -437,3 +430,10 @@ def topic_pairs(sentences: Sequence[Sentence], language: str, weights: Mapping[s
             yield KeyValue("topic", word, (4 if number < 4 else 3) - number / 30)
     if not heaviest and content:
         yield KeyValue("text", " ".join(WORD.findall(content[0].text)[:MAX_VALUE]) or content[0].text[:40], 1)
+
+
+def _repeated_pairs(sentence_words: Iterable[Sequence[str]], language: str) -> list[tuple[str, str]]:
+    """The pairs of neighbouring words that are said more than once, the most frequent first."""
+    counts = Counter(pair for words_of_sentence in sentence_words for pair in pairwise(words_of_sentence))
+    pairs = [pair for pair, times in counts.most_common() if times > 1]
+    return [pair for pair in pairs if matters(pair[0], language) and matters(pair[1], language)][:_REPEATED]

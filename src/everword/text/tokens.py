@@ -1,14 +1,13 @@
 """The words of a text: the one tokeniser of the rules.
 
-`lower_words` gives the runs of word characters and `lower_letter_runs` those of letters, in a quarter of the time of a
-pattern where the text is plain ASCII: a table turns all other characters into spaces. `spelt_tokens` gives the words
-and marks of an English sentence; what is after an apostrophe is a word of its own. The index has terms of its own
-(`terms`).
+`lower_words` gives the runs of word characters and `lower_letter_runs` those of letters: all other characters become
+spaces, by a table where the text is plain ASCII. `JOINED_WORD` and `SPOKEN_WORD` find words with what joins their
+parts. `spelt_tokens` gives the words and marks of an English sentence; what is after an apostrophe is a word of its
+own. The index has terms of its own (`terms`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from everword.text.doc import doc_of
@@ -16,8 +15,10 @@ from everword.word_lists import lazy_pattern
 
 BEFORE_PLACE = 120  # characters of the words before a place: more than the longest phrase of a pattern
 
-_WORDS = re.compile(r"\w+")
-_LETTERS = re.compile(r"[^\W\d_]+")
+JOINED_WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
+"""Finds a word with its apostrophes and hyphens: "mother-in-law's"."""
+SPOKEN_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
+"""Finds a word with its apostrophes: what a hyphen joins is two words."""
 
 
 def _ascii_table(is_kept: Callable[[str], bool]) -> str:
@@ -31,12 +32,16 @@ _LETTER_TABLE = _ascii_table(str.isalpha)
 
 def lower_words(text: str) -> list[str]:
     """The words of a text in lower case, with digits and underscores."""
-    return text.translate(_WORD_TABLE).split() if text.isascii() else _WORDS.findall(text.lower())
+    if text.isascii():
+        return text.translate(_WORD_TABLE).split()
+    return "".join([char if char.isalnum() or char == "_" else " " for char in text.lower()]).split()
 
 
 def lower_letter_runs(text: str) -> list[str]:
     """The runs of letters of a text in lower case."""
-    return text.translate(_LETTER_TABLE).split() if text.isascii() else _LETTERS.findall(text.lower())
+    if text.isascii():
+        return text.translate(_LETTER_TABLE).split()
+    return "".join([char if char.isalnum() and not char.isdecimal() else " " for char in text.lower()]).split()
 
 
 def words_before(text: str, place: int) -> str:

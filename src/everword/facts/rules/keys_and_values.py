@@ -30,6 +30,7 @@ from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
 from everword.text.english import PROGRAMMING, RELATIONS, species
 from everword.text.terms import analyse, word_terms
+from everword.text.tokens import SPOKEN_WORD
 from everword.text.words import is_content, stem
 from everword.word_lists import WordLists, lazy_pattern, read_table
 
@@ -73,7 +74,6 @@ _ONLY: dict[FactCategory, frozenset[str]] = {"possession": frozenset({"pets"})}
 """The keys that a category borrows, if not all."""
 
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
-_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def category_of(name: str) -> FactCategory:
@@ -163,7 +163,7 @@ def _plain_words(key: str) -> tuple[str, ...]:
         .replace("'s", "")
         .replace("'", "")
     )
-    spellings = [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
+    spellings = [_SPELLINGS.get(word, word) for word in SPOKEN_WORD.findall(text)]
     words = tuple(word for spelling in spellings for word in spelling.split())
     return tuple(word for word in words if word not in _WORDS.noise) or words
 
@@ -298,7 +298,7 @@ def _is_exact(word: str) -> bool:
 def _words_by_stem(text: str) -> dict[str, str]:
     """The words of a value by their stems; negations too, though they are no content words."""
     words: dict[str, str] = {}
-    for word in _WORD.findall(text):
+    for word in SPOKEN_WORD.findall(text):
         if is_content(word.casefold(), "en") or word.casefold() in _NEGATIONS:
             words.setdefault(stem(word, "en"), word)
     return words

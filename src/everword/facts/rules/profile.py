@@ -22,7 +22,8 @@ from everword.model import FACT_CATEGORIES, Fact
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
-from everword.word_lists import lazy_pattern, read_table
+from everword.text.tokens import lower_letter_runs
+from everword.word_lists import read_table
 
 SHOWN_WORDS = 40
 """Words of a query that are compared with keys; more are a text, and not a question."""
@@ -39,7 +40,6 @@ _ANSWERED_BY = {
     for word in words.split()
 }
 """Words of questions, with the categories and keys that answer them."""
-_WORD = lazy_pattern(r"[^\W\d_]+")
 
 
 def fact_text(fact: Fact) -> str:
@@ -124,7 +124,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def _key_places(query: str, fact_words: FactWords) -> list[Collection[int]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
-    words = dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS])
+    words = dict.fromkeys(lower_letter_runs(query.casefold())[:SHOWN_WORDS])
     return [places for word in words if (places := _asked_places(word, fact_words))]
 
 

@@ -64,3 +64,5 @@
 |august|september|october|november|december|tomorrow|tonight|next\s(?:week|weekend|month|year|spring|summer
 |autumn|fall|winter))\b
 
+[caption]
+\[[^\[\]]*\]\W*
