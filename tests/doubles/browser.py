@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from left_out import BRINGS, find_chromium
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
-AXE = Path(__file__).parents[1] / "web" / "axe" / "axe.min.js"
+AXE = Path(__file__).parents[1] / "server" / "axe" / "axe.min.js"
 SERIOUS = ("serious", "critical")
 WCAG = "{type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']}"
 CONTRAST = "{type: 'rule', values: ['color-contrast']}"
