@@ -305,7 +305,8 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
     others = list[Statement]()
     for statement in statements:
         person = statement.user
-        names.setdefault(person, own_name(tx, statement.space, person))
+        if person not in names:
+            names[person] = own_name(tx, statement.space, person)
         name = names[person]
         if not begins_with_name(statement.text, name):
             name = name_in_statement(tx, statement)

@@ -25,7 +25,8 @@ from everword.text.dates import MONTHS, WEEKDAYS
 from everword.text.fences import Labels, distinct_labels, person_byline, poses
 
 PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
-SHORT = 3  # letters of a shortened weekday or month
+SHORT_WEEKDAYS = [name[:3].capitalize() for name in WEEKDAYS]
+SHORT_MONTHS = [name[:3].capitalize() for name in MONTHS]
 JUST_NOW = timedelta(minutes=10)
 MANY_SPANS = 8  # spans from which on pauses within a day do not count
 
@@ -40,13 +41,12 @@ def local_time(moment: datetime, zone: tzinfo) -> datetime:
 
 def day_text(day: date) -> str:
     """A day with its weekday: `Wed 2 Feb 2022`."""
-    weekday = WEEKDAYS[day.weekday()][:SHORT].capitalize()
-    return f"{weekday} {day.day} {MONTHS[day.month - 1][:SHORT].capitalize()} {day.year}"
+    return f"{SHORT_WEEKDAYS[day.weekday()]} {day.day} {SHORT_MONTHS[day.month - 1]} {day.year}"
 
 
 def clock_text(moment: datetime) -> str:
     """The time of the day: `18:05`."""
-    return f"{moment:%H:%M}"
+    return f"{moment.hour:02}:{moment.minute:02}"  # in a tenth of the time of `%H:%M`
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def span_texts(labelled_moments: Iterable[tuple[str, datetime]], zone: tzinfo) -
     last_day: date | None = None
     for run in runs:
         day = run[0][1].date()
-        labels = unique_ends([label for label, _ in run])
-        clocks = unique_ends([clock_text(time) for _, time in run])
+        labels = unique_ends(run[0][0], run[-1][0])
+        clocks = unique_ends(clock_text(run[0][1]), clock_text(run[-1][1]))
         spans.append(f"{labels}: {clocks}" if day == last_day else f"{labels}: {day_text(day)}, {clocks}")
         last_day = day
     return spans
@@ -111,9 +111,9 @@ def split_runs(local_times: Iterable[tuple[str, datetime]], pause: timedelta) ->
         yield run
 
 
-def unique_ends(texts: Sequence[str]) -> str:
+def unique_ends(first: str, last: str) -> str:
     """The first and the last of some texts; only one if they are the same."""
-    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+    return first if first == last else f"{first} to {last}"
 
 
 # -- pieces

@@ -153,15 +153,23 @@ def vectors_after_query(fields: Shape) -> Any:
 
 
 def comparison_shape(where: Mapping[str, Any]) -> Comparison:
-    return tuple(
-        (name, "none" if value is None else "some" if isinstance(value, tuple) else "value")
-        for name, value in where.items()
-    )
+    return tuple((name, comparison_kind(value)) for name, value in where.items())
+
+
+def comparison_kind(value: Any) -> ComparisonKind:
+    """How a column is compared with a value. With a tuple of one it is as with the value: that needs no list in SQL."""
+    if value is None:
+        return "none"
+    return "some" if isinstance(value, tuple) and len(value) != 1 else "value"
 
 
 def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a comparison of columns is run with."""
-    return {f"the_{name}": value for name, value in where.items() if value is not None}
+    return {
+        f"the_{name}": value[0] if isinstance(value, tuple) and len(value) == 1 else value
+        for name, value in where.items()
+        if value is not None
+    }
 
 
 @lru_cache(maxsize=64)

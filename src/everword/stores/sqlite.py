@@ -149,6 +149,11 @@ class PlainStatement:
             if isinstance(kind, TypeDecorator)
         }
 
+    @property
+    def has_plain_columns(self) -> bool:
+        """Whether the values of its columns are what the driver gives."""
+        return bool(self.columns) and not self._decoders
+
     def values(self, params: Mapping[str, Any]) -> list[Any]:
         values = {**self._constants, **params} if self._constants else params
         return [values[name] for name in self._names]
@@ -184,12 +189,21 @@ class SqliteTx(MoveTx):
         self._note_changed_table(table)
         return super().write(table, statement, values)
 
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        plain = plain_statement(query, self.connection.dialect)
+        if plain is None or not plain.has_plain_columns:
+            return super().fetch(query, params)
+        return self._execute(plain, params)
+
     def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         plain = plain_statement(query, self.connection.dialect)
         if plain is None:
             return super().fetch_named(query, params)
+        return [*map(plain.decode_row, self._execute(plain, params))]
+
+    def _execute(self, plain: PlainStatement, params: Mapping[str, Any]) -> list[Sequence[Any]]:
         try:
-            return [*map(plain.decode_row, self._driver.execute(plain.string, plain.values(params)).fetchall())]
+            return list(self._driver.execute(plain.string, plain.values(params)).fetchall())
         except sqlite3.Error as error:
             raise wrap_error(plain.string, error, sqlite3.Error) from error
 
