@@ -15,6 +15,7 @@ import pytest
 from sample_sizes import sample
 
 from everword import Memory
+from everword.cache import Cache
 from everword.config import Settings
 from everword.log.rules import tombstone
 from everword.log.tables import new_id
@@ -136,7 +137,7 @@ def store(store_url: str) -> Any:
 @pytest.mark.parametrize("seed", range(1, 1 + sample(2)))
 def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None:
     world = World(store, seed)
-    indexes, other_process = ScopeIndexes(1 << 28), ScopeIndexes(1 << 28)
+    indexes, other_process = ScopeIndexes(Cache(1 << 28)), ScopeIndexes(Cache(1 << 28))
     for step in range(5):
         world.say(world.random.choice((1, 3, 40)))
         if step % 2:
@@ -162,7 +163,7 @@ def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None
 def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(store: Store, seed: int) -> None:
     """Messages come one at a time, most of them without a vector, and are edited and removed between searches."""
     world = World(store, seed)
-    indexes = ScopeIndexes(1 << 28)
+    indexes = ScopeIndexes(Cache(1 << 28))
     for _ in range(12):
         world.without_vector = world.random.choice((0.0, 0.5, 1.0))
         action = world.random.choice(("say", "say", "say", "edit", "remove"))
@@ -175,7 +176,7 @@ def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(st
         query = " ".join(world.random.choices([*WORDS, "quince"], k=3))
         vector = world.vector()
         for where in (Filter("s"), Filter("s", "ann")):
-            fresh = world.search(ScopeIndexes(1 << 28), where, query, vector)
+            fresh = world.search(ScopeIndexes(Cache(1 << 28)), where, query, vector)
             assert seen(world.search(indexes, where, query, vector)) == seen(fresh)
 
 
@@ -224,7 +225,7 @@ def test_a_block_that_cannot_be_added_changes_no_column(store: Store) -> None:
 def test_memory_and_database_give_the_same_vectors_of_messages(store: Store) -> None:
     """Of a long message, that of its beginning."""
     world = World(store, 6)
-    indexes = ScopeIndexes(1 << 28)
+    indexes = ScopeIndexes(Cache(1 << 28))
     for count in (40, 1, 20):
         world.say(count)
         second_parts = [replace(world.entry(message), part=1) for message in world.messages[-min(count, 3) :]]
@@ -248,7 +249,7 @@ def test_memory_and_database_give_the_same_vectors_of_messages(store: Store) -> 
 def test_what_was_removed_by_another_process_is_not_found(store: Store) -> None:
     world = World(store, 3)
     world.say(30)
-    indexes = ScopeIndexes(1 << 28)
+    indexes = ScopeIndexes(Cache(1 << 28))
     query, vector = " ".join(WORDS), world.vector()
     everything = Filter("s")
     assert world.search(indexes, everything, query, vector)
@@ -267,7 +268,7 @@ def test_an_older_snapshot_sees_what_it_saw(store: Store) -> None:
     """A transaction that began before the last message must not find it, nor spoil the index for others."""
     world = World(store, 4)
     world.say(10)
-    indexes = ScopeIndexes(1 << 28)
+    indexes = ScopeIndexes(Cache(1 << 28))
     where, vector = Filter("s"), world.vector()
 
     def look(tx: Tx) -> tuple[int, int]:
@@ -290,7 +291,7 @@ def test_an_older_snapshot_sees_what_it_saw(store: Store) -> None:
 def test_a_scope_that_is_too_large_is_searched_in_the_database(store: Store) -> None:
     world = World(store, 5)
     world.say(20)
-    small = ScopeIndexes(10_000)
+    small = ScopeIndexes(Cache(10_000))
     assert store.read(lambda tx: small.view(tx, "s", None)) is None
     query, vector = "apple bread", world.vector()
     assert seen(world.search(small, Filter("s"), query, vector)) == seen(world.search(None, Filter("s"), query, vector))
@@ -300,7 +301,7 @@ def test_the_first_search_of_a_large_scope_is_one_of_the_database(store: Store) 
     """And the index that the second one makes takes over what the first has read, without what was removed since."""
     world = World(store, 9)
     world.say(60)
-    indexes = ScopeIndexes(1 << 28, large=40)
+    indexes = ScopeIndexes(Cache(1 << 28), large=40)
     where, query, vector = Filter("s"), "apple bread cheese", world.vector()
     for scopes in ([], [("s", None)], [("s", None)]):
         found = seen(world.search(indexes, where, query, vector))
@@ -316,11 +317,12 @@ def test_the_first_search_of_a_large_scope_is_one_of_the_database(store: Store) 
 def test_the_least_recently_used_index_goes_first(store: Store) -> None:
     world = World(store, 6)
     world.say(60)
-    indexes = ScopeIndexes(1 << 28)
+    cache = Cache(1 << 28)
+    indexes = ScopeIndexes(cache)
     for user in (None, *WHO):
         store.read(lambda tx: indexes.view(tx, "s", user))  # noqa: B023  called at once
     assert indexes.scopes == [("s", None), ("s", "ann"), ("s", "ben")]
-    indexes.max_bytes = indexes.nbytes - 1
+    cache.max_bytes = cache.size - 1
     store.read(lambda tx: indexes.view(tx, "s", "ann"))
     assert indexes.scopes == [("s", "ben"), ("s", "ann")]
 
@@ -355,7 +357,7 @@ def test_after_a_removal_the_rest_is_not_read_again(store: Store) -> None:
     other = make_message(1, space="other", conversation="c0", content="apple")
     store.write(lambda tx: append_messages(tx, other))
     store.write(lambda tx: tx.index.put_entries([world.entry(other)]))
-    indexes = ScopeIndexes(1 << 28)
+    indexes = ScopeIndexes(Cache(1 << 28))
     assert "passages_after" in operations(store, indexes, "s", None)
     operations(store, indexes, "other", None)
     world.remove(3)
@@ -365,7 +367,7 @@ def test_after_a_removal_the_rest_is_not_read_again(store: Store) -> None:
     world.say(2)
     assert "docs_upto" not in operations(store, indexes, "s", None)
     query, vector = " ".join(WORDS), world.vector()
-    fresh = ScopeIndexes(1 << 28)
+    fresh = ScopeIndexes(Cache(1 << 28))
     assert seen(world.search(indexes, Filter("s"), query, vector)) == seen(
         world.search(fresh, Filter("s"), query, vector)
     )
@@ -374,7 +376,7 @@ def test_after_a_removal_the_rest_is_not_read_again(store: Store) -> None:
 def test_after_a_rebuild_everything_is_read_again(store: Store) -> None:
     world = World(store, 8)
     world.say(5)
-    indexes = ScopeIndexes(1 << 28)
+    indexes = ScopeIndexes(Cache(1 << 28))
     operations(store, indexes, "s", None)
     store.write(lambda tx: tx.reset_view("index"))
     store.write(lambda tx: tx.index.put_entries([world.entry(message) for message in world.messages]))

@@ -40,7 +40,6 @@ from everword.stores.schema import metadata
 from everword.stores.sql import SqlTx
 from everword.stores.sqlite import SqliteStore, SqliteTx
 from everword.stores.sqlite_file import memory_engine
-from everword.stores.vectors import MatrixCache
 from everword.testing.postgres import PostgresServer
 from everword.testing.samples import (
     T0,
@@ -204,7 +203,7 @@ def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
         if kind == "postgresql":
             connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
             connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-        yield SqliteTx(connection, MatrixCache(0)) if kind == "sqlite" else PostgresTx(connection)
+        yield SqliteTx(connection) if kind == "sqlite" else PostgresTx(connection)
         connection.exec_driver_sql("COMMIT")
     engine.dispose()
 
@@ -219,7 +218,7 @@ def sample_rows() -> dict[str, list[Mapping[str, Any]]]:
     engine = memory_engine()
     with closing(engine.connect()) as connection:
         apply.migrate(connection, "")
-        tx = SqliteTx(connection, MatrixCache(0))
+        tx = SqliteTx(connection)
         append_and_index(tx, make_message(1))
         rows = {name: tx.rows(name) for name in metadata.tables if name != "meta"}
     engine.dispose()

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.errors import EverwordError, InvalidInput, MessagesLost, StoreClosed, StoreError
@@ -140,8 +141,8 @@ class Runtime:
         )
         self.meter = Meter(self.calls, parts.clock, parts.settings.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
-        largest_scope = LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE
-        self.indexes = ScopeIndexes(parts.settings.vector_cache_mb << 20, largest_scope)
+        self.cache = Cache(parts.settings.vector_cache_mb << 20)
+        self.indexes = ScopeIndexes(self.cache, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._later_calls = StoreCalls(parts.store, self._run_later)
@@ -249,7 +250,7 @@ class Runtime:
             parts.settings.level_episodes,
             max(parts.settings.active_episodes, parts.settings.level_episodes),
         )
-        self.topics = Topics(parts.topic_rule())
+        self.topics = Topics(parts.topic_rule(), self.cache)
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, calls)
         self.window = WindowView(
             parts.window, parts.tokenizer, parts.clock, parts.settings.raised_turns, writer, asking, calls

@@ -1,17 +1,16 @@
 """The passages of a scope in memory: a cache of the index of one user, or of one space, that is searched as arrays.
 
-It is compared with the store before each search, by one small query in the same snapshot: passages that came since are
-added at its end, and those that were removed are taken out. So it is never newer or older than the snapshot, whichever
-process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index; there a passage is
-known by its row, and rows are in the order of their docs. All indexes together have a maximal size; the least recently
-used is dropped first, and a scope that is larger than that is searched in the database, as is a large one that is asked
-for the first time.
+It is cached at the version of its scope, as all that is made of rows is (`everword.cache`), but not made anew when that
+has changed: passages that came since are added at its end, and those that were removed are taken out. So it is never
+newer or older than the snapshot, whichever process wrote. A search works on a `ScopeView`, which stays as it is while
+others add to the index; there a passage is known by its row, and rows are in the order of their docs. A scope that is
+larger than the cache is searched in the database, as is a large one that is asked for the first time.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from everword.cache import Cache
 from everword.errors import StoreError
 from everword.log.rules import EPOCH, MICROSECOND
 from everword.model import ROLES, Filter
@@ -347,6 +347,7 @@ class ScopeIndex:
 
     def __init__(self) -> None:
         self.version = (0, 0, 0)
+        self.is_searched = False  # since it was last read ahead
         self.lock = threading.Lock()
         self._view: ScopeView | None = None
         self.nbytes = 0
@@ -511,22 +512,24 @@ class ScopeIndex:
         return column.extended(complete, room)
 
 
+ScopeName = tuple[str, str | None]
+"""A space and a user, or the whole space."""
+INDEX = "index"
+
+
 class TooMuchToRead(Exception):
     """A scope that was to be searched at once has changed too much for that."""
 
 
 class ScopeIndexes:
-    """The indexes in use, up to a number of bytes."""
+    """The indexes in use. The cache holds each at the version of its scope; here is which scopes are worth holding, and
+    which of them should be read before they are asked for again."""
 
-    def __init__(self, max_bytes: int, large: int = LARGE) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self, cache: Cache, large: int = LARGE) -> None:
+        self._cache = cache
         self._large = large
-        self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
-        self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
-        self._total = 0
-        self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
-        self._searched: set[tuple[str, str | None]] = set()  # those held, since they were read ahead
-        self._unread: set[tuple[str, str | None]] = set()  # to be read ahead: large ones, and those with new passages
+        self._asked: set[ScopeName] = set()  # large scopes that were searched once, in the database
+        self._unread: set[ScopeName] = set()  # to be read ahead: large ones, and those with new passages
         self._lock = threading.Lock()
 
     def view(
@@ -542,43 +545,50 @@ class ScopeIndexes:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
         its vectors is checked first. `ahead`: it is read for the next search. `most_changes`: only if it is held, but
         for so many passages that have come or gone; else TooMuchToRead is raised."""
+        scope = space, user
         state = tx.index.scope_state(space, user)
-        if most_changes is not None and self._count_changes((space, user), state) > most_changes:
+        if most_changes is not None and self._count_changes(scope, state) > most_changes:
             raise TooMuchToRead
         if check_embedder is not None:
             check_embedder(state.embedder)
-        if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
+        if state.docs * BYTES_PER_PASSAGE > self._cache.max_bytes or self._is_first_of_large(scope, state):
             return None
-        if ahead and (space, user) not in self._indexes and (space, user) not in self._asked:
+        if ahead and self._held(scope) is None and scope not in self._asked:
             return None  # it was dropped meanwhile
         with self._lock:
-            index = self._indexes.get((space, user))
+            index = self._cache.find(cache_key(scope), state.version) or self._held(scope)
             if index is None:
-                index = self._indexes[space, user] = ScopeIndex()
-            self._indexes.move_to_end((space, user))
-            (self._searched.discard if ahead else self._searched.add)((space, user))
+                index = ScopeIndex()
+                self._cache.put(cache_key(scope), index.version, index, 0)
+            index.is_searched = not ahead
         with index.lock:
+            is_older = state.version < index.version
             if index.version != state.version:
-                index = self._bring_up_to_date(tx, (space, user), index, state)
+                index = self._bring_up_to_date(tx, scope, index, state)
             view = index.view()
-        self._trim((space, user))
+            if not is_older:  # one that is larger than the cache is held alone
+                self._cache.put(cache_key(scope), index.version, index, min(index.nbytes, self._cache.max_bytes))
         return view
+
+    def _held(self, scope: ScopeName) -> ScopeIndex | None:
+        entry = self._cache.latest(cache_key(scope))
+        return None if entry is None else entry.value
 
     def is_quick(self, space: str, user: str | None) -> bool:
         """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
-        index = self._indexes.get((space, user))
+        index = self._held((space, user))
         return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
 
-    def _count_changes(self, scope: tuple[str, str | None], state: ScopeState) -> float:
+    def _count_changes(self, scope: ScopeName, state: ScopeState) -> float:
         """How many passages have come or gone since a scope was read; infinitely many if it is to be read anew."""
-        index = self._indexes.get(scope)
+        index = self._held(scope)
         if index is None or index.version[0] != state.resets:
             return inf
         return abs(state.docs - len(index)) + abs(state.removed - index.version[1])
 
-    def _is_first_of_large(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
+    def _is_first_of_large(self, scope: ScopeName, state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""
-        if state.docs < self._large or scope in self._asked or scope in self._indexes:
+        if state.docs < self._large or scope in self._asked or self._held(scope) is not None:
             return False
         self._asked.add(scope)
         with self._lock:
@@ -589,11 +599,13 @@ class ScopeIndexes:
         """Passages are written: who has searched in their scopes will search again, and should not wait for them. Each
         search has a scope read ahead once at most."""
         with self._lock:
-            scopes = self._searched & {(space, user), (space, None)}
-            self._searched -= scopes
-            self._unread |= scopes
+            for scope in ((space, user), (space, None)):
+                index = self._held(scope)
+                if index is not None and index.is_searched:
+                    index.is_searched = False
+                    self._unread.add(scope)
 
-    def take_unread(self) -> list[tuple[str, str | None]]:
+    def take_unread(self) -> list[ScopeName]:
         """The scopes that should be read before they are asked for again: large ones that were searched in the
         database, and those that have new passages. Each is given once."""
         if not self._unread:  # as after most searches
@@ -603,9 +615,7 @@ class ScopeIndexes:
             self._unread.clear()
         return scopes
 
-    def _bring_up_to_date(
-        self, tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, state: ScopeState
-    ) -> ScopeIndex:
+    def _bring_up_to_date(self, tx: Tx, scope: ScopeName, index: ScopeIndex, state: ScopeState) -> ScopeIndex:
         """The index at this state: without what was removed and with what came since; or read again if passages have
         changed, or if the snapshot is an older one."""
         is_older = state.version < index.version
@@ -617,36 +627,20 @@ class ScopeIndexes:
         if is_older or state.resets != index.version[0] or len(index) != state.docs:
             index = ScopeIndex()
             read_passages(tx, scope, index, state.docs)
-            if not is_older:
-                with self._lock:
-                    self._indexes[scope] = index
         index.version = (state.resets, state.removed, len(index))
         return index
 
     @property
-    def scopes(self) -> list[tuple[str, str | None]]:
+    def scopes(self) -> list[ScopeName]:
         """The scopes that are held, the least recently used first."""
-        return list(self._indexes)
-
-    @property
-    def nbytes(self) -> int:
-        return sum(self._sizes.values())
-
-    def _trim(self, scope: tuple[str, str | None]) -> None:
-        """Note the size of an index that was just used, and drop others if all together are too large."""
-        with self._lock:
-            index = self._indexes.get(scope)
-            if index is not None:
-                self._total += index.nbytes - self._sizes.get(scope, 0)
-                self._sizes[scope] = index.nbytes
-            while self._total > self.max_bytes and len(self._indexes) > 1:
-                least_used = self._indexes.popitem(last=False)[0]
-                self._total -= self._sizes.pop(least_used, 0)
-                self._searched.discard(least_used)
-                self._unread.discard(least_used)
+        return [(key[1], key[2]) for key in self._cache.keys if key[0] == INDEX]
 
 
-def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
+def cache_key(scope: ScopeName) -> tuple[str, str, str | None]:
+    return INDEX, *scope
+
+
+def read_passages(tx: Tx, scope: ScopeName, index: ScopeIndex, room: int) -> None:
     """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
     block_size = BLOCK
     while block_size == BLOCK:

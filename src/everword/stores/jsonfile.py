@@ -36,10 +36,9 @@ from everword.stores.migrations.apply import check_unmigrated, check_version, mi
 from everword.stores.migrations.steps import CURRENT
 from everword.stores.rows import sqlite_error
 from everword.stores.schema import TABLES, leases, meta
-from everword.stores.sql import CACHE_BYTES, SqlStore
+from everword.stores.sql import SqlStore
 from everword.stores.sqlite import SqliteTx
 from everword.stores.sqlite_file import memory_engine
-from everword.stores.vectors import MatrixCache
 
 # Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
@@ -70,8 +69,7 @@ class JsonStore(SqlStore):
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         self._lock = FileLock(self.path)  # before anything is opened that would have to be closed
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
-        self.matrices = MatrixCache(cache_bytes)
-        self.cache = Cache(CACHE_BYTES)
+        self.cache = Cache(cache_bytes)
         self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
         self._file_state: tuple[int, ...] | None = None
@@ -83,7 +81,7 @@ class JsonStore(SqlStore):
                 copy_newest_schema(self.engine)
             with self.engine.connect() as connection, transaction(connection, "COMMIT"):
                 migrate(connection, self.name, upto=int(data["schema"]) if data else None)
-                self._load_tables(SqliteTx(connection, self.matrices), data)
+                self._load_tables(SqliteTx(connection), data)
                 if data and schema_version(connection) != data["schema"]:
                     raise unreadable_table(self.path, meta, "it names another schema than the file does")
                 migrate(connection, self.name)
@@ -94,7 +92,7 @@ class JsonStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
         with self._alone, self._connect() as connection, transaction(connection, "ROLLBACK"):
-            yield SqliteTx(connection, self.matrices, self.cache)
+            yield SqliteTx(connection, self.cache)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
@@ -105,7 +103,7 @@ class JsonStore(SqlStore):
                 READ_ONLY,
             )
         with self._alone, self._connect() as connection, transaction(connection, "COMMIT"):
-            tx = SqliteTx(connection, self.matrices)
+            tx = SqliteTx(connection)
             yield tx
             tx.note_versions()
             self._save_file(tx)

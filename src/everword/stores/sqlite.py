@@ -27,7 +27,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
-from everword.cache import Cache, Scope
+from everword.cache import Cache, Scope, VersionedValue
 from everword.errors import SchemaMismatch, StoreError, StoreUnwritable
 from everword.model import Filter
 from everword.model.passages import NEVER, PassageBlock, Posting
@@ -40,9 +40,17 @@ from everword.stores.migrations.apply import READ_VERSION, check_unmigrated, che
 from everword.stores.migrations.steps import CURRENT
 from everword.stores.rows import damage_reason, sqlite_error, text_or_bytes
 from everword.stores.schema import VERSIONED, entries, messages, meta
-from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
+from everword.stores.sql import NO_CACHE, SqlStore
 from everword.stores.sqlite_file import DatabaseFile, file_engine
-from everword.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+from everword.stores.vectors import (
+    NO_VECTORS,
+    Matrix,
+    cosines,
+    doc_scores,
+    join_matrices,
+    top_docs,
+    unit_vectors,
+)
 
 # Many passages are read as a few long texts: the database joins the values of each column, and they are parted as
 # arrays. To make an object of each value of each row takes several times as long. A text that does not part into as
@@ -125,6 +133,8 @@ LAST_DOC = 2**63 - 1
 SHARED_VERSIONS = 32  # versions of scopes that are noted
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
+NO_MATRIX = VersionedValue(NO_VECTORS, (), 0)
+
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
 
 
@@ -179,11 +189,10 @@ def plain_statement(statement: Any, dialect: Dialect) -> PlainStatement | None:
 class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
-    def __init__(self, connection: Any, matrices: MatrixCache, cache: Cache | None = None) -> None:
+    def __init__(self, connection: Any, cache: Cache | None = None) -> None:
         super().__init__(connection, cache)
-        self.matrices = matrices
         self._changed_notes: set[str] = set()
-        self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
+        self._matrices: dict[tuple[str, str | None], Matrix] = {}  # that this transaction has searched
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self._note_changed_table(table)
@@ -272,13 +281,7 @@ class SqliteTx(MoveTx):
         return part_block(row) or super().passages_after(space, user, doc, limit)
 
     def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
-        matrix = None if "vectors" in self.touched else self.matrices.find(self.connection, space, user)
-        if matrix is not None and len(matrix[0]):
-            docs, data = matrix
-            first, end = np.searchsorted(docs, [doc, upto], side="right").tolist()
-            if end == len(docs):  # whoever has read all of it keeps it
-                self.matrices.drop(space, user)
-            return docs[first:end], data[first:end]
+        self.cache.drop(matrix_key(space, user))  # whoever reads them holds them from now on
         return self._read_vectors(space, user, doc, upto) or super().vectors_after(space, user, doc, upto)
 
     def _read_vectors(
@@ -293,16 +296,14 @@ class SqliteTx(MoveTx):
             return None
         return docs, unit_vectors(np.frombuffer(data, np.float16).reshape(count, -1))
 
-    def _vectors_in_parts(self, space: str, user: str | None, doc: int) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
+    def _vectors_in_parts(self, space: str, user: str | None, doc: int) -> Iterator[Matrix]:
         """All vectors after a doc, some thousand at a time."""
         while (part := self._read_vectors(space, user, doc, LAST_DOC, VECTORS_AT_ONCE)) is not None:
-            yield part
+            yield Matrix(*part)
             doc = int(part[0][-1])
             if len(part[0]) < VECTORS_AT_ONCE:
                 return
-        docs, data = super().vectors_after(space, user, doc, LAST_DOC)
-        if len(docs):
-            yield docs, data
+        yield Matrix(*super().vectors_after(space, user, doc, LAST_DOC))
 
     def is_damage(self, error: DBAPIError) -> bool:
         return damage_reason(error.orig) is not None
@@ -378,7 +379,7 @@ class SqliteTx(MoveTx):
         """Those of the docs that are in scope. Most are in the matrix of the scope; the others have no vector or are
         out of scope: their rows are read."""
         candidates = np.fromiter(docs, np.int64, len(docs))
-        matrix_docs, _ = self._matrix(where)
+        matrix_docs = self._matrix(where).docs
         is_in_matrix = (
             matrix_docs[np.searchsorted(matrix_docs, candidates).clip(max=len(matrix_docs) - 1)] == candidates
             if len(matrix_docs)
@@ -419,7 +420,9 @@ class SqliteTx(MoveTx):
         return {"at_space": space, "at_places": json.dumps(list(places))}
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
-        docs, data = self._matrix(where)
+        matrix = self._matrix(where)
+        docs = matrix.docs
+        data = matrix.data
         if not where.is_unrestricted:
             query = select(entries.c.doc).where(*queries.filter_conditions(entries, queries.filter_shape(where)))
             matching_docs = self.connection.execute(query, queries.filter_values(where)).scalars().all()
@@ -428,22 +431,39 @@ class SqliteTx(MoveTx):
             data = data[is_matching]
         return top_docs(docs, cosines(data, unit_vectors(vector)), limit) if len(docs) else []
 
-    def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
+    def _matrix(self, where: Filter) -> Matrix:
         # This transaction may still be rolled back: other transactions must not see what it has written.
         if "vectors" in self.touched:
-            return self._read_matrix(MatrixCache(0), where)
+            return self._read_matrix(where, NO_VECTORS)
         scope = where.space, where.user
-        if scope not in self._matrices_read:
-            self._matrices_read[scope] = self._read_matrix(self.matrices, where)
-        return self._matrices_read[scope]
+        if scope not in self._matrices:
+            self._matrices[scope] = self._cached_matrix(where)
+        return self._matrices[scope]
 
-    def _read_matrix(self, matrices: MatrixCache, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
-        read_after = partial(self._vectors_in_parts, where.space, where.user)
-        return matrices.get(self.connection, where.space, where.user, read_after)
+    def _cached_matrix(self, where: Filter) -> Matrix:
+        """The matrix at the state of its scope: the latest one with what came since, if nothing else has changed."""
+        key = matrix_key(where.space, where.user)
+        version = self.scope_state(where.space, where.user).version
+        matrix: Matrix | None = self.cache.find(key, version)
+        if matrix is None:
+            latest = self.cache.latest(key) or NO_MATRIX
+            has_only_grown = latest.version[:2] == version[:2] and latest.version < version
+            matrix = self._read_matrix(where, latest.value if has_only_grown else NO_VECTORS)
+            self.cache.put(key, version, matrix, min(matrix.nbytes, self.cache.max_bytes))
+        return matrix
+
+    def _read_matrix(self, where: Filter, earlier: Matrix) -> Matrix:
+        """An earlier matrix with all vectors after it."""
+        last_doc = int(earlier.docs[-1]) if len(earlier.docs) else 0
+        return join_matrices([earlier, *self._vectors_in_parts(where.space, where.user, last_doc)])
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
-        matrix_docs, data = self._matrix(where)
-        return doc_scores(matrix_docs, data, unit_vectors(vector), docs) if len(matrix_docs) else {}
+        matrix = self._matrix(where)
+        return doc_scores(matrix.docs, matrix.data, unit_vectors(vector), docs) if len(matrix.docs) else {}
+
+
+def matrix_key(space: str, user: str | None) -> tuple[str, str, str | None]:
+    return "vectors", space, user
 
 
 def version_note(scope: Scope | None) -> str:
@@ -471,8 +491,7 @@ class SqliteStore(SqlStore):
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
-        self.matrices = MatrixCache(cache_bytes)
-        self.cache = Cache(CACHE_BYTES)
+        self.cache = Cache(cache_bytes)
         self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
@@ -522,14 +541,14 @@ class SqliteStore(SqlStore):
         return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._reading_tx)
 
     def _reading_tx(self, opened: OpenConnection) -> SqliteTx:
-        return SqliteTx(opened.connection, self.matrices, self.cache)
+        return SqliteTx(opened.connection, self.cache)
 
     def _checked_reading_tx(self, opened: OpenConnection) -> SqliteTx:
         self._check_unmigrated(opened)
         return self._reading_tx(opened)
 
     def _writing_tx(self, opened: OpenConnection) -> SqliteTx:
-        return SqliteTx(opened.connection, self.matrices)
+        return SqliteTx(opened.connection)
 
     def _checked_writing_tx(self, opened: OpenConnection) -> SqliteTx:
         self._check_unmigrated(opened)

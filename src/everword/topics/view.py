@@ -10,14 +10,13 @@ they did so, and a rebuild applies it again at that turn.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from everword.cache import Cache
 from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages, set_aside_rows
 from everword.follow.view import Run, SaveResult
@@ -36,29 +35,28 @@ from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, Top
 VIEW = "topics"
 TITLES = "titles"
 AT_ONCE = 256  # messages assigned in one transaction
-REMEMBERED = 256  # conversations whose topics are cached
-FADED = 20_000  # cached faded topics of all conversations but the last used one: about a hundred megabytes
+TOPIC_BYTES = 5_000  # of a cached topic, about
 LAST = 2**31 - 1
+ACTIVE = "active topics"
+FADED = "faded topics"
 NO_STAMP = ""  # of a conversation without topics
 
 
 @dataclass(frozen=True, slots=True)
-class CachedTopics:
-    """The topics of a conversation in the cache: valid while the store has the same stamp."""
+class ActiveTopics:
+    """The active topics of a conversation up to a turn, and the turns of the messages in `book.recent`."""
 
-    stamp: str
     turn: int
     book: Book
     turns: tuple[int, ...]
-    faded_topics: FadedTopics | None = None
 
 
-def load_topics(tx: Tx, place: rows.Place, head: Mapping[str, Any]) -> CachedTopics:
+def load_topics(tx: Tx, place: rows.Place, head: Mapping[str, Any]) -> ActiveTopics:
     """The topics as the store has them."""
     recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
     states = TopicSet.of(rows.states_of(tx, place, active=True))
     book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
-    return CachedTopics(head["stamp"], head["turn"], book, tuple(turn for turn, _ in recent))
+    return ActiveTopics(head["turn"], book, tuple(turn for turn, _ in recent))
 
 
 @dataclass(slots=True)
@@ -127,48 +125,45 @@ class FollowResult:
 class Topics:
     """Reads, follows and writes the topics of conversations, by one rule."""
 
-    def __init__(self, topic_rule: TopicRule) -> None:
+    def __init__(self, topic_rule: TopicRule, cache: Cache) -> None:
+        """Topics are cached at the stamp of their head row, which every change makes anew."""
         self.rule = topic_rule
-        self._entries: OrderedDict[tuple[str, str], CachedTopics] = OrderedDict()
-        self._lock = Lock()
+        self._cache = cache
 
     def read_page(self, tx: Tx, space: str, conversation: str) -> TopicPage:
         """The topics as the store has them."""
         place = rows.place_of(space, conversation)
         head = tx.rows(rows.HEADS, where=place)
-        with self._lock:
-            # What was erased, or is being rebuilt, is not cached.
-            entry = self._entries.get((space, conversation)) if head else self._entries.pop((space, conversation), None)
-        if not head:
+        if not head:  # erased, or being rebuilt
+            self._cache.drop(cache_key(place, ACTIVE))
+            self._cache.drop(cache_key(place, FADED))
             return TopicPage(place)
-        is_cold = entry is None or entry.stamp != head[0]["stamp"]
-        if entry is None or is_cold:
-            entry = load_topics(tx, place, head[0])
-            self._put_in_cache(place, entry)
-        turns = list(entry.turns)
+        stamp = head[0]["stamp"]
+        topics: ActiveTopics | None = self._cache.find(cache_key(place, ACTIVE), stamp)
+        is_cold = topics is None
+        if topics is None:
+            topics = load_topics(tx, place, head[0])
+            self._cache_active(place, stamp, topics)
         return TopicPage(
             place,
-            entry.turn,
-            entry.book,
-            entry.book.topics,
-            turns,
-            stamp=entry.stamp,
-            faded_topics=entry.faded_topics,
+            topics.turn,
+            topics.book,
+            topics.book.topics,
+            list(topics.turns),
+            stamp=stamp,
+            faded_topics=self._cache.find(cache_key(place, FADED), stamp),
             cold=is_cold,
         )
 
+    def _cache_active(self, place: rows.Place, stamp: str, topics: ActiveTopics) -> None:
+        # If the transaction is rolled back, the stamp cached here never matches the store's.
+        self._cache.put(cache_key(place, ACTIVE), stamp, topics, TOPIC_BYTES * (1 + len(topics.book.topics)))
+
     def cache_faded(self, page: TopicPage) -> None:
         """Cache the faded topics that an unchanged page has loaded, so that they are not loaded with each message."""
-        place = page.place["space"], page.place["conversation"]
-        with self._lock:
-            entry = self._entries.get(place)
-        if (
-            entry is not None
-            and entry.faded_topics is None
-            and page.faded_topics is not None
-            and entry.stamp == page.stamp
-        ):
-            self._put_in_cache(page.place, replace(entry, faded_topics=page.faded_topics))
+        if page.faded_topics is not None:
+            key = cache_key(page.place, FADED)
+            self._cache.put(key, page.stamp, page.faded_topics, TOPIC_BYTES * (1 + len(page.faded_topics.states)))
 
     def follow(
         self,
@@ -294,24 +289,12 @@ class Topics:
         head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
         tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp}])
         active_book = replace(page.book, states=page.book.topics.without_faded())
-        self._put_in_cache(
-            page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
-        )
+        self._cache_active(page.place, page.stamp, ActiveTopics(page.turn, active_book, tuple(page.turns)))
+        self.cache_faded(page)
 
-    def _put_in_cache(self, place: rows.Place, entry: CachedTopics) -> None:
-        # If the transaction is rolled back, the stamp cached here never matches the store's.
-        with self._lock:
-            self._entries.pop((place["space"], place["conversation"]), None)
-            self._entries[place["space"], place["conversation"]] = entry
-            while len(self._entries) > REMEMBERED:
-                self._entries.popitem(last=False)
-            others = [item for item in self._entries.items() if item[1].faded_topics is not None][:-1]
-            counts = [0 if other.faded_topics is None else len(other.faded_topics.states) for _, other in others]
-            excess = sum(counts) - FADED
-            for (key, other), count in zip(others, counts, strict=True) if excess > 0 else ():
-                if excess > 0:
-                    excess -= count
-                    self._entries[key] = replace(other, faded_topics=None)
+
+def cache_key(place: rows.Place, name: str) -> tuple[str, str, str]:
+    return name, place["space"], place["conversation"]
 
 
 @dataclass(frozen=True, slots=True)

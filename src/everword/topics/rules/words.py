@@ -387,27 +387,15 @@ def key_title(topic: TopicWords, others: Sequence[TopicWords]) -> str:
     """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
     if not topic.phrases:
         return ""
-    weights = _Weights(topic.stems, Rarity([other.stems for other in others]))
+    rarity = Rarity([other.stems for other in others])
+    weights = {root: log1p(count) * rarity.of(root) for root, count in topic.stems.items()}
     language = detect(" ".join(topic.phrases)[:SAMPLE])
     phrases: dict[str, _Phrase] = {}
     for text, count in topic.phrases.items():
-        phrase = _weigh_phrase(_read_phrase(text, language), count, weights)
+        phrase = _weigh_phrase(_read_phrase(text, language), count, topic.stems, weights)
         if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
             phrases[phrase.text] = phrase
     return ", ".join(_choose_phrases(list(phrases.values())))
-
-
-class _Weights(dict[str, float]):
-    """The weights of the stems of a topic, each computed when it is first needed."""
-
-    def __init__(self, counts: Mapping[str, int], rarity: Rarity) -> None:
-        super().__init__()
-        self.counts = counts
-        self._rarity = rarity
-
-    def __missing__(self, root: str) -> float:
-        weight = self[root] = log1p(self.counts[root]) * self._rarity.of(root)
-        return weight
 
 
 class _PhraseWord(NamedTuple):
@@ -442,9 +430,10 @@ def _read_phrase_word(token: str, language: str) -> _PhraseWord:
     )
 
 
-def _weigh_phrase(words: Sequence[_PhraseWord], count: int, weights: _Weights) -> _Phrase | None:
+def _weigh_phrase(
+    words: Sequence[_PhraseWord], count: int, counts: Mapping[str, int], weights: Mapping[str, float]
+) -> _Phrase | None:
     """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
-    counts = weights.counts
     start = 0
     end = len(words)
     while start < end and words[start].is_weak(counts):
