@@ -9,9 +9,7 @@ import pytest
 
 from everword.recall.rules.query import (
     FRAME,
-    FRAME_WORDS,
     LIGHT,
-    LIGHT_WORDS,
     NAME,
     TIME,
     add_authors,
@@ -23,6 +21,7 @@ from everword.recall.rules.query import (
 )
 from everword.text.dates import TimeSpan, spans
 from everword.text.terms import query_groups
+from everword.word_lists import read_list
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)
@@ -78,7 +77,7 @@ def test_words_that_frame_a_question_count_little() -> None:
 
 
 def test_every_word_of_the_lists_counts_less() -> None:
-    for word in (*FRAME_WORDS.split(), *LIGHT_WORDS.split()):
+    for word in (*read_list("frame", "query_words", "recall/data"), *read_list("light", "query_words", "recall/data")):
         counts = asked(f"What about the {word} of the violin in the garden?")
         assert sorted(counts.values()) in ([FRAME, 1.0, 1.0], [LIGHT, 1.0, 1.0], [1.0, 1.0]), word
 

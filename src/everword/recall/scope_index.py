@@ -560,12 +560,12 @@ class ScopeIndexes:
             if index is None:
                 index = ScopeIndex()
                 self._cache.put(cache_key(scope), index.version, index, 0)
-            index.is_searched = not ahead
         with index.lock:
             is_older = state.version < index.version
             if index.version != state.version:
                 index = self._bring_up_to_date(tx, scope, index, state)
             view = index.view()
+            index.is_searched = not ahead
             if not is_older:  # one that is larger than the cache is held alone
                 self._cache.put(cache_key(scope), index.version, index, min(index.nbytes, self._cache.max_bytes))
         return view

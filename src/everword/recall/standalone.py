@@ -6,14 +6,13 @@ that depends on it. A question that already stands alone is returned as it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from everword.errors import ModelNonsense
 from everword.follow import task_answers as answers
-from everword.follow.task import DATA, TaskMessage, build_request, object_schema, repair_request
+from everword.follow.task import TaskMessage, build_request, object_schema, read_instructions, repair_request
 from everword.ports import Request
 from everword.text.detect import detect
 from everword.text.fences import Fenced, escape_line, section
@@ -22,7 +21,7 @@ from everword.text.mentions import names, topic_pairs
 from everword.text.sentences import sentences
 from everword.text.terms import analyse
 from everword.text.words import is_content, stems, weigh, words
-from everword.word_lists import lazy_pattern
+from everword.word_lists import Patterns
 
 name = "standalone"
 
@@ -50,22 +49,7 @@ class Reply:
     changed: bool
 
 
-_SYSTEM = f"""You rewrite the last question of a chat so that it can be understood alone.
-Put names in the place of words like it, they, there, that one. Add what is missing, and nothing else.
-Keep the language and the meaning. If the question can be understood alone, repeat it as it is. Do not answer it.
-{DATA}
-Answer with JSON only: {{"question": "..."}}
-
-Example:
-=== CHAT ===
-user: Who painted The Night Watch?
-assistant: Rembrandt, in 1642.
-=== END CHAT ===
-=== QUESTION ===
-Where can I see it?
-=== END QUESTION ===
-{{"question": "Where can I see The Night Watch by Rembrandt?"}}"""
-
+_SYSTEM = read_instructions("recall/data/prompts.txt", "standalone")
 _SCHEMA = object_schema({"question": {"type": "string"}})
 
 
@@ -129,47 +113,23 @@ def _question_in(text: str) -> str:
     return bare_text if "\n" not in bare_text and bare_text.endswith(("?", "？", "؟")) else ""
 
 
-# A question depends on what was said before if it points there, or is too short to say what it is about.
-
-_POINTERS = {
-    "en": r"it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones?|former|latter|same|this"
-    r"|there(?!\s(?:is|are|was|were|any|a)\b)(?<!is there)(?<!are there)"
-    r"|(?<=about\s)that|(?<=like\s)that|(?<=of\s)that|(?<=is\s)that|(?<=was\s)that|(?<=does\s)that|(?<=do\s)that|that(?=\W*$)",
-    "de": r"er|sie|es|ihn|ihm|ihnen|ihr|ihre|dessen|deren|das|dies|diese[rsmn]?|dort|damit|davon|dazu|dafür|darüber",
-    "fr": r"il|elle|ils|elles|lui|leur|leurs|ça|cela|ceci|celui|celle|ceux|y|en",
-    "es": r"él|ella|ellos|ellas|lo|la|los|las|le|les|eso|esto|aquello|ese|esa|este|esta|allí|ahí|su|sus",
-    "it": r"lui|lei|loro|lo|la|li|le|ciò|quello|quella|questo|questa|ci|ne|suo|sua",
-    "pt": r"ele|ela|eles|elas|isso|isto|aquilo|esse|essa|este|esta|lá|seu|sua|dele|dela",
-    "nl": r"hij|zij|ze|het|hem|haar|hun|dat|dit|die|deze|daar|ervan|ermee",
-    "sv": r"den|det|han|hon|de|dem|dess|deras|hans|hennes|där|denna|detta",
-    "pl": r"on|ona|ono|oni|one|jego|jej|ich|go|ją|to|ten|ta|tam|tego",
-    "ru": r"он|она|оно|они|его|её|ее|их|ему|ей|им|это|этот|эта|эти|там|него|неё|них",
-    "uk": r"він|вона|воно|вони|його|її|їх|йому|їй|це|цей|ця|ці|там",
-    "tr": r"o|onu|onun|ona|onlar|onları|bu|bunu|bunun|şu|orada",
-    "id": r"dia|ia|mereka|itu|ini|nya|sana",
-}
-_UNSPACED_POINTERS = lazy_pattern("它|他|她|這|这|那|其|それ|これ|あれ|そこ|彼|彼女|그것|그거|거기|이것|저것|그는|그녀")
+_PATTERNS = Patterns("queries", "recall/data")
 _FEW_WORDS = 4
-_CONTINUES = lazy_pattern(
-    r"^(?:and|but|or|so|also|what about|how about|why|why not|which ones?|how so|how come|und|aber|warum|wieso|et|mais"
-    r"|pourquoi|y|pero|por qué|e|ma|perché|mas|por quê|en|maar|waarom|а|и|но|почему)\b",
-    re.IGNORECASE,
-)
 
 
 def depends_on_context(question: str) -> bool:
     """Whether a question depends on what was said before; of a long one only the beginning is read."""
     question = question[:MAX_QUESTION]
     language = detect(question)
-    pointers = _POINTERS.get(language)
-    if _UNSPACED_POINTERS.search(question):
+    if _PATTERNS.pointer_unspaced.search(question):
         return True
-    if pointers and re.search(rf"(?<![\w'’-])(?:{pointers})(?![\w'’-])", question, re.IGNORECASE):
+    pointer = _PATTERNS.get(f"pointer_{language}")
+    if pointer is not None and pointer.search(question):
         return True
     question_words = words(question)
     content_count = sum(1 for word in question_words if is_content(word, language))
     return content_count == 0 or (
-        len(question_words) <= _FEW_WORDS and content_count <= 2 and bool(_CONTINUES.match(question))
+        len(question_words) <= _FEW_WORDS and content_count <= 2 and bool(_PATTERNS.continues.match(question))
     )
 
 

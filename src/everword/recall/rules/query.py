@@ -15,7 +15,6 @@ another language only words for what belongs to the speaker are looked for.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -27,49 +26,22 @@ from numpy.typing import NDArray
 from everword.text.dates import TimeSpan, spans
 from everword.text.detect import detect, function_words
 from everword.text.terms import MAX_GROUPS, query_groups
-from everword.word_lists import lazy_pattern
+from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 REQUEST = 0.2
 """What the words of a request count as words."""
-REQUEST_WORDS = (
-    "suggest suggestions recommend recommendations advise advice tips ideas help find interesting options think"
-    " planning trying thinking looking lately recently"
-)
-"""The words with which advice is asked for."""
-RECOUNT_WORDS = (
-    "summary summarize summarise comprehensive overview recap list order brought bring different aspects throughout"
-    " across conversations discussions chats mention mentioned only items walk discussed including key give time over"
-    " two three four five six seven eight nine ten"
-)
-"""The words with which an account is asked for."""
 LONGEST_REQUEST = 1_000
 """Characters of a text whose subject is told from its request: a longer text is mostly about its subject."""
 
-_ADVICE = lazy_pattern(
-    r"\b(?:can|could|would|will|do) you (?:please )?(?:help me )?(?:suggest|recommend|advise)\b"
-    r"|\b(?:give|share|offer|have)(?: me)? (?:some|any|a few) (?:\w+ )?"
-    r"(?:tips|ideas|advice|suggestions|recommendations)\b"
-    r"|\b(?:any|some) (?:\w+ ){0,2}(?:tips|advice|suggestions?|recommendations?|ideas)\b"
-    r"|\b(?:what|how|which|where) (?:\w+ )?(?:should|can) (?:i|we)\b|\bwhat are some (?:\w+ )?(?:ways|ideas|options)\b"
-    r"|\bdo you (?:think|have any)\b"
-    r"|\bhelp me (?:choose|decide|design|find|organi[sz]e|pick|plan|set|write)\b",
-    re.IGNORECASE,
-)
-_RECOUNT = lazy_pattern(
-    r"\bsummar(?:y|i[sz]e)\b|\b(?:recap|overview) of\b|\bthe order (?:in which|that|of)\b|\bin what order\b"
-    r"|\bwalk me through (?:the|what|how|everything)\b|\blist (?:the order|all the|everything)\b",
-    re.IGNORECASE,
-)
+_WORDS = WordLists("query_words", folder="recall/data")
+_PATTERNS = Patterns("queries", "recall/data")
 _REQUEST_WORD = lazy_pattern(r"\w+(?:['’-]\w+)*")
 _APOSTROPHE = lazy_pattern("['’]")
-_OWN_TELLING = lazy_pattern(
-    r"\bi (?:\w+ )?(?:brought|mentioned|raised|said|told|asked|talked|described|discussed)\b", re.IGNORECASE
-)
 
 
 def asks_for_advice(query: str) -> bool:
     """Whether a question asks what to do, to choose or to try."""
-    return _ADVICE.search(query) is not None
+    return _PATTERNS.advice.search(query) is not None
 
 
 def text_to_compare(query: str, now: datetime) -> str:
@@ -80,7 +52,7 @@ def text_to_compare(query: str, now: datetime) -> str:
     text = query
     for span in spans(query, now):
         text = text.replace(span.text, " ")
-    request_words = function_words("en").union(REQUEST_WORDS.split(), ("tip",))
+    request_words = function_words("en").union(_WORDS.request, ("tip",))
     words = [word for word in _REQUEST_WORD.findall(text) if request_words.isdisjoint(_forms_of(word.casefold()))]
     return " ".join(words) or query
 
@@ -92,57 +64,23 @@ def _forms_of(word: str) -> tuple[str, str]:
 
 def asks_to_recount(query: str) -> bool:
     """Whether a question asks for a summary or a list of what was talked about."""
-    return _RECOUNT.search(query) is not None
+    return _PATTERNS.recount.search(query) is not None
 
 
 def is_own_telling(query: str) -> bool:
     """Whether a question is about what the person who asks has said."""
-    return _OWN_TELLING.search(query) is not None
+    return _PATTERNS.own_telling.search(query) is not None
 
 
 # -- whether it speaks of somebody's own life
 
 
-# "How do I …?" and "Can I …?" ask for instructions, "I need …" and "I'd like …" for help: not about the speaker's life.
-_REQUEST_FORM = lazy_pattern(
-    r"(?i)\b(?:how|why) (?:do|does|can|could|should|would|must|might) (?:i|we|you)\b"
-    r"|\b(?:can|could|should|may|might|shall|must|would|will) (?:i|we)\b"
-    r"|\b(?:i|we)(?: just| really| only)? (?:need|want|wish|would|will|can|can['’]t|cannot|could|should|may|might)\b"
-    r"|\bi['’](?:d|ll) (?:like|love|prefer|want|need)\b"
-)
-_OWN_LIFE = lazy_pattern(
-    r"\b(?i:my|mine|myself|our|ours|ourselves)\b"
-    r"|\b(?i:did|have|had|has|was|were|am) (?:[Ii]|we)\b"
-    r"|\b(?i:how (?:many|much|often|long|old|far)|what|which|who|whom|whose|where|when)\b[^.?!]{0,80}? do [Ii]\b"
-    r"|\bI(?:['’](?:ve|d|m))? [a-z]"
-    r"|\bi['’](?:ve|d|m)\b|\bi (?:am|was|have|had|did|got|went|said|told|asked|bought|made|like|love|live|work)\b"
-    r"|\b(?i:we) (?:were|had|did|met|went|said|talked|spoke|discussed|decided|agreed|planned|chose)\b"
-    r"|\b(?i:remember|remind|earlier|previous|previously|last time)\b"
-    r"|\b(?i:you)(?: \w+)? (?:told|said|mentioned|recommended|suggested|gave|wrote|made|listed|provided|described)\b"
-)
-_POSSESSIVES = {
-    "de": r"mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?|(?:hab|habe|hatte|war|bin) ich|ich (?:hab|habe|hatte|war|bin)",
-    "fr": r"mon|ma|mes|notre|nos|ai-je|j['’](?:ai|avais|étais)",
-    "es": r"mi|mis|mío|mía|míos|mías|nuestr[oa]s?|(?:yo )?(?:he|había|tengo|estuve|fui)",
-    "it": r"mio|mia|miei|mie|nostr[oaie]|ho|avevo|sono (?:stato|stata|andato|andata)",
-    "pt": r"meus?|minhas?|noss[oa]s?|eu (?:tenho|fui|estava|tinha)",
-    "nl": r"mijn|ons|onze|(?:heb|had|was|ben) ik|ik (?:heb|had|was|ben)",
-    "sv": r"min|mitt|mina|vår|vårt|våra|(?:har|hade|var) jag|jag (?:har|hade|var)",
-    "pl": r"mój|moja|moje|moi|moich|mojego|mojej|moją|nasz\w*",
-    "ru": r"мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|у меня",
-    "uk": r"мій|моя|моє|мої|мою|мого|моєї|моїх|наш\w*|у мене",
-    "tr": r"benim|bizim",
-    "id": r"saya|aku|kami",
-}
-_UNSPACED = lazy_pattern("我的|我们|我們|私の|僕の|俺の|私は|나의|내가|제가|우리")
-
-
 def speaks_of_a_life(query: str) -> bool:
     """Whether a query is about what its speaker has, did or was told."""
-    if _OWN_LIFE.search(_REQUEST_FORM.sub(" ", query)) or _UNSPACED.search(query):
+    if _PATTERNS.own_life.search(_PATTERNS.request_form.sub(" ", query)) or _PATTERNS.own_life_unspaced.search(query):
         return True
-    words = _POSSESSIVES.get(detect(query))
-    return bool(words) and bool(re.search(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", query, re.IGNORECASE))
+    pattern = _PATTERNS.get(f"own_life_{detect(query)}")
+    return pattern is not None and pattern.search(query) is not None
 
 
 # -- words that say little about what a question asks for
@@ -152,15 +90,6 @@ FRAME = 0.3
 """What a word counts that frames a question,"""
 LIGHT = 0.5
 """and what one counts that goes with anything."""
-FRAME_WORDS = (
-    "kind kinds type types sort sorts different various certain particular specific example item items thing things"
-    " according conversation conversations chat chats mention mentioned discuss discussed talk talked think thinking"
-    " wonder wondering describe described"
-)
-LIGHT_WORDS = (
-    "come came find found get getting got give gave go going gone went happen happened like say said see saw take took"
-    " tell told want wanted amount current currently previous previously total"
-)
 
 
 # -- the query as ranking needs it
@@ -179,14 +108,6 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
 
 _WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
-_FIRST = lazy_pattern(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
-_SECOND = lazy_pattern(r"(?i)\b(?:you|your|yours)\b")
-_NOT_PLURAL = r"(?!is\b|was\b|does\b|has\b|this\b|his\b)"
-_SEVERAL = lazy_pattern(
-    r"(?i)\bhow (?:many|often)\b|\bboth\b|\bin common\b|\b(?:all|each|list) (?:the|of)\b|\bwhat (?:has|have|does|do)\b"
-    r"|^(?:in |on |to )?(?:what|which|whose)(?: (?:kinds?|types?|sorts?) of| are| were| different| other| new)*"
-    rf"(?: {_NOT_PLURAL}\w+){{0,2}}? {_NOT_PLURAL}\w+[^\Ws]s\b(?!')"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +143,9 @@ def parse_query(
     time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
     advice = asks_for_advice(query)
     recount = not advice and asks_to_recount(query)
-    shares = _shares_of_words(REQUEST_WORDS if advice else RECOUNT_WORDS if recount else "", frozenset(languages))
+    shares = _shares_of_words("request" if advice else "recount" if recount else "", frozenset(languages))
     emphasis = tuple(min(TIME if group in time_groups else 1.0, shares.get(group, 1.0)) for group in groups)
-    about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
+    about_asker = bool(_PATTERNS.first_person.search(query)) and not _PATTERNS.second_person.search(query)
     return ParsedQuery(
         tuple(groups),
         emphasis,
@@ -271,7 +192,7 @@ def authors_in(query: str, authors: Iterable[str]) -> frozenset[str]:
 
 def asks_for_several(query: str) -> bool:
     """Whether a question asks for more than one thing."""
-    return bool(_SEVERAL.search(query.strip()))
+    return bool(_PATTERNS.several.search(query.strip()))
 
 
 def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bool:
@@ -298,17 +219,17 @@ def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[
 
 
 @lru_cache(maxsize=64)
-def _shares_of_words(request_words: str, languages: frozenset[str]) -> dict[tuple[str, ...], float]:
-    """What the words of requests and those that say little count, by their groups of terms; others count 1."""
-    lists = ((LIGHT_WORDS, LIGHT), (FRAME_WORDS, FRAME), (request_words, REQUEST))
-    return {group: share for words, share in lists for group in _term_groups(_short_texts(words), languages)}
+def _shares_of_words(request: str, languages: frozenset[str]) -> dict[tuple[str, ...], float]:
+    """What the words of a kind of request and those that say little count, by their groups of terms; others count 1."""
+    lists = {"light": LIGHT, "frame": FRAME} | ({request: REQUEST} if request else {})
+    return {group: share for name, share in lists.items() for group in _term_groups(_short_texts(name), languages)}
 
 
-def _short_texts(words: str) -> Iterator[str]:
-    """Some words at a time: of a long text, not every word is searched for."""
-    all_words = words.split()
-    for start in range(0, len(all_words), MAX_GROUPS):
-        yield " ".join(all_words[start : start + MAX_GROUPS])
+def _short_texts(name: str) -> Iterator[str]:
+    """The words of a list, some at a time: of a long text, not every word is searched for."""
+    words = _WORDS.in_order(name)
+    for start in range(0, len(words), MAX_GROUPS):
+        yield " ".join(words[start : start + MAX_GROUPS])
 
 
 def time_around(span: TimeSpan) -> tuple[datetime, datetime]:

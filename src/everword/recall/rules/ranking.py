@@ -16,7 +16,6 @@ by a word they have, which the index knows, and known by their form.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,7 +28,7 @@ from everword.model.passages import Posting, Tally
 from everword.recall.rules.neighbours import USER, Passages, Surroundings, surroundings
 from everword.recall.rules.query import ParsedQuery, closeness
 from everword.text.sentences import has_question_mark
-from everword.word_lists import lazy_pattern
+from everword.word_lists import Patterns
 
 MOST = 3
 """Numbers, and names, that are counted: a table of them is no better an answer."""
@@ -49,41 +48,23 @@ STANDING_LIFTED = 3
 ADVICE_STANDING = 1.5
 """How much more a standing instruction counts where advice is asked for."""
 
-_NUMBER = lazy_pattern(
-    r"\d[\d.,:]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|yesterday|today|tomorrow|ago"
-    r"|(?:day|week|month|year)s?)\b"
-)
-_NAME = lazy_pattern(r"(?<=[a-z,;:] )[A-Z][a-z]+")
-
-_PREFERENCE = lazy_pattern(
-    r"\bi(?:['’](?:m|ve|d)| am| have)?(?: \w+){0,2}? "
-    r"(?:prefer|enjoy|love|like|hate|dislike|avoid|favou?r|interested in)\b"
-    r"|\bi['’]?(?:m| am) (?:\w+ )?a (?:big |huge )?fan\b|\bmy favou?rite\b|\brather than\b"
-    r"|\bi (?:(?:don['’]t|do not) (?:like|want|eat|drink)|can['’]t stand)\b",
-    re.IGNORECASE,
-)
-_INSTRUCTION = lazy_pattern(
-    r"(?:^|[.!?\n]\s*)(?:and |also |please |so )*(?:always|never)(?! mind| say never| been| had| was| have)"
-    r"(?:,? please)? [a-z]"
-    r"|\b(?:always|never)\b[^.!?\n]*\bwhen(?:ever)? i ask\b|\bwhen(?:ever)? i ask\b[^.!?\n]*\b(?:always|never)\b",
-    re.IGNORECASE,
-)
+_PATTERNS = Patterns("queries", "recall/data")
 
 
 def detail(text: str) -> int:
     """How many particulars a text has, from 0 to twice `MOST`."""
     text = text[:LOOKED_AT]
-    return min(len(_NUMBER.findall(text)), MOST) + min(len(_NAME.findall(text)), MOST)
+    return min(len(_PATTERNS.particular.findall(text)), MOST) + min(len(_PATTERNS["name"].findall(text)), MOST)
 
 
 def states_preference(text: str) -> bool:
     """Whether a message says what its author likes or wants."""
-    return _PREFERENCE.search(text[:LOOKED_AT]) is not None
+    return _PATTERNS.preference.search(text[:LOOKED_AT]) is not None
 
 
 def is_standing_instruction(text: str) -> bool:
     """Whether a message tells how to answer from now on."""
-    return _INSTRUCTION.search(text[:LOOKED_AT]) is not None
+    return _PATTERNS.instruction.search(text[:LOOKED_AT]) is not None
 
 
 def traits(text: str) -> int:
