@@ -71,7 +71,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheUse:
+class LookCount:
     """How often a cache had what was asked of it."""
 
     name: str
@@ -86,7 +86,7 @@ class Figures:
     stats: Stats
     days: Mapping[date, int]
     spending: tuple[Spending, ...]
-    caches: tuple[CacheUse, ...]
+    caches: tuple[LookCount, ...]
     made_at: float
 
     @property
@@ -148,11 +148,11 @@ def sum_spending(rows: Iterable[Mapping[str, Any]]) -> tuple[Spending, ...]:
     return tuple(sorted(totals.values(), key=lambda spending: -(spending.tokens_in + spending.tokens_out)))
 
 
-def sum_caches(activities: Iterable[Activity]) -> tuple[CacheUse, ...]:
-    caches: dict[str, CacheUse] = {}
+def sum_caches(activities: Iterable[Activity]) -> tuple[LookCount, ...]:
+    caches: dict[str, LookCount] = {}
     for activity in activities:
         if activity.what == "cache":
-            use = caches.get(activity.kind, CacheUse(activity.kind, 0, 0))
+            use = caches.get(activity.kind, LookCount(activity.kind, 0, 0))
             is_hit = activity.outcome == "hit"
             caches[activity.kind] = replace(
                 use,
