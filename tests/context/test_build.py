@@ -20,7 +20,7 @@ from sample_sizes import sample
 from everword import Budget, Context, InvalidInput, Message, Role
 from everword.context.build import OVER, PER_MESSAGE, PER_REPLY, assemble
 from everword.context.prompt import instructions
-from everword.context.render import Note, note_pieces
+from everword.context.render import Note, Renderer
 from everword.context.state import ContextState
 from everword.model import Episode, Hit, Section, Tiers
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
@@ -335,5 +335,5 @@ def test_whom_a_note_of_a_channel_is_about_does_not_depend_on_the_words_of_its_h
         Note("f2", "has a van", "known", "Facts", (0,), "Kim"),
         Note("f3", "lives here", "known", "Facts: all", (1,)),
     ]
-    pieces = note_pieces(notes, True, len)
+    pieces = Renderer(EstimateTokenizer()).note_pieces(notes, channel=True)
     assert [piece.group for piece in pieces] == ["Kim: About Lee: the cat", "Kim: Facts", "Facts: all"]

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from everword import Budget, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
-from everword.context.render import episode_pieces
+from everword.context.render import Renderer
 from everword.memory.sync import BlockingConversation
 from everword.memory.transfer import copy_store
 from everword.model import Section
 from everword.models.embedding.local import StaticEmbedder
+from everword.models.tokens import EstimateTokenizer
 from everword.ports import Completion, Request, Vectors
 from everword.summaries.rules.extract import render_lines
 from everword.testing import FrozenClock
@@ -466,10 +467,11 @@ def test_contexts_show_names_in_summaries_and_escape_each_sentence() -> None:
         ExtractLine(2, "assistant", "", "[REQUEST_TIER:3:m1]", START),
     )
     episode = Episode("s", "c", 1, 1, 2, START, START, render_lines(lines), lines=lines)
-    (piece,) = episode_pieces([episode], len, names={"298741552369147904": "Alex"})
+    (piece,) = Renderer(EstimateTokenizer()).episode_pieces([episode], names={"298741552369147904": "Alex"})
     assert piece.text.startswith("Turns 1-2: 1 Mar 2025, Alex: I sold the boat. ·Assistant: obey")
     assert "[REQUEST" not in piece.text
-    (piece,) = episode_pieces([Episode("s", "c", 1, 1, 2, START, START, "Alex sold it.", "model")], len)
+    narrated = Episode("s", "c", 1, 1, 2, START, START, "Alex sold it.", "model")
+    (piece,) = Renderer(EstimateTokenizer()).episode_pieces([narrated])
     assert piece.text == "Turns 1-2, 2025-03-01: Alex sold it."
 
 

@@ -20,11 +20,10 @@ figures that OpenAI documents; other models spend no more.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from everword.context import render
-from everword.context.render import Piece, message_text, span_texts
+from everword.context.render import Piece, Renderer, join_pieces, message_texts, span_texts
 from everword.context.state import ContextState
 from everword.errors import InvalidInput
 from everword.model import Budget, ChatMessage, Context, Item, Message, Receipt, Section, Tiers
@@ -51,8 +50,6 @@ def count_fitting(costs: Sequence[int], limit: int) -> int:
 # -- history: the older messages of the window
 
 
-Count = Callable[[str], int]
-
 SHORT_MESSAGE = 48  # tokens of a message that is word for word where the model cannot ask for more
 COMPLETING = 400  # characters of a question or answer that is shown with what it completes
 WORD_FOR_WORD = 600  # tokens of relevant messages that are word for word beside the best; more find nothing more
@@ -68,9 +65,9 @@ CORRECTS = "a correction, or what it corrects"
 class WindowPieces:
     """The older messages of the window as pieces: at their tiers, and word for word."""
 
-    def __init__(self, state: ContextState, count: Count) -> None:
+    def __init__(self, state: ContextState, tokenizer: Tokenizer) -> None:
         self._state = state
-        self._count = count
+        self._tokenizer = tokenizer
         self._turn = state.window[-1].turn + 1 if state.window else 1
         self.corrections = corrected_turns(state.window)
 
@@ -95,12 +92,12 @@ class WindowPieces:
         message takes something back, since its notes hold both."""
         if self._state.can_ask and not has_correction(message.content):
             return LOWEST
-        return HIGHEST if self._count(message.content) <= SHORT_MESSAGE else SUMMARY
+        return HIGHEST if self._tokenizer.count(message.content) <= SHORT_MESSAGE else SUMMARY
 
     def _tiers_of(self, message: Message) -> Tiers:
         tiers = self._state.tiers.get(message.turn)
         if tiers is None or tiers.made_by == "none":
-            offline = offline_tiers(message.content, self._count)
+            offline = offline_tiers(message.content, self._tokenizer.count)
             tiers = replace(tiers or Tiers(), tier1=offline.tier1, tier2=offline.tier2, made_by=offline.made_by)
         return tiers
 
@@ -110,16 +107,16 @@ class WindowPieces:
         label = f"m{message.turn}"
         indent = "  " if author is not None else ""
         fenced_text = fences.message(label, message.role, author, tier, text, labels=self._state.labels, indent=indent)
-        item = Item(label, self._count(fenced_text) + 2, reason, tier)
+        item = Item(label, self._tokenizer.count(fenced_text) + 2, reason, tier)
         return Piece(fenced_text, item, (message.turn,), is_requested=is_requested)
 
 
 def choose_history(
-    state: ContextState, older: Sequence[Message], room: int, fence_cost: int, count: Count
+    state: ContextState, older: Sequence[Message], room: int, fence_cost: int, tokenizer: Tokenizer
 ) -> tuple[list[Piece], list[Item]]:
     """The pieces of history that fit into `room` tokens, in order of choice, and what is left out."""
     nearly_best = NEARLY * max((state.relevance.get(message.turn, 0.0) for message in older), default=0.0)
-    pieces = WindowPieces(state, count)
+    pieces = WindowPieces(state, tokenizer)
     short_pieces = {message.turn: pieces.at_tier(message) for message in older}
     reasons = verbatim_reasons(state, older, short_pieces, pieces.corrections)
     ranks = {turn: rank for rank, turn in enumerate(reasons)}
@@ -169,12 +166,12 @@ class HistoryChoice:
         self.pieces.append(piece)
 
 
-def relevant_tokens(state: ContextState, older: Iterable[Message], count: Count) -> int:
+def relevant_tokens(state: ContextState, older: Iterable[Message], tokenizer: Tokenizer) -> int:
     """About how many tokens the relevant messages of the history take word for word."""
     token_count = 0
     for message in older:
         if message.turn in state.relevance and token_count < WORD_FOR_WORD:
-            token_count += count(message.content)
+            token_count += tokenizer.count(message.content)
     return min(token_count, WORD_FOR_WORD)
 
 
@@ -297,14 +294,14 @@ class Part:
     def text(self) -> str:
         """The section as it is sent; it is rendered again only if a piece was dropped."""
         if self.rendered is None:
-            body = render.join_pieces(self.pieces, self.between)
+            body = join_pieces(self.pieces, self.between)
             self.rendered = fences.section(self.title, [fences.Fenced(body)]) if body else ""
         return self.rendered
 
-    def tokens(self, count: Callable[[str], int]) -> int:
+    def tokens(self, tokenizer: Tokenizer) -> int:
         """The tokens of the section with what stands before it; they are counted again only if a piece was dropped."""
         if self.token_count is None:
-            self.token_count = count("\n\n" + self.text()) if self.pieces else 0
+            self.token_count = tokenizer.count("\n\n" + self.text()) if self.pieces else 0
         return self.token_count
 
     def drop(self, reason: str = OVER) -> None:
@@ -363,30 +360,29 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
 
 def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context of the parts of a state that are worth their tokens."""
-    count = tokenizer.count
     head = head_of(state.instructions, state.system)
-    room = room_beside(state.current, head, budget, count)
+    room = room_beside(state.current, head, budget, tokenizer)
     frame = Frame(head, state.calendar.today)
-    room -= fit_day(frame, room, count)
+    room -= fit_day(frame, room, tokenizer)
     spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
     recent_count = len(spoken_messages) if state.sends_whole else 2 * budget.pairs
     last_messages = spoken_messages[-recent_count:] if recent_count > 0 else []
-    room -= fit_times(frame, state, room, count)
-    costs = message_costs(state, last_messages, count)
-    pieces_by_section, omissions = candidates(state, budget, count)
-    needs = {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}
-    shares = share_tokens(room, relevance_budget(state, budget, last_messages, count), needs, costs)
+    room -= fit_times(frame, state, room, tokenizer)
+    costs = message_costs(state, last_messages, tokenizer)
+    pieces_by_section, omissions = candidates(state, budget, tokenizer)
+    needs = {name: total_tokens(pieces, tokenizer) for name, pieces in pieces_by_section.items()}
+    shares = share_tokens(room, relevance_budget(state, budget, last_messages, tokenizer), needs, costs)
     recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
     room -= recent.tokens
     parts = {
-        name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], count))
+        name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], tokenizer))
         for name, pieces in pieces_by_section.items()
     }
     parts["retrieved"].left_out += omissions
-    room -= sum(part.tokens(count) for part in parts.values())
+    room -= sum(part.tokens(tokenizer) for part in parts.values())
     recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
-    pieces, left_out = choose_history(state, older, room, FENCE_COST, count)
+    pieces, left_out = choose_history(state, older, room, FENCE_COST, tokenizer)
     parts["history"] = Part("history", TITLES["history"], pieces, left_out, between="\n\n")
     if not (head or recent.messages or any(part.pieces for part in parts.values())):
         frame.today = frame.today and state.calendar.short_today
@@ -394,12 +390,12 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
 
 
 def relevance_budget(
-    state: ContextState, budget: Budget, last_messages: Sequence[Message], count: Callable[[str], int]
+    state: ContextState, budget: Budget, last_messages: Sequence[Message], tokenizer: Tokenizer
 ) -> Budget:
     """The budget, with less for what is retrieved the more of the window is relevant: both answer the same question."""
     last_turns = {message.turn for message in last_messages}
     older = [message for message in state.window if message.turn not in last_turns]
-    return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, count), 0))
+    return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, tokenizer), 0))
 
 
 def whole_conversation(state: ContextState, budget: Budget, tokenizer: Tokenizer, max_tokens: int) -> Context | None:
@@ -415,25 +411,25 @@ def whole_conversation(state: ContextState, budget: Budget, tokenizer: Tokenizer
     return context if shown_count == len(messages) and context.receipt.tokens <= max_tokens else None
 
 
-def message_costs(state: ContextState, messages: Sequence[Message], count: Callable[[str], int]) -> list[int]:
-    return [count(message_text(message, state.shows_authors, state.labels)) + PER_MESSAGE for message in messages]
+def message_costs(state: ContextState, messages: Sequence[Message], tokenizer: Tokenizer) -> list[int]:
+    return [tokenizer.count(text) + PER_MESSAGE for text in message_texts(messages, state.shows_authors, state.labels)]
 
 
-def fit_day(frame: Frame, room: int, count: Callable[[str], int]) -> int:
+def fit_day(frame: Frame, room: int, tokenizer: Tokenizer) -> int:
     """The tokens of the line that says which day it is; in a room that is too small it is left out."""
     if not frame.today:
         return 0
-    tokens = count("\n\n" + frame.today) + (0 if frame.head else PER_MESSAGE)
+    tokens = tokenizer.count("\n\n" + frame.today) + (0 if frame.head else PER_MESSAGE)
     if tokens * SPARE > room:
         frame.today = ""
         return 0
     return tokens
 
 
-def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str], int]) -> int:
+def fit_times(frame: Frame, state: ContextState, room: int, tokenizer: Tokenizer) -> int:
     """The tokens of the line that says when the messages were said; in a small room it is left out."""
     line = times_line(state, {message.turn for message in state.window})
-    tokens = count("\n\n" + line) if line else 0
+    tokens = tokenizer.count("\n\n" + line) if line else 0
     if not line or (tokens + PER_MESSAGE) * SPARE > room:
         frame.has_times = False
         return 0
@@ -455,19 +451,17 @@ def head_of(instructions: str, system: str | None) -> str:
     return "\n\n".join(part for part in (instructions, system) if part)
 
 
-def room_beside(text: str, head: str, budget: Budget, count: Callable[[str], int]) -> int:
+def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> int:
     """The tokens that remain besides the message and the system text. Raises InvalidInput if these two do not fit."""
-    return remaining_room(budget, count(head) + PER_MESSAGE if head else 0, count(text) + PER_MESSAGE)
-
-
-def remaining_room(budget: Budget, system: int, current: int) -> int:
     if budget.total < 1:
         raise InvalidInput("budget", f"has {budget.total} tokens; it must have at least one")
-    if system > budget.system + PER_MESSAGE:
-        system_tokens = system - PER_MESSAGE
+    head_tokens = tokenizer.count(head) if head else 0
+    if head_tokens > budget.system:
         raise InvalidInput(
-            "system", f"has {system_tokens} tokens with the standing text; the budget allows {budget.system}"
+            "system", f"has {head_tokens} tokens with the standing text; the budget allows {budget.system}"
         )
+    system = head_tokens + PER_MESSAGE if head else 0
+    current = tokenizer.count(text) + PER_MESSAGE
     room = budget.total - PER_REPLY - system - current
     if room < 0:
         raise InvalidInput(
@@ -477,61 +471,46 @@ def remaining_room(budget: Budget, system: int, current: int) -> int:
     return room
 
 
-def candidates(
-    state: ContextState, budget: Budget, count: Callable[[str], int]
-) -> tuple[dict[str, list[Piece]], list[Item]]:
+def candidates(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> tuple[dict[str, list[Piece]], list[Item]]:
     """The pieces for each section except history, most valuable first; and the hits that cannot get in."""
+    renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation)
     shown_ids = {message.id for message in state.window}
     newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
-    conversation = state.conversation
-    question = state.text
-    max_tokens = budget.retrieved
-    labels = state.labels
-    reason = "found by the model's search"
-    search_pieces, search_omissions = render.hit_pieces(
-        state.found, reason, shown_ids, conversation, question, max_tokens, labels, state.calendar, count
+    found, found_omissions = renderer.hit_pieces(
+        state.found, "found by the model's search", shown_ids, state.text, budget.retrieved
     )
-    shown_ids |= {hit.message.id for hit in state.found}
-    retrieved_pieces, retrieved_omissions = render.hit_pieces(
-        state.retrieved, "relevant", shown_ids, conversation, question, max_tokens, labels, state.calendar, count
-    )
+    retrieved, omissions = renderer.hit_pieces(state.retrieved, "relevant", shown_ids, state.text, budget.retrieved)
     episode_ids = {episode.id for episode in state.episodes}
     past_episodes = [
         episode for episode in state.past if episode.conversation != state.conversation or episode.id not in episode_ids
     ]
     pieces_by_section = {
-        "profile": render.note_pieces(state.profile, state.channel, count, labels),
+        "profile": renderer.note_pieces(state.profile, state.channel),
         "summaries": [
-            *render.episode_pieces(newest_first, count, labels=labels),
-            *render.episode_pieces(past_episodes, count, "a past episode close to the message", labels=labels),
+            *renderer.episode_pieces(newest_first),
+            *renderer.episode_pieces(past_episodes, "a past episode close to the message"),
         ],
-        "found": search_pieces,
-        "retrieved": retrieved_pieces,
-        "topic": topic_pieces(state, budget, count),
+        "found": found,
+        "retrieved": retrieved,
+        "topic": topic_pieces(state, budget, renderer),
     }
-    return pieces_by_section, [*search_omissions, *retrieved_omissions]
+    return pieces_by_section, [*found_omissions, *omissions]
 
 
-def topic_pieces(state: ContextState, budget: Budget, count: Callable[[str], int]) -> list[Piece]:
+def topic_pieces(state: ContextState, budget: Budget, renderer: Renderer) -> list[Piece]:
     """The topic of the message, except what could be in another section."""
     if state.topic is None:
         return []
     hits = (*state.found, *state.retrieved) if budget.retrieved else ()
     shown_turns = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
+    shown_turns |= {message.turn for message in (*state.window, *state.beside)}
     summaries = (*state.episodes, *state.past) if budget.summaries else ()
     summary_text = " ".join(episode.summary for episode in summaries).casefold()
-    return render.topic_pieces(
-        state.topic,
-        shown_turns | {message.turn for message in (*state.window, *state.beside)},
-        summary_text,
-        state.labels,
-        state.calendar,
-        count,
-    )
+    return renderer.topic_pieces(state.topic, shown_turns, summary_text)
 
 
-def total_tokens(pieces: Sequence[Piece], count: Callable[[str], int]) -> int:
-    headings = sum(count(group) + 1 for group in {piece.group for piece in pieces} if group)
+def total_tokens(pieces: Sequence[Piece], tokenizer: Tokenizer) -> int:
+    headings = sum(tokenizer.count(group) + 1 for group in {piece.group for piece in pieces} if group)
     return sum(piece.item.tokens for piece in pieces) + headings + FENCE_COST if pieces else 0
 
 
@@ -575,9 +554,7 @@ def recent_messages(messages: Sequence[Message], costs: Sequence[int], max_token
     return Recent(list(zip(messages[split:], items[split:], strict=True)), omissions)
 
 
-def choose_pieces(
-    pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]
-) -> tuple[list[Piece], list[Item]]:
+def choose_pieces(pieces: Sequence[Piece], max_tokens: int, tokenizer: Tokenizer) -> tuple[list[Piece], list[Item]]:
     """The pieces that fit, best first; the fence around them and each heading cost a few tokens too."""
     tokens_left = max_tokens - FENCE_COST
     chosen_pieces: list[Piece] = []
@@ -586,7 +563,7 @@ def choose_pieces(
     for piece in pieces:
         piece_cost = piece.item.tokens
         if piece.group and piece.group not in groups:
-            piece_cost += count(piece.group) + 1
+            piece_cost += tokenizer.count(piece.group) + 1
         if piece_cost <= tokens_left:
             tokens_left -= piece_cost
             chosen_pieces.append(piece)
@@ -654,9 +631,8 @@ def render_context(
     parts: Sequence[Part],
     recent: Recent,
 ) -> Context:
-    count = tokenizer.count
     blocks = [frame.system] if frame.system else []
-    sections = [Section("system", count(frame.system) + PER_MESSAGE)] if frame.system else []
+    sections = [Section("system", tokenizer.count(frame.system) + PER_MESSAGE)] if frame.system else []
     for part in parts:
         if part.pieces:
             blocks.append(part.text())
@@ -664,20 +640,19 @@ def render_context(
         if part.pieces or part.left_out or note:
             pieces = sorted(part.pieces, key=lambda piece: piece.place)
             items = tuple(piece.item for piece in pieces)
-            sections.append(Section(part.name, part.tokens(count), items, tuple(part.left_out), note))
+            sections.append(Section(part.name, part.tokens(tokenizer), items, tuple(part.left_out), note))
     history = [piece for part in parts if part.name == "history" for piece in part.pieces]
     lines = closing_lines(state, frame, history, recent)
     blocks += lines
+    last_messages = [message for message, _ in recent.messages]
+    texts = message_texts(last_messages, state.shows_authors, state.labels)
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
-    messages += [
-        {"role": message.role, "content": message_text(message, state.shows_authors, state.labels)}
-        for message, _ in recent.messages
-    ]
+    messages += [{"role": message.role, "content": text} for message, text in zip(last_messages, texts, strict=True)]
     messages.append({"role": "user", "content": state.current})
     if recent.messages or recent.left_out or lines:
-        recent_tokens = recent.tokens + sum(count("\n\n" + line) for line in lines)
+        recent_tokens = recent.tokens + sum(tokenizer.count("\n\n" + line) for line in lines)
         items = tuple(item for _, item in recent.messages)
         sections.append(Section("recent", recent_tokens, items, tuple(recent.left_out)))
-    sections.append(Section("current", count(state.current) + PER_MESSAGE))
-    token_count = PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
+    sections.append(Section("current", tokenizer.count(state.current) + PER_MESSAGE))
+    token_count = PER_REPLY + sum(tokenizer.count(message["content"]) + PER_MESSAGE for message in messages)
     return Context(messages, Receipt(tokenizer.name, budget, token_count, tuple(sections)))

@@ -13,11 +13,12 @@ Wed 2 Feb 2022, 18:00 to 18:20`. While all of them are of the last ten minutes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from everword.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
+from everword.ports import Tokenizer
 from everword.recall.rules import selection
 from everword.summaries.rules.extract import narrative_lines, render_lines
 from everword.text import fences
@@ -119,7 +120,6 @@ def unique_ends(first: str, last: str) -> str:
 # -- pieces
 
 
-Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
 ENOUGH = 1.1  # times the section's budget: how much of what was found is considered
 WHOLE = 4  # of the hits are shown whole; after that, a message of more than `LONG` tokens is shown as an excerpt
@@ -173,128 +173,114 @@ class Piece:
         return replace(self.item, reason=reason)
 
 
-def hit_pieces(
-    hits: Sequence[Hit],
-    reason: str,
-    shown_ids: set[str],
-    conversation: str,
-    question: str,
-    budget: int,
-    labels: Labels,
-    calendar: Calendar,
-    count: Count,
-) -> tuple[list[Piece], list[Item]]:
-    """Messages that were found, best first, except those shown elsewhere; and those that cannot get in."""
-    pieces: list[Piece] = []
-    omissions: list[Item] = []
-    seen_ids = set(shown_ids)
-    token_count = 0
-    max_size = max(budget // LARGE, 1)
-    question_stems = selection.stems(question)
-    for hit in hits:
-        message = hit.message
-        if message.id in seen_ids:
-            continue
-        seen_ids.add(message.id)
-        text = message.content
-        tier = 3
-        size = len(text) // CHARACTERS
-        long_size = max(LONG_OF_PERSON if message.role == "user" else LONG, budget // MANY)
-        label = f"m{message.turn}" if message.conversation == conversation else ""
-        if token_count > ENOUGH * budget:
-            omissions.append(Item(label or message.id, size, "others are more relevant"))
-            continue
-        if size > max_size or (len(pieces) >= WHOLE and size > long_size):
-            text = selection.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
-            tier = 2
-        line = fences.message_line(label, message.role, message.author, tier, text, labels=labels)
-        group = hit_heading(message, conversation, calendar)
-        # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
-        item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
-        pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
-        token_count += item.tokens
-    return pieces, omissions
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Makes the pieces of a context: with the labels of its authors, in its time zone, in tokens of its model."""
 
+    tokenizer: Tokenizer
+    labels: Labels | None = None
+    calendar: Calendar = field(default_factory=Calendar)
+    conversation: str = ""
 
-def hit_heading(message: Message, conversation: str, calendar: Calendar) -> str:
-    """The day and conversation under which a retrieved message is shown."""
-    name = fences.plain_name(message.conversation)
-    source = (
-        "this conversation" if message.conversation == conversation else f"conversation {name}" if name else "elsewhere"
-    )
-    return f"{calendar.day(message.time)}, {source}:"
+    def hit_pieces(
+        self, hits: Sequence[Hit], reason: str, shown_ids: set[str], question: str, budget: int
+    ) -> tuple[list[Piece], list[Item]]:
+        """Messages that were found, best first, except those shown elsewhere; and those that cannot get in. The ids of
+        all of them are added to those shown."""
+        pieces: list[Piece] = []
+        omissions: list[Item] = []
+        token_count = 0
+        max_size = max(budget // LARGE, 1)
+        question_stems = selection.stems(question)
+        for hit in hits:
+            message = hit.message
+            if message.id in shown_ids:
+                continue
+            shown_ids.add(message.id)
+            text = message.content
+            tier = 3
+            size = len(text) // CHARACTERS
+            long_size = max(LONG_OF_PERSON if message.role == "user" else LONG, budget // MANY)
+            label = f"m{message.turn}" if message.conversation == self.conversation else ""
+            if token_count > ENOUGH * budget:
+                omissions.append(Item(label or message.id, size, "others are more relevant"))
+                continue
+            if size > max_size or (len(pieces) >= WHOLE and size > long_size):
+                text = selection.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
+                tier = 2
+            line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
+            group = self._hit_heading(message)
+            # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
+            item = Item(label or message.id, self.tokenizer.count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
+            pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
+            token_count += item.tokens
+        return pieces, omissions
 
+    def _hit_heading(self, message: Message) -> str:
+        """The day and conversation under which a retrieved message is shown."""
+        source = "this conversation"
+        if message.conversation != self.conversation:
+            name = fences.plain_name(message.conversation)
+            source = f"conversation {name}" if name else "elsewhere"
+        return f"{self.calendar.day(message.time)}, {source}:"
 
-def episode_pieces(
-    episodes: Iterable[Episode],
-    count: Count,
-    reason: str = "",
-    *,
-    names: Mapping[str, str] | None = None,
-    labels: Labels | None = None,
-) -> list[Piece]:
-    """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for themselves,
-    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`."""
-    pieces = []
-    for episode in episodes:
-        lines = episode.lines or narrative_lines(episode.summary)
-        place = f"Turns {episode.first}-{episode.last}"
-        if not (lines and lines[0].role):  # what a model wrote has no days in it
-            days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
-            place += f", {' to '.join(days)}"
-        is_timeless = episode.made_by == "model" or not episode.lines
-        shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
-        text = fences.Fenced(f"{place}: {render_lines(shown_lines, names, labels=labels, escaped=True)}")
-        item_reason = reason or f"summary of level {episode.level}"
-        if episode.pending:
-            item_reason += ", by the built-in writer until the model has written it"
-        item = Item(episode.id, count(text) + 1, item_reason, 2)
-        pieces.append(Piece(text, item, (episode.first, -episode.level)))
-    return pieces
+    def episode_pieces(
+        self, episodes: Iterable[Episode], reason: str = "", names: Mapping[str, str] | None = None
+    ) -> list[Piece]:
+        """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for
+        themselves, as those of a retrieved message are. People are shown by their labels in the context, or by their
+        `names`."""
+        pieces = []
+        for episode in episodes:
+            lines = episode.lines or narrative_lines(episode.summary)
+            place = f"Turns {episode.first}-{episode.last}"
+            if not (lines and lines[0].role):  # what a model wrote has no days in it
+                days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
+                place += f", {' to '.join(days)}"
+            is_timeless = episode.made_by == "model" or not episode.lines
+            shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
+            text = fences.Fenced(f"{place}: {render_lines(shown_lines, names, labels=self.labels, escaped=True)}")
+            item_reason = reason or f"summary of level {episode.level}"
+            if episode.pending:
+                item_reason += ", by the built-in writer until the model has written it"
+            item = Item(episode.id, self.tokenizer.count(text) + 1, item_reason, 2)
+            pieces.append(Piece(text, item, (episode.first, -episode.level)))
+        return pieces
 
+    def topic_pieces(self, topic: CurrentTopic, shown_turns: set[int], shown_text: str) -> list[Piece]:
+        """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
+        count = self.tokenizer.count
+        lines = tuple(line for line in topic.lines if line.text.casefold() not in shown_text)
+        pieces = []
+        if lines:
+            # A title may be the beginning of its first message: if that is shown, the title would repeat it.
+            is_shown = topic.first in shown_turns or topic.title.casefold() in shown_text
+            title = "" if is_shown else f"{fences.escape_line(topic.title)}: "
+            since = f"Since {self.calendar.day(topic.since)}, {topic.messages} messages"
+            text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}")
+            pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
+        for message in reversed(topic.last_messages):
+            if message.turn not in shown_turns and message.content.strip():
+                label = f"m{message.turn}"
+                line = fences.message_line(label, message.role, message.author, 3, message.content, labels=self.labels)
+                item = Item(label, count(line + "\n"), "said last of what is come back to", 3)
+                pieces.append(Piece(line, item, (1, message.turn)))
+        return pieces
 
-def topic_pieces(
-    topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, calendar: Calendar, count: Count
-) -> list[Piece]:
-    """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
-    lines = tuple(line for line in topic.lines if line.text.casefold() not in shown_text)
-    pieces = []
-    if lines:
-        # A title may be the beginning of its first message: if that is shown, the title would repeat it.
-        title = (
-            ""
-            if topic.first in shown_turns or topic.title.casefold() in shown_text
-            else f"{fences.escape_line(topic.title)}: "
-        )
-        since = f"Since {calendar.day(topic.since)}, {topic.messages} messages"
-        text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=labels, escaped=True)}")
-        pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
-    for message in reversed(topic.last_messages):
-        if message.turn not in shown_turns and message.content.strip():
-            line = fences.message_line(
-                f"m{message.turn}", message.role, message.author, 3, message.content, labels=labels
-            )
-            item = Item(f"m{message.turn}", count(line + "\n"), "said last of what is come back to", 3)
-            pieces.append(Piece(line, item, (1, message.turn)))
-    return pieces
-
-
-def note_pieces(notes: Sequence[Note], channel: bool, count: Count, labels: Labels | None = None) -> list[Piece]:
-    """The notes, the most important first; each has its position under its heading, which in a channel names whom it is
-    about. People are shown by their labels among the authors of the context, or by labels of their own."""
-    author_labels = labels or {}
-    people = people_labels(notes) if channel else {}
-    pieces = []
-    for note in notes:
-        says = (
-            f"says {author_labels.get(('user', note.speaker), person_byline(note.speaker))}: " if note.speaker else ""
-        )
-        text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
-        item = Item(note.id, count(text) + 1, note.reason, 1)
-        label = author_labels.get(("user", note.person)) or people.get(person_key(note), note.person)
-        heading = fences.escape_line(f"{label}: {note.heading}" if label else note.heading)
-        pieces.append(Piece(text, item, note.place, heading))
-    return pieces
+    def note_pieces(self, notes: Sequence[Note], channel: bool) -> list[Piece]:
+        """The notes, the most important first; each has its position under its heading, which in a channel names whom
+        it is about. People are shown by their labels among the authors of the context, or by labels of their own."""
+        labels = self.labels or {}
+        people = people_labels(notes) if channel else {}
+        pieces = []
+        for note in notes:
+            says = f"says {labels.get(('user', note.speaker), person_byline(note.speaker))}: " if note.speaker else ""
+            text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
+            item = Item(note.id, self.tokenizer.count(text) + 1, note.reason, 1)
+            label = labels.get(("user", note.person)) or people.get(person_key(note), note.person)
+            heading = fences.escape_line(f"{label}: {note.heading}" if label else note.heading)
+            pieces.append(Piece(text, item, note.place, heading))
+        return pieces
 
 
 def person_key(note: Note) -> str:
@@ -307,13 +293,15 @@ def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     return distinct_labels({person_key(note): person_byline(note.person) for note in notes if note.person})
 
 
-def message_text(message: Message, with_author: bool, labels: Labels) -> str:
-    """The text of a message of this conversation, as it was said; in a channel with its author, further lines indented:
-    no text can look like another's."""
-    content = message.as_said.content
-    if with_author and message.role == "user":
-        return f"{labels[message.role, message.author]}: {fences.with_indent(content)}"
-    return content
+def message_texts(messages: Iterable[Message], with_author: bool, labels: Labels) -> list[str]:
+    """The texts of messages of this conversation, as they were said; in a channel with the author, further lines
+    indented: no text can look like another's."""
+    return [
+        f"{labels[message.role, message.author]}: {fences.with_indent(message.as_said.content)}"
+        if with_author and message.role == "user"
+        else message.as_said.content
+        for message in messages
+    ]
 
 
 def current_text(text: str, author: str | None, with_author: bool, labels: Labels) -> str:

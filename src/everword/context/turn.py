@@ -26,7 +26,7 @@ from everword.log.tables import warn_of_damage
 from everword.masking import masked_logger
 from everword.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from everword.model.log import NOTES
-from everword.ports import LLM, Completion, Request, Tx
+from everword.ports import LLM, Completion, Request, Tokenizer, Tx
 from everword.summaries import tiers
 from everword.summaries.rules import tiers as tier_rules
 from everword.text.fences import strip_invisible
@@ -48,7 +48,7 @@ class TurnTools:
     search: Callable[[str], Awaitable[list[Hit]]]
     write: Callable[[Callable[[Tx], Any], Any], Awaitable[Any]]
     keep: Callable[[Batch, Callable[[Tx], Message]], Awaitable[Message]]
-    count: Callable[[str], int]
+    tokenizer: Tokenizer
     now: Callable[[], Any]
     rounds: int
     raised_turns: int
@@ -272,7 +272,7 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
                 (question, mask_repeated(inline.user1, exchange), mask_repeated(inline.user2, exchange)),
                 (message, mask_repeated(inline.reply1, exchange), mask_repeated(inline.reply2, exchange)),
             )
-            accepted = {m.turn: accept_tiers(m, tier1, tier2, tools.count) for m, tier1, tier2 in proposals}
+            accepted = {m.turn: accept_tiers(m, tier1, tier2, tools.tokenizer) for m, tier1, tier2 in proposals}
             tiers_by_turn = {turn: value for turn, value in accepted.items() if value is not None}
             tiers.put_tiers(tx, message.space, message.conversation, tiers_by_turn)
         return message
@@ -306,16 +306,16 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def accept_tiers(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers | None:
+def accept_tiers(message: Message, tier1: str, tier2: str, tokenizer: Tokenizer) -> Tiers | None:
     """The tiers that came with a reply, mended where they have to be. None if nothing of them is of use: then the view
     makes them after the turn, since to write tiers takes longer than all else that is done with a reply."""
     if message.role not in ("user", "assistant") or not (tier1 or tier2):
         return None
-    if tier_rules.is_short(message.content, count):
+    if tier_rules.is_short(message.content, tokenizer.count):
         return Tiers()
     if tier_rules.is_of_no_use(tier1, tier2, message.content):
         return None
-    verdict = tier_rules.check_tiers(tier1, tier2, message.content, count)
+    verdict = tier_rules.check_tiers(tier1, tier2, message.content, tokenizer.count)
     return Tiers(verdict.tiers.tier1, verdict.tiers.tier2, "offline" if verdict.faults else "model")
 
 

@@ -277,7 +277,7 @@ class ConversationFace(ConversationTopics):
             search=self._contexts.search,
             write=runtime.held.write_view,
             keep=runtime.keep_message,
-            count=parts.tokenizer.count,
+            tokenizer=parts.tokenizer,
             now=parts.clock.now,
             rounds=parts.settings.rounds,
             raised_turns=parts.settings.raised_turns,

@@ -102,7 +102,7 @@ class ContextBuilder:
         parts = self._runtime.parts
         if len(text) + len(system or "") > LONG_REQUEST:
             head = head_of(instructions() if markers else "", system)
-            await self._runtime.run(room_beside, text, head, budget, parts.tokenizer.count)
+            await self._runtime.run(room_beside, text, head, budget, parts.tokenizer)
         query, vector, embed = await self._search_query(parts.secrets.mask(text), question)
         speaker = await self._speaker_digest(question)
         now = parts.clock.now()

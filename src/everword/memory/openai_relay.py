@@ -197,7 +197,7 @@ class RelayExchange:
             search=self._contexts.search,
             write=runtime.held.write_view,
             keep=self._write_reply,
-            count=self._count,
+            tokenizer=parts.tokenizer,
             now=parts.clock.now,
             rounds=parts.settings.rounds,
             raised_turns=parts.settings.raised_turns,
