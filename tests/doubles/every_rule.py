@@ -450,6 +450,7 @@ OTHERS = frozenset(
         "recall.rules.neighbours.adjacent_keys",
         "recall.rules.neighbours.lean_shares",
         "recall.rules.neighbours.mean_lengths",
+        "recall.rules.neighbours.number_of",
         "recall.rules.neighbours.place_keys",
         "recall.rules.neighbours.split_key",
         "recall.rules.neighbours.split_occasions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everword.recall.word_likeness import line_codes, term_code
+from everword.recall.scope_index import line_codes, term_code
 
 TERMS = ("a", "boat", "eightbyt", "ninebytes", "sixteen-bytes-ok", "é", "приветмир", "東京都", "x" * 70)
 

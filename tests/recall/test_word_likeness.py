@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from everword.recall.word_likeness import best_likeness, knows_language, line_codes
+from everword.recall.scope_index import best_likeness, knows_language, line_codes
 from everword.text.terms import analyse, query_groups
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from everword.adapters.bridge import AnyMemory, run_async, run_blocking
+from everword.documents import FILES
 from everword.documents.anthropic_memory_tool import Changes, FileCommandRefused, run_file_command
-from everword.documents.validation_and_filters import FILES
 from everword.errors import MissingExtra
 from everword.log.rules import check_id
 from everword.memory.memory import MemoryFace

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 
-from everword.documents.validation_and_filters import SESSIONS
+from everword.documents import SESSIONS
 from everword.errors import EverwordError, InvalidInput
 from everword.log.rules import MAX_ID, check_id
 from everword.memory.conversation import ConversationFace

@@ -14,7 +14,7 @@ from datetime import timedelta
 from functools import partial
 
 from everword.adapters.bridge import AnyMemory, run_async, run_blocking
-from everword.documents.validation_and_filters import LANGGRAPH, matches_namespace
+from everword.documents import LANGGRAPH, matches_namespace
 from everword.errors import MissingExtra
 from everword.memory.documents import MAX_LIMIT, DocumentsFace
 from everword.memory.memory import MemoryFace

@@ -18,7 +18,7 @@ from typing import Any
 from everword.changes.move_plan import MovePlan, Step, first_name, hash_key, subject_under_names
 from everword.changes.removal import drop_answers, drop_digests, drop_receipts
 from everword.changes.removed_knowledge import FINDING_KEY, rows_with
-from everword.documents.validation_and_filters import names_in
+from everword.documents import names_in
 from everword.facts import tables as profiles
 from everword.facts import view
 from everword.facts.findings import FINDINGS, REFUSED, findings_of, json_values, slot_of, to_found_fact

@@ -25,7 +25,7 @@ from typing import Any
 
 from everword.changes.removed_knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
 from everword.context.receipts import TABLE, named_ids, receipt_rows
-from everword.documents.validation_and_filters import names_in
+from everword.documents import names_in
 from everword.errors import DamagedMessage, NotFound
 from everword.facts.tables import CHANNEL, PEOPLE, answers_repeating, display_name, drop_notes
 from everword.facts.view import command_of

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from everword import documents as rules
 from everword.client.connection import (
     LONGEST,
     PAGE,
@@ -25,7 +26,6 @@ from everword.client.connection import (
     send,
     without_none,
 )
-from everword.documents import validation_and_filters as rules
 from everword.errors import InvalidInput, NotFound, NotSettled, ServerError, StoreBusy
 from everword.log.operations import Operation
 from everword.log.rules import MAX_TURN, check_id, check_items, check_metadata, check_number, check_time, format_expiry

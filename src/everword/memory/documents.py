@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from everword.documents import validation_and_filters as rules
+from everword import documents as rules
 from everword.errors import ScopeError
 from everword.log.access import PROGRAM, Access
 from everword.log.operations import Operation, operation

@@ -33,8 +33,18 @@ from everword.recall.rules import ranking as ranking_rules
 from everword.recall.rules import selection as floor_rules
 from everword.recall.rules.neighbours import Numbers, PassageColumns, Passages, Surroundings
 from everword.recall.rules.ranking import Ranking, Traits, Weights, WordLikeness
-from everword.recall.scope_index import Occurrences, Rows, ScopeIndexes, ScopeView, unit_vector
-from everword.recall.word_likeness import Likeness, best_likeness, knows_language, line_codes, no_likeness
+from everword.recall.scope_index import (
+    Likeness,
+    Occurrences,
+    Rows,
+    ScopeIndexes,
+    ScopeView,
+    best_likeness,
+    knows_language,
+    line_codes,
+    no_likeness,
+    unit_vector,
+)
 from everword.text.terms import query_groups
 
 Groups = Sequence[Sequence[str]]

@@ -48,6 +48,11 @@ def split_key(key: int) -> tuple[int, int]:
     return key // KEYS_APART, key % KEYS_APART
 
 
+def number_of(names: Sequence[str], name: str) -> int:
+    """The number of a name, or -1."""
+    return names.index(name) if name in names else -1
+
+
 @dataclass(frozen=True)
 class PassageTable:
     """Columns of many passages, in which the same row is of the same passage; `moments` are seconds since 1970."""
@@ -141,10 +146,7 @@ class Passages:
 
     def conversation_number(self, name: str) -> int:
         """The number of a conversation, or -1 if no passage is of it."""
-        try:
-            return self.conversation_names.index(name)
-        except ValueError:
-            return -1
+        return number_of(self.conversation_names, name)
 
 
 def joined_columns(first: Passages, second: Passages) -> PassageTable:

@@ -21,7 +21,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field, StringConstraints, create_model
 from starlette.responses import Response
 
-from everword.documents import validation_and_filters as rules
+from everword import documents as rules
 from everword.errors import InvalidInput, NotFound
 from everword.log.rules import parse_expiry
 from everword.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
