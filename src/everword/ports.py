@@ -25,6 +25,12 @@ from everword.model.passages import Vectors as Vectors
 
 T = TypeVar("T")
 ConversationKey = tuple[str, str]  # a space and a conversation in it
+Work = Callable[["Tx"], T]
+"""What is done in one transaction: it may run more than once, so it must have no other effects."""
+OnDamagedMessage = Callable[[DamagedMessage], None]
+"""What is called with the error of a message that cannot be read."""
+OnDamagedRow = Callable[[StoreError, Mapping[str, Any]], None]
+"""The same for a row of any table, with the values of it that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,7 @@ class Tx(Protocol):
         ids: Iterable[str] = (),
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
-        damaged: Callable[[DamagedMessage], None] | None = None,
+        damaged: OnDamagedMessage | None = None,
     ) -> list[Message]:
         """The messages with one of these ids, or (in that conversation) one of these platform ids. One that cannot be
         read raises DamagedMessage; with `damaged`, that is called with the error, and the message is left out."""
@@ -141,7 +147,7 @@ class Tx(Protocol):
         limit: int | None = None,
         newest: bool = False,
         among: Sequence[str] = (),
-        damaged: Callable[[DamagedMessage], None] | None = None,
+        damaged: OnDamagedMessage | None = None,
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
         of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
@@ -232,7 +238,7 @@ class Tx(Protocol):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
-        damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
+        damaged: OnDamagedRow | None = None,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
         tuple means any of its values), after the row `after`. A row that cannot be read raises an error that names its
@@ -281,10 +287,10 @@ class Store(Protocol):
     def reads_at_once(self) -> bool:
         """Whether a read waits for nobody: neither for what is being written nor for a network."""
 
-    def read(self, fn: Callable[[Tx], T]) -> T:
+    def read(self, fn: Work[T]) -> T:
         """Run `fn` on one consistent snapshot."""
 
-    def write(self, fn: Callable[[Tx], T]) -> T:
+    def write(self, fn: Work[T]) -> T:
         """Run `fn` in one transaction: all of it is committed, or nothing. May run `fn` again on a busy database."""
 
     @property

@@ -14,7 +14,7 @@ import tracemalloc
 from datetime import datetime
 
 from everword import Memory
-from everword.stores.connections import run_on_driver
+from everword.stores.connections import OpenConnection
 from everword.stores.sqlite import SqliteTx
 from everword.testing import FrozenClock
 
@@ -34,7 +34,7 @@ def count_allocated() -> int:
     lets go some hundred at a time, connections, tasks, and the register of finalizers."""
     gc.collect()
     passing = [tracemalloc.Filter(False, f"*/{part}*") for part in ("sqlalchemy/pool/", "asyncio/", "weakref.py")]
-    for function in (run_on_driver, SqliteTx.fetch_named, SqliteTx._fetch_raw):
+    for function in (OpenConnection.run, SqliteTx.fetch_named, SqliteTx._fetch_raw):
         code = function.__code__
         lines = {line for _, _, line in code.co_lines() if line}
         passing += [tracemalloc.Filter(False, code.co_filename, lineno=line) for line in lines]

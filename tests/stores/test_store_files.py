@@ -22,8 +22,8 @@ from everword.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked
 from everword.log.tables import verify
 from everword.model import Filter
 from everword.ports import Tx
+from everword.stores import migrations
 from everword.stores.jsonfile import JsonStore
-from everword.stores.migrations import steps
 from everword.stores.schema import TABLES
 from everword.stores.sqlite import SqliteStore
 from everword.testing.doubles import full_disk
@@ -55,7 +55,7 @@ def test_the_file_is_readable_and_has_one_row_a_line(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     data = json.loads(text)
     assert data["what"] == "everword memory"
-    assert data["schema"] == steps.CURRENT
+    assert data["schema"] == migrations.CURRENT
     assert [row["content"] for row in data["messages"]] == ['naïve "quotes" 日本語\nsecond line', "emoji 😀"]
     assert data["messages"][0]["time"] == make_message().time.isoformat()
     assert "日本語" in text
@@ -163,7 +163,7 @@ def test_json_of_another_program_is_refused_and_left_as_it_is(path: Path, data: 
 
 
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
-    written(path, lambda data: data.update(schema=steps.CURRENT + 1))
+    written(path, lambda data: data.update(schema=migrations.CURRENT + 1))
     before = path.read_bytes()
     with pytest.raises(SchemaMismatch, match="upgrade everword"):
         JsonStore(path)

@@ -26,8 +26,8 @@ from everword.errors import SchemaMismatch, StoreBusy
 from everword.log.tables import cursor_of
 from everword.model import Filter
 from everword.ports import Store, Tx
+from everword.stores import migrations
 from everword.stores.connections import rolling_back
-from everword.stores.migrations import apply, steps
 from everword.stores.postgres import (
     HNSW,
     SCHEMA,
@@ -38,8 +38,7 @@ from everword.stores.postgres import (
 )
 from everword.stores.schema import metadata
 from everword.stores.sql import SqlTx
-from everword.stores.sqlite import SqliteStore, SqliteTx
-from everword.stores.sqlite_file import memory_engine
+from everword.stores.sqlite import SqliteStore, SqliteTx, memory_engine
 from everword.testing.postgres import PostgresServer
 from everword.testing.samples import (
     T0,
@@ -174,7 +173,7 @@ def set_version(kind: str, url: str, version: int) -> None:
 def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(lambda tx: append_messages(tx, make_message(1)))
-    set_version(kind, store_url, steps.CURRENT + 1)
+    set_version(kind, store_url, migrations.CURRENT + 1)
     with pytest.raises(SchemaMismatch, match=r"made by a newer everword .* upgrade everword"):
         open_store(store_url, Settings())
 
@@ -184,7 +183,7 @@ def tables_of(step: int) -> dict[str, set[str]]:
     """The tables a database of an older version has, and their columns."""
     engine = memory_engine()
     with closing(engine.connect()) as connection:
-        apply.migrate(connection, "", upto=step)
+        migrations.migrate(connection, "", upto=step)
         found = inspect(connection)
         tables = {
             table: {column["name"] for column in found.get_columns(table)}
@@ -217,7 +216,7 @@ def sample_rows() -> dict[str, list[Mapping[str, Any]]]:
     """The rows of a store with one message, and all that comes with it."""
     engine = memory_engine()
     with closing(engine.connect()) as connection:
-        apply.migrate(connection, "")
+        migrations.migrate(connection, "")
         tx = SqliteTx(connection)
         append_and_index(tx, make_message(1))
         rows = {name: tx.rows(name) for name in metadata.tables if name != "meta"}
@@ -247,7 +246,7 @@ def make_older(kind: str, url: str, step: int) -> None:
         path.write_text(json.dumps({key: data[key] for key in data if key not in newer} | {"schema": step}))
         return
     with open_empty(kind, url) as tx:
-        apply.migrate(tx.connection, "", upto=step)
+        migrations.migrate(tx.connection, "", upto=step)
         fill(tx, tables_of(step))
 
 
@@ -318,7 +317,7 @@ def test_an_older_database_is_brought_up_to_date(
     """F18: from every step there ever was, with all it holds, to the very schema of a new one; a server's only when
     asked."""
     expected = set[str]() if kind == "json" else new_schema(kind)
-    for step in range(1, steps.CURRENT):
+    for step in range(1, migrations.CURRENT):
         url = empty_addresses(kind)
         make_older(kind, url, step)
         if kind == "postgresql":
@@ -332,7 +331,7 @@ def test_an_older_database_is_brought_up_to_date(
 
 def check_use(store: Store) -> None:
     """The one message is there and found, and another can be kept."""
-    assert store.read(lambda tx: tx.note("schema")) == str(steps.CURRENT)
+    assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
     assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
     assert len(store.read(lambda tx: find_matches(tx, [["hello"]]))[0]) == 1
     assert store.read(lambda tx: [tx.rows(name, None, 10) for name in metadata.tables])
@@ -356,10 +355,10 @@ def test_a_new_database_is_what_all_steps_make(tmp_path: Path) -> None:
     """F18: table by table and index by index, although it is made at once."""
     at_once, by_steps = tmp_path / "at_once.db", tmp_path / "by_steps.db"
     with open_empty("sqlite", str(at_once)) as tx:
-        apply.migrate(tx.connection, "")
-    for upto in range(1, steps.CURRENT + 1):
+        migrations.migrate(tx.connection, "")
+    for upto in range(1, migrations.CURRENT + 1):
         with open_empty("sqlite", str(by_steps)) as tx:
-            assert apply.migrate(tx.connection, "", upto=upto) == 1
+            assert migrations.migrate(tx.connection, "", upto=upto) == 1
     with closing(sqlite3.connect(at_once)) as made, closing(sqlite3.connect(by_steps)) as stepped:
         assert full_schema_of(made) == full_schema_of(stepped)
         for query in ("SELECT key, value FROM meta", "SELECT name FROM sqlite_master ORDER BY name"):
@@ -372,8 +371,10 @@ def test_a_new_database_is_what_all_steps_make(tmp_path: Path) -> None:
 def fingerprints() -> list[str]:
     """The words of each step, as each database is told them, as a number."""
     return [
-        sha256(json.dumps({kind: apply.step_statements(step, kind) for kind in sorted(step)}).encode()).hexdigest()[:16]
-        for step in steps.STEPS
+        sha256(
+            json.dumps({kind: migrations.step_statements(step, kind) for kind in sorted(step)}).encode()
+        ).hexdigest()[:16]
+        for step in migrations.STEPS
     ]
 
 
@@ -384,11 +385,11 @@ def test_a_step_that_was_released_never_changes() -> None:
 
 def migrate_as_a_newer_version_would(url: str) -> None:
     """Add a table that this version does not know, and note the new schema."""
-    newer = str(steps.CURRENT + 1)
+    newer = str(migrations.CURRENT + 1)
     if url.startswith("json:"):
         path = path_of(url)
         words = path.read_text(encoding="utf-8")
-        path.write_text(words.replace(f'"schema": {steps.CURRENT}', f'"schema": {newer}', 1), encoding="utf-8")
+        path.write_text(words.replace(f'"schema": {migrations.CURRENT}', f'"schema": {newer}', 1), encoding="utf-8")
         return
     statements = [
         "CREATE TABLE {place}copies AS SELECT content FROM {place}messages",
@@ -447,15 +448,15 @@ def test_answers_of_before_are_stored_apart_from_their_requests(
     kind: str, empty_addresses: Callable[[str], str]
 ) -> None:
     """G8: so that an erasure removes the answers alone."""
-    place = next(number for number, step in enumerate(steps.STEPS) if steps.ANSWER_BODIES in step[kind])
+    place = next(number for number, step in enumerate(migrations.STEPS) if "CREATE TABLE answer_bodies" in step[kind])
     url = empty_addresses(kind)
     rows = [("done", 200, b"words"), ("unknown", 504, b"a problem"), ("claimed", None, b"")]
     with open_empty(kind, url) as tx:
-        apply.migrate(tx.connection, "before", upto=place)
+        migrations.migrate(tx.connection, "before", upto=place)
         for id, status, body in rows:
             row = {"space": "s", "id": id, "request": b"r", "at": T0, "status": status, "body": body}
             tx.put("answers", [row])
-        apply.migrate(tx.connection, "after")
+        migrations.migrate(tx.connection, "after")
         kept = {row["id"]: (row["status"], row["body"]) for row in tx.rows("answers")}
         assert kept == {"done": (200, None), "unknown": (504, b"a problem"), "claimed": (None, None)}
         assert [(row["id"], row["body"]) for row in tx.rows("answer_bodies")] == [("done", b"words")]
@@ -480,7 +481,7 @@ def older_statements(step: Mapping[str, str], kind: str, edits: Mapping[str, str
     words = step[kind]
     for now, then in edits.items():
         words = words.replace(now, then)
-    return [one for one in apply.step_statements({kind: words}, kind) if findings or "findings" not in one]
+    return [one for one in migrations.step_statements({kind: words}, kind) if findings or "findings" not in one]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -493,7 +494,7 @@ def test_a_database_made_by_an_older_text_of_a_step_is_mended(
     expected = new_schema(kind)
     url = empty_addresses(kind)
     with open_empty(kind, url) as tx:
-        for step in steps.STEPS[:upto]:
+        for step in migrations.STEPS[:upto]:
             for statement in older_statements(
                 step, kind, edits, findings=edited not in ("a single source", "no findings")
             ):
@@ -540,7 +541,7 @@ def test_a_json_file_made_by_an_older_text_of_a_step_is_mended(empty_addresses: 
 
 
 def test_a_newer_postgres_database_is_not_migrated_either(postgres_url: str) -> None:
-    set_version("postgresql", postgres_url, steps.CURRENT + 1)
+    set_version("postgresql", postgres_url, migrations.CURRENT + 1)
     with pytest.raises(SchemaMismatch, match="upgrade everword"):
         PostgresStore(postgres_url, migrate=True)
 
@@ -598,7 +599,7 @@ def open_new(path: Path, start: Barrier) -> None:
 def test_threads_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
     stores = run_at_once(8, lambda number: SqliteStore(tmp_path / "memory.db"))
     for store in stores:
-        assert store.read(lambda tx: tx.note("schema")) == str(steps.CURRENT)
+        assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
         store.close()
 
 
@@ -615,7 +616,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> N
 def test_several_who_migrate_one_server_at_once_all_succeed(empty_url: str) -> None:
     stores = run_at_once(4, lambda number: PostgresStore(empty_url, migrate=True, hnsw=WIDTH))
     for store in stores:
-        assert store.read(lambda tx: tx.note("schema")) == str(steps.CURRENT)
+        assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
         store.close()
 
 

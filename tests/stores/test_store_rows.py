@@ -14,9 +14,8 @@ from sqlalchemy import text
 from everword.model import Conversation
 from everword.ports import Tx
 from everword.stores import queries, schema
-from everword.stores.columns import EPOCH
-from everword.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore
-from everword.stores.sqlite_file import dialect_and_statements
+from everword.stores.schema import EPOCH
+from everword.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore, dialect_and_statements
 from everword.testing.samples import ODD_IDS, make_conversation, make_message
 
 PARTS = {"space": "s", "conversation": ("c",), "level": 1, "parent": (1, 9)}

@@ -254,7 +254,7 @@ def check_writable(store: Store) -> Iterator[CheckResult]:
 
 def check_schema(store: Store) -> Iterator[CheckResult]:
     from everword.log.tables import COPYING
-    from everword.stores.migrations.steps import CURRENT
+    from everword.stores.migrations import CURRENT
 
     version = store.read(lambda tx: tx.note("schema"))
     if version == str(CURRENT):

@@ -171,7 +171,7 @@ def migrate(url: str | None, hnsw: bool) -> None:
     \b
     everword migrate postgresql://user:password@host/database
     """
-    from everword.stores.migrations.steps import CURRENT
+    from everword.stores.migrations import CURRENT
     from everword.wiring import open_store
 
     active_settings = current_settings()

@@ -34,8 +34,8 @@ EXCHANGE = 4  # messages that tell what a follow-up question is about
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What a context is built for: the message, what to search for with it and its vector, and what it may hold. `held`
-    are the messages of the space that are not written yet. `embed` is set while what to search for is open."""
+    """What a context is built for: the message, what to search for with it and its vector, and what it may hold.
+    `embed` is set while what to search for is open."""
 
     text: str
     query: str
@@ -48,7 +48,6 @@ class ContextRequest:
     speaker: tuple[str, MergedDigest] | None
     hits: Sequence[Hit]
     shown_ids: frozenset[str]
-    held: Sequence[Message] = ()
     embed: Callable[[Sequence[str]], Vectors] | None = None
 
     def after_exchange(self, messages: Sequence[Message]) -> ContextRequest:

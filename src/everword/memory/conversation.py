@@ -275,7 +275,7 @@ class ConversationFace(ConversationTopics):
             model=model,
             context=partial(self._contexts.build_answer_context, budget, system),
             search=self._contexts.search,
-            write=runtime.held.write_view,
+            write=runtime.write_if_possible,
             keep=runtime.keep_message,
             tokenizer=parts.tokenizer,
             now=parts.clock.now,

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import cast
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
@@ -19,8 +18,6 @@ from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
 from everword.facts.tables import active_facts_by_person, names_in_context, viewer_alone
 from everword.follow.task import TaskMessage
-from everword.held.overlay import KnownTx
-from everword.held.queue import HeldConversation, fits
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope, Viewer
@@ -35,10 +32,10 @@ from everword.recall.passages import PassageSource, open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
 from everword.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share
+from everword.stores.holding import OUTAGES
 from everword.summaries.digests import MergedDigest, zone_of
 from everword.summaries.episodes import active_episodes, nearest_episodes
-from everword.summaries.rules.days import parse_time_zone
-from everword.summaries.rules.tiers import is_terse
+from everword.summaries.rules.tiers import is_terse, write_tiers
 from everword.summaries.tiers import load_tiers
 from everword.summaries.window import last_archived_turn
 from everword.text.filler import is_small_talk
@@ -110,19 +107,15 @@ class ContextBuilder:
         request = ContextRequest(
             text, query, vector, now, budget, system, markers, question, speaker, shown_hits, frozenset(shown_ids)
         )
-        request = replace(request, held=self._runtime.held.messages_in(Filter(self._scope.space)), embed=embed)
-
-        held = self._runtime.held
-        read_state = held.overlay(self._scope.place, lambda tx: self._read_state(tx, request))
+        request = replace(request, embed=embed)
+        store = self._runtime.store
 
         def build() -> Context | ContextState:
             # The read transaction ends before the context is built, in the same thread: changing threads takes time.
-            state = parts.store.read(read_state)
+            state = store.read_with_held(self._scope.place, lambda tx: self._read_state(tx, request))
             return state if state.is_large else assemble(state, budget, parts.tokenizer)
 
-        result = await held.attempt(
-            self._scope.place, lambda: self._runtime.search(build), lambda known: self._recall_state(known, request)
-        )
+        result = await self._runtime.search(build)
         if isinstance(result, ContextState):
             result = await self._runtime.run(assemble, result, budget, parts.tokenizer)
         return result
@@ -134,7 +127,7 @@ class ContextBuilder:
 
     async def search(self, words: str) -> list[Hit]:
         """Search for the model: in the memory of the chat's user, or in the channel."""
-        conversation = await self._runtime.held.read(self._scope.place, self._scope.find)
+        conversation = await self._runtime.read_with_held(self._scope.place, self._scope.find)
         person = conversation.user if conversation is not None else self._scope.user
         channel = None if person is not None else self._scope.id
         rules.check_text("query", words, limit=MAX_QUERY)
@@ -146,7 +139,7 @@ class ContextBuilder:
         self, limit: int | None, before: int | None, versions: bool = False, *, shown_at: datetime | None = None
     ) -> list[Message]:
         """The last messages of the log, before a turn; those that have not expired at a time, if one is given."""
-        return await self._runtime.held.read(
+        return await self._runtime.read_with_held(
             self._scope.place, lambda tx: self._read_recent(tx, limit, before, versions, shown_at)
         )
 
@@ -231,38 +224,6 @@ class ContextBuilder:
         names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages, facts_by_person)
         return replace(state, names=names)
 
-    def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
-        """What a context can be chosen from if the store cannot be read: the last messages, which are in memory."""
-        tx = cast(Tx, KnownTx({self._scope.place: known}))
-        conversation = self._scope.find(tx)
-        question = request.question
-        messages = [] if conversation is None else known.messages[-LOOK_BACK:]
-        messages = [m for m in messages if question is None or m.turn < question.turn]
-        person = self._scope.user if conversation is None else conversation.user
-        request = request.after_exchange([message for message in messages if message.is_shown_at(request.now)])
-        spoken = SpokenMessages(messages, messages, 0, is_whole=False)
-        hits = self._match_held(request, person, spoken, 1.0)
-        asks_for_tiers = not is_terse([*(message.content for message in messages), request.text])
-        state = ContextState(
-            text=request.text,
-            instructions=instructions(inline=asks_for_tiers) if request.markers else "",
-            system=request.system,
-            conversation=self._scope.id,
-            window=[m for m in messages if m.id not in request.shown_ids],
-            beside=[m for m in messages if m.id in request.shown_ids],
-            tiers=self._held_tiers(messages),
-            relevance={hit.message.turn: hit.score for hit in hits if hit.message.conversation == self._scope.id},
-            retrieved=[hit for hit in hits if hit.message.conversation != self._scope.id],
-            found=request.hits,
-            channel=person is None,
-            raised_turns=self._runtime.parts.settings.raised_turns,
-            author=None if question is None else question.author,
-            now=request.now,
-            zone=parse_time_zone(self._runtime.parts.settings.time_zone),
-        )
-        viewer = self._viewer(tx, person)
-        return replace(state, names=names_in_context(tx, self._scope.space, state.people, viewer, messages))
-
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""
         start = last_archived_turn(tx, self._scope.space, self._scope.id)
@@ -273,8 +234,7 @@ class ContextBuilder:
         place = conversation.id, 0 if is_short else max(after, 0)
         where = Filter(conversation.space, conversation=conversation.id)
         messages = tx.messages(where, after=place, limit=LOOK_BACK, newest=True, damaged=warn_of_damage)
-        self._runtime.held.note_read(conversation, messages)
-        is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
+        is_read_whole = len(messages) == conversation.turns < LOOK_BACK  # not if only the last are in memory
         question = request.question
         messages = [m for m in messages if m.is_shown_at(request.now) and (question is None or m.turn < question.turn)]
         is_whole = is_read_whole and request.shown_ids.isdisjoint(message.id for message in messages)
@@ -372,17 +332,19 @@ class ContextBuilder:
         self, request: ContextRequest, person: str | None, spoken: SpokenMessages, best_score: float
     ) -> list[Hit]:
         """The messages with words of the question that are not in the index, since they are not written yet."""
-        if request.vector is None or not request.held:
+        held_messages = self._runtime.store.held_messages(self._recall_scope(person))
+        if request.vector is None or not held_messages:
             return []
-        scope = self._recall_scope(person)
         candidates = {message.id: message for message in spoken.messages if message.degraded is not None}
-        for message in request.held:
-            if fits(message, scope) and not (request.question and follows(message, request.question)):
+        for message in held_messages:
+            if not (request.question and follows(message, request.question)):
                 candidates.setdefault(message.id, message)
         return match_words(request.query, [*candidates.values()], best_score)
 
     def _held_tiers(self, messages: Sequence[Message]) -> dict[int, Tiers]:
-        return self._runtime.held.tiers_of(messages, self._runtime.parts.tokenizer.count)
+        """The tiers of messages that are held in memory: the view that would store them waits."""
+        count = self._runtime.parts.tokenizer.count
+        return {m.turn: write_tiers(m.content, count) for m in messages if m.degraded is not None}
 
     def _recall_scope(self, person: str | None) -> Filter:
         if person is not None:
@@ -433,7 +395,7 @@ class ContextBuilder:
         not there yet is made in the background, for the next turn."""
         if self._scope.user is not None or (question is not None and question.user not in (None, question.author)):
             return None
-        if self._runtime.held.degraded is not None:  # no digest can be made
+        if self._runtime.degraded is not None:  # no digest can be made
             return None
         digests = self._runtime.digests
         now = self._runtime.parts.clock.now()
@@ -449,9 +411,10 @@ class ContextBuilder:
             author = messages[0].author
             return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer, now)
 
-        speaker = await self._runtime.held.attempt(
-            self._scope.place, lambda: self._runtime.read(look), lambda known: None
-        )
+        try:
+            speaker = await self._runtime.read(look)
+        except OUTAGES:  # then the context is made without it, of what is in memory
+            return None
         if speaker is None:
             return None
         person, name, profile = speaker

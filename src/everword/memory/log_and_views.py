@@ -88,7 +88,7 @@ class LogAndViews(MemoryPart):
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
         from everword.follow.follower import settle
 
-        await self.runtime.held.write_all()
+        await self.runtime.run(self.runtime.store.flush)
         return await settle([*self.runtime.followers.values()], timeout, self.runtime.calls)
 
     @operation("POST /v1/rebuild", right="admin", tells="nothing", about_all=True, once="nothing")

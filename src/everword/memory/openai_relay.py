@@ -195,7 +195,7 @@ class RelayExchange:
             model=runtime.chat.for_task(TASK),
             context=partial(self._contexts.build_answer_context, budget_of(request.budget), None),
             search=self._contexts.search,
-            write=runtime.held.write_view,
+            write=runtime.write_if_possible,
             keep=self._write_reply,
             tokenizer=parts.tokenizer,
             now=parts.clock.now,

@@ -117,7 +117,6 @@ class Removal(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
-        await self.runtime.held.write_all()
         by = self.access.key_id
         erasure = await self.runtime.write(lambda tx: removal.erase_person(tx, space_id, user_id, now, by))
         return replace(erasure, left=await self.runtime.clear_removed())
@@ -164,7 +163,7 @@ class Removal(MemoryPart):
         )
         now = runtime.parts.clock.now()
         order = make_order(now, "redact", "messages", self.access.key_id)
-        await runtime.held.write_all()
+        await runtime.run(runtime.store.flush)
         kinds = Counter[str]()
         conversations = Counter[str]()
         views = [] if dry_run else [follower.view for follower in runtime.followers.values()]
@@ -210,7 +209,7 @@ async def delete_selected(
 ) -> Deletion:
     now = runtime.parts.clock.now()
     order = removal.make_order(now, "delete", what, by)
-    await runtime.held.write_all()  # what is not in the store cannot be removed from it
+    await runtime.run(runtime.store.flush)  # what is not in the store cannot be counted there
     selection: removal.Selection = (
         await runtime.read(lambda tx: removal.preview_messages(tx, space, select))
         if dry_run
@@ -242,9 +241,7 @@ async def edit_message(
         key = scope.access.key_id
         return put_version(tx, old, text, kept_metadata, now, key, views, runtime.parts.secrets).as_said
 
-    await runtime.held.write_all()
     edited = await runtime.write(edit)
-    runtime.held.forget()
     runtime.digests.clear()
     runtime.wake()
     return edited

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
-from everword.errors import EverwordError, InvalidInput, MessagesLost, StoreClosed, StoreError
+from everword.errors import EverwordError, InvalidInput, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter
 from everword.follow.calls import Callers, CallThreads, StoreCalls, ThreadsClosed
-from everword.held.writer import HeldMessages
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access, Viewer
@@ -33,10 +32,11 @@ from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
 from everword.memory.read_ahead import ReadAhead
 from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
-from everword.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
+from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
 from everword.recall.view import IndexView
+from everword.stores.holding import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
 
 if TYPE_CHECKING:
@@ -135,10 +135,12 @@ class Runtime:
         self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         self.calls = StoreCalls(parts.store, self.run)
-        max_held = parts.settings.hold_messages if parts.store.writable else 0
-        self.held = HeldMessages(
-            parts.store, self.run, self._append_batch, parts.clock, max_held, parts.on_degraded, self.wake
-        )
+        loop = asyncio.get_running_loop()
+
+        def report(degraded: Degraded) -> None:
+            loop.call_soon_threadsafe(self._report_held, parts.on_degraded, degraded)
+
+        self.store = HoldingStore(parts.store, parts.clock, parts.settings.hold_messages, report)
         self.meter = Meter(self.calls, parts.clock, parts.settings.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.cache = Cache(parts.settings.vector_cache_mb << 20)
@@ -321,24 +323,20 @@ class Runtime:
             await loop.stop()
         if "digests" in self.__dict__:
             await self.digests.close()
-        lost = await self._close_held()
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
         for threads in (self._threads, self._search_threads):
             await asyncio.to_thread(threads.close)
         await parts.embedder.close()
-        await asyncio.to_thread(parts.store.close)
-        if lost is not None:
-            raise lost
+        await asyncio.to_thread(self.store.close)
 
-    async def _close_held(self) -> MessagesLost | None:
-        """Write what is held, for the last time. The error is raised when everything is closed."""
-        try:
-            await self.held.close()
-        except MessagesLost as error:
-            return error
-        return None
+    def _report_held(self, on_degraded: Callable[[Degraded], None] | None, degraded: Degraded) -> None:
+        """Note in the memory's loop that messages begin to be held, or that they were written: views can read them."""
+        if degraded.is_over:
+            self.wake()
+        if on_degraded is not None:
+            on_degraded(degraded)
 
     @property
     def parts(self) -> Parts:
@@ -350,7 +348,7 @@ class Runtime:
     @property
     def degraded(self) -> Degraded | None:
         """What is held in memory, since the store takes nothing; None if nothing is."""
-        return None if self._parts is None else self.held.degraded
+        return None if self._parts is None else self.store.degraded
 
     async def run(self, fn: Callable[..., T], *args: Any) -> T:
         """Call a function in a thread."""
@@ -384,8 +382,19 @@ class Runtime:
         return await self.run(self.parts.store.read, fn)
 
     async def write(self, fn: Callable[[Any], T]) -> T:
-        """Run a function in a transaction, again if the database is busy: it must not change anything else."""
-        return await self.run(self.parts.store.write, fn)
+        """Run a function in a transaction, again if the database is busy: it must not change anything else. It comes
+        after all messages that are held in memory."""
+        self.parts  # noqa: B018  nothing is written to a memory that is closed
+        return await self.run(self.store.write, fn)
+
+    async def write_if_possible(self, fn: Callable[[Any], T], otherwise: T) -> T:
+        """Run a function that writes what can be done without; if the store takes nothing, nothing is written."""
+        return await self.run(self.store.write_if_possible, fn, otherwise)
+
+    async def read_with_held(self, place: ConversationKey, fn: Callable[[Any], T]) -> T:
+        """Run a function that reads a conversation, with the messages of it that are held in memory."""
+        self.parts  # noqa: B018
+        return await self.run(self.store.read_with_held, place, fn)
 
     async def scrub(self) -> tuple[str, ...]:
         """Clear what was removed out of the store's files. A failure is returned as what is left, not raised: the rows
@@ -401,7 +410,6 @@ class Runtime:
         """Clear what was removed out of memory and out of the store's files, and wake the views. Returns what is
         left."""
         self.digests.clear()
-        self.held.forget()
         leftovers = await self.scrub()
         self.wake()
         return leftovers
@@ -414,7 +422,7 @@ class Runtime:
     async def wait_for_view(self, name: str, space: str) -> None:
         """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
         views wait too."""
-        if self.parts.settings.followers and self.held.degraded is None:
+        if self.parts.settings.followers and self.degraded is None:
             await self._loops[name].wait_for(space, self.parts.settings.index_seconds)
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
@@ -467,15 +475,19 @@ class Runtime:
                 refuse_renamed_messages(tx, ready[i], results[i], now)
             return [results[i] for i in range(len(ready))]
 
-        additions = await (self.held.write_source if is_source else self.held.write)(ready, write)
-        if any(addition.kept == "edited" for batch in additions for addition in batch):
-            self.held.forget()
-            if "digests" in self.__dict__:
-                self.digests.clear()
+        if is_source:
+            additions = await self.write(write)
+        else:
+            places = {(batch.space, batch.conversation) for batch in ready}
+            additions, degraded = await self.run(self.store.append, places, write)
+            if degraded is not None:
+                additions = [[mark_degraded(added, degraded) for added in batch] for batch in additions]
+        if any(addition.kept == "edited" for batch in additions for addition in batch) and "digests" in self.__dict__:
+            self.digests.clear()
         return additions
 
     def _append_batch(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
-        """Append messages in a transaction: now, as a trial before they are held, or later."""
+        """Append messages in a transaction: now, as a trial before they are held in memory, or later."""
         additions = log.append_messages(tx, batch, now, self._secrets, fresh_ids)
         if batch.on_edit != "version":
             return additions
@@ -490,8 +502,9 @@ class Runtime:
 
     async def keep_message(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
         """Run a function that appends the one message of a batch, which has an id, or hold the message."""
-        additions = await self.held.write([batch], lambda tx: [[Added(write(tx), new=True)]])
-        return additions[0][0].message
+        place = (batch.space, batch.conversation)
+        message, degraded = await self.run(lambda: self.store.append([place], write))
+        return message if degraded is None else replace(message, degraded=degraded)
 
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""

@@ -85,8 +85,8 @@ async def search_messages(
     await runtime.catch_up(where.space)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
     find = message_finder(runtime, query, vector, where, limit, floor, now)
-    held_messages = runtime.held.messages_in(where)
-    hits = await runtime.held.search(lambda: search_store(runtime, where, find))
+    held_messages = runtime.store.held_messages(where)
+    hits = await search_store(runtime, where, find)
     if not held_messages:
         return hits
     held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
@@ -109,13 +109,14 @@ def message_finder(
 
 
 async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list[Hit]]) -> list[Hit]:
-    """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search."""
-    store = runtime.parts.store
-    if store.reads_at_once and runtime.indexes.is_quick(where.space, where.user):
+    """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search. In
+    an outage nothing is found."""
+    read = runtime.store.read_if_possible
+    if runtime.parts.store.reads_at_once and runtime.indexes.is_quick(where.space, where.user):
         with suppress(TooMuchToRead):
             find_now = partial(find, most_changes=QUICK_CHANGES)
-            return await runtime.search(lambda: store.read(find_now), at_once=True)
-    return await runtime.search(lambda: store.read(find))
+            return await runtime.search(lambda: read(find_now, []), at_once=True)
+    return await runtime.search(lambda: read(find, []))
 
 
 async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:

@@ -10,33 +10,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
-T = TypeVar("T")
-
 MOST = 4  # connections that are kept while nobody uses them
 FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
 LONGEST_PAUSE = 0.25  # seconds
-
-
-def run_on_driver(connection: Connection, driver: Any, sql: str) -> list[Any]:
-    """Run a statement without parameters by the driver itself, or several of them in one message; returns the rows of
-    the last one. A transaction is often a single query, and to have SQLAlchemy begin and end it would take as long."""
-    try:
-        cursor = driver.execute(sql)
-        while hasattr(cursor, "nextset") and cursor.nextset():
-            pass
-        return [] if cursor.description is None else list(cursor.fetchall())
-    except connection.dialect.loaded_dbapi.Error as error:
-        if getattr(driver, "closed", False):
-            connection.exec_driver_sql(sql)  # it fails, too, and the pool learns that the server is away
-        raise wrap_error(sql, error, connection.dialect.loaded_dbapi.Error) from error
 
 
 def wrap_error(sql: str, error: Exception, kind: type[Exception]) -> BaseException:
@@ -56,15 +40,37 @@ def rolling_back(connection: Connection) -> Iterator[None]:
         raise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OpenConnection:
-    """A connection of SQLAlchemy's, and the driver's beneath it, which SQLAlchemy looks up in three steps each time."""
+    """A connection of SQLAlchemy's, and the driver's beneath it, which SQLAlchemy looks up in three steps each time.
+    `answer` has the rows of the statement that began its transaction."""
 
     connection: Connection
     driver: Any
+    answer: Sequence[Any] = ()
 
     def run(self, sql: str) -> list[Any]:
-        return run_on_driver(self.connection, self.driver, sql)
+        """Run a statement without parameters by the driver itself, or several of them in one message; returns the rows
+        of the last one. A transaction is often a single query, and to have SQLAlchemy begin and end it would take as
+        long."""
+        driver_error = self.connection.dialect.loaded_dbapi.Error
+        try:
+            cursor = self.driver.execute(sql)
+            while hasattr(cursor, "nextset") and cursor.nextset():
+                pass
+            return [] if cursor.description is None else list(cursor.fetchall())
+        except driver_error as error:
+            if getattr(self.driver, "closed", False):
+                self.connection.exec_driver_sql(sql)  # it fails, too, and the pool learns that the server is away
+            raise wrap_error(sql, error, driver_error) from error
+
+    def roll_back(self) -> bool:
+        """Roll the transaction back; False if the connection has failed, or the transaction has ended already."""
+        try:
+            self.run("ROLLBACK")
+        except (DBAPIError, PendingRollbackError):  # the server has rolled back, if the connection is what failed
+            return False
+        return True
 
 
 class OpenConnections:
@@ -77,15 +83,21 @@ class OpenConnections:
         self._is_closed = False
 
     @contextmanager
-    def use(self, begin: Callable[[Connection], None] | None = None) -> Iterator[Connection]:
-        """A connection. After an error it is given back to the pool, which resets it. `begin` is run on it first. If
-        that fails on a connection that was kept, the server may have closed it since; nothing was done on it, and
-        another one is taken."""
-        open_connection = self.take() if begin is None else self._take_begun(begin)
+    def transaction(self, begin: str, end: str | None = None) -> Iterator[OpenConnection]:
+        """A transaction on a connection, from one statement to the other; without `end`, the caller ends it. If
+        anything fails, it is rolled back, and the connection goes back to the pool, which resets it. One that is
+        interrupted (Ctrl-C) has not failed, and its connection is kept: who is interrupted again while the pool holds
+        its lock would leave it locked."""
+        open_connection = self._take_begun(begin)
         try:
-            yield open_connection.connection
-        except BaseException:
-            open_connection.connection.close()
+            yield open_connection
+            if end is not None:
+                open_connection.run(end)
+        except BaseException as error:
+            if open_connection.roll_back() and not isinstance(error, Exception):
+                self.give_back(open_connection)
+            else:
+                open_connection.connection.close()
             raise
         self.give_back(open_connection)
 
@@ -109,15 +121,17 @@ class OpenConnections:
         if self._is_closed:  # asked afterwards: another thread may close them at any moment
             self.drop_idle()
 
-    def _take_begun(self, begin: Callable[[Connection], None]) -> OpenConnection:
+    def _take_begun(self, begin: str) -> OpenConnection:
+        """A connection on which a transaction was begun. If a connection that was kept is broken, the server may have
+        closed it since; nothing was done on it, and another one is taken."""
         while True:
             is_kept = bool(self._idle)
             open_connection = self.take()
             try:
-                begin(open_connection.connection)
+                open_connection.answer = open_connection.run(begin)
             except BaseException as error:
                 open_connection.connection.close()
-                if is_kept and isinstance(error, DBAPIError):
+                if is_kept and isinstance(error, DBAPIError) and error.connection_invalidated:
                     continue
                 raise
             return open_connection
@@ -132,60 +146,6 @@ class OpenConnections:
         """Close what nobody uses now, and the others when they are given back."""
         self._is_closed = True
         self.drop_idle()
-
-
-class PooledTransaction(Generic[T]):
-    """One transaction of SQLite's driver on a connection that is kept open. It ends with `end`; if anything fails, with
-    ROLLBACK, and its connection goes back to the pool, which resets it. One that is interrupted (Ctrl-C) has not
-    failed, and its connection is kept: who is interrupted again while the pool holds its lock would leave it locked.
-
-    It is a class, since a generator for each of these steps takes longer than the steps.
-    """
-
-    __slots__ = ("_begin", "_connections", "_end", "_make_tx", "_open_connection")
-
-    def __init__(
-        self,
-        connections: OpenConnections,
-        begin: str,
-        end: str,
-        make_tx: Callable[[OpenConnection], T],
-    ) -> None:
-        """`make_tx` makes what the transaction is worked with, of a connection."""
-        self._connections = connections
-        self._begin = begin
-        self._end = end
-        self._make_tx = make_tx
-
-    def __enter__(self) -> T:
-        open_connection = self._open_connection = self._connections.take()
-        try:
-            open_connection.run(self._begin)
-            return self._make_tx(open_connection)
-        except BaseException:
-            open_connection.connection.close()
-            raise
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._roll_back(needs_reset=issubclass(kind, Exception))
-            return
-        try:
-            self._open_connection.run(self._end)
-        except BaseException:
-            self._roll_back()
-            raise
-        self._connections.give_back(self._open_connection)
-
-    def _roll_back(self, *, needs_reset: bool = True) -> None:
-        try:
-            self._open_connection.run("ROLLBACK")
-        except DBAPIError:  # it may have ended already
-            needs_reset = True
-        if needs_reset:
-            self._open_connection.connection.close()
-        else:
-            self._connections.give_back(self._open_connection)
 
 
 class RetryPauses:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 from unicodedata import category
@@ -28,11 +27,10 @@ from everword.model import Entry, Filter, Message
 from everword.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
 from everword.ports import SearchIndex, Vectors
 from everword.stores import queries, schema
-from everword.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from everword.stores.rows import conversation_row, message_row, turn_conditions
-from everword.stores.schema import conversations, entries, meta, tallies, vectors
+from everword.stores.schema import EPOCH, UNDECODED, conversations, entries, meta, parse_meta_number, tallies, vectors
+from everword.stores.sql import SqlTx
 from everword.stores.vectors import stack_vectors, unit_vectors
-from everword.stores.views import ViewTx
 
 # Notes that count how often something was removed from the index, in a space (with the term of the space) and in all;
 # and how often passages kept their numbers and became others.
@@ -74,13 +72,11 @@ VECTORS = (
 )
 
 
-@lru_cache(maxsize=4096)
 def scope_term(*scope: str) -> str:
     """A term that stands for a space, a user of it, or a conversation of it."""
     return "z" + blake2b("\0".join(scope).encode(), digest_size=10).hexdigest()
 
 
-@lru_cache(maxsize=4096)
 def space_removals(space: str) -> str:
     """The note that counts removals from the index of a space. It does not name the space."""
     return f"{REMOVALS} {scope_term('space', space)}"
@@ -106,7 +102,7 @@ def scope_terms(where: Filter) -> list[str]:
     return terms or [scope_term("space", where.space)]
 
 
-class IndexTx(ViewTx):
+class IndexTx(SqlTx):
     """The operations of the index that every database shares."""
 
     @property
@@ -365,13 +361,13 @@ def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
     )
 
 
-@lru_cache(maxsize=256)
+@queries.built_once
 def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
     selection = tx.is_at_places() if by_place else tx.is_among_numbers(entries.c.doc)
     return CANDIDATES.where(*queries.filter_conditions(entries, fields), selection)
 
 
-@lru_cache(maxsize=16)
+@queries.built_once
 def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), literal_column("0", Integer)))
     docs = docs.where(*queries.filter_conditions(tallies, fields))
@@ -381,7 +377,7 @@ def state_query(fields: queries.Shape) -> Any:
     return select(docs.scalar_subquery(), *notes)
 
 
-@lru_cache(maxsize=16)
+@queries.built_once
 def tally_query(fields: queries.Shape) -> Any:
     sums = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
     conditions = queries.filter_conditions(tallies, fields)

@@ -30,15 +30,24 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from everword.cache import Cache
 from everword.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
-from everword.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
 from everword.stores.connections import rolling_back
-from everword.stores.migrations.apply import check_unmigrated, check_version, migrate, schema_version
-from everword.stores.migrations.steps import CURRENT
+from everword.stores.migrations import CURRENT, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.rows import sqlite_error
-from everword.stores.schema import TABLES, leases, meta
+from everword.stores.schema import (
+    EPOCH,
+    MICROSECOND,
+    STRICT,
+    TABLES,
+    Instant,
+    Names,
+    Object,
+    Vector,
+    leases,
+    meta,
+    value_problem,
+)
 from everword.stores.sql import SqlStore
-from everword.stores.sqlite import SqliteTx
-from everword.stores.sqlite_file import memory_engine
+from everword.stores.sqlite import SqliteTx, memory_engine
 
 # Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
@@ -60,7 +69,50 @@ UNLIKE = (
 )
 
 
-class JsonStore(SqlStore):
+class MemoryStore(SqlStore):
+    """A store in memory, which is gone when it is closed: the JSON store without its file."""
+
+    def __init__(self, name: str, *, busy_seconds: float = 30.0, cache_bytes: int = 256 << 20) -> None:
+        super().__init__(memory_engine(), name, busy_seconds)
+        self.cache = Cache(cache_bytes)
+        self._alone = threading.RLock()
+        self._load()
+
+    def _load(self) -> None:
+        copy_newest_schema(self.engine)
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteTx]:
+        with self._alone, self._connect() as connection, transaction(connection, "ROLLBACK"):
+            yield SqliteTx(connection, self.cache)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteTx]:
+        self._check_writable()
+        with self._alone, self._connect() as connection, transaction(connection, "COMMIT"):
+            tx = SqliteTx(connection)
+            yield tx
+            tx.note_versions()
+            self._save(tx)
+
+    def _connect(self) -> Connection:
+        return self.engine.connect()
+
+    def _check_writable(self) -> None:
+        """Called before each write."""
+
+    def _save(self, tx: SqliteTx) -> None:
+        """Called before each commit."""
+
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        """Nothing to do: if there is a file, it was rewritten without the removed rows."""
+        return ()
+
+    def translate(self, error: DBAPIError) -> StoreError:
+        return sqlite_error(error, self.name)
+
+
+class JsonStore(MemoryStore):
     """A store in one JSON file."""
 
     def __init__(self, path: str | Path, *, busy_seconds: float = 30.0, cache_bytes: int = 256 << 20) -> None:
@@ -68,17 +120,16 @@ class JsonStore(SqlStore):
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         self._lock = FileLock(self.path)  # before anything is opened that would have to be closed
-        super().__init__(memory_engine(), f"json:{path}", busy_seconds)
-        self.cache = Cache(cache_bytes)
-        self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
-        self._file_state: tuple[int, ...] | None = None
+        self._file_state = file_state(self.path)
+        super().__init__(f"json:{path}", busy_seconds=busy_seconds, cache_bytes=cache_bytes)
+
+    def _load(self) -> None:
         try:
-            self._file_state = file_state(self.path)
             data = mend_document(read_document(self.path))
             check_rows(self.path, data)
             if not data or data["schema"] == CURRENT:
-                copy_newest_schema(self.engine)
+                super()._load()
             with self.engine.connect() as connection, transaction(connection, "COMMIT"):
                 migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load_tables(SqliteTx(connection), data)
@@ -89,40 +140,22 @@ class JsonStore(SqlStore):
             self.close()
             raise
 
-    @contextmanager
-    def reading(self) -> Iterator[SqliteTx]:
-        with self._alone, self._connect() as connection, transaction(connection, "ROLLBACK"):
-            yield SqliteTx(connection, self.cache)
-
-    @contextmanager
-    def writing(self) -> Iterator[SqliteTx]:
+    def _check_writable(self) -> None:
         if not self.writable:
             raise StoreUnwritable(
                 f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
                 f" writable, or copy it: everword copy json:{self.path} NEW.db",
                 READ_ONLY,
             )
-        with self._alone, self._connect() as connection, transaction(connection, "COMMIT"):
-            tx = SqliteTx(connection)
-            yield tx
-            tx.note_versions()
-            self._save_file(tx)
 
     def _connect(self) -> Connection:
         if self._lock.is_released:  # the data in memory is gone, and another process may have the file
             raise StoreClosed(f"{self.name} is closed: open it again")
-        return self.engine.connect()
+        return super()._connect()
 
     @property
     def writable(self) -> bool:
         return not self._lock.is_shared
-
-    def scrub(self, full: bool = False) -> tuple[str, ...]:
-        """Nothing to do: the file was rewritten without the removed rows."""
-        return ()
-
-    def translate(self, error: DBAPIError) -> StoreError:
-        return sqlite_error(error, self.name)
 
     def close(self) -> None:
         with self._alone:  # not during a transaction of another thread
@@ -142,7 +175,7 @@ class JsonStore(SqlStore):
             except (SQLAlchemyError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
                 raise unreadable_table(self.path, table, type(error).__name__) from None
 
-    def _save_file(self, tx: SqliteTx) -> None:
+    def _save(self, tx: SqliteTx) -> None:
         changed_tables = [table for table in KEPT if table.name in tx.touched]
         if not changed_tables:
             return

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from secrets import token_hex
 from typing import Any
@@ -63,13 +63,11 @@ from everword.errors import (
 from everword.model import Filter
 from everword.ports import Vectors
 from everword.stores import queries
-from everword.stores.columns import VECTOR_HEADER, Halfvec, vector_text
-from everword.stores.connections import OpenConnections, RetryPauses, rolling_back, run_on_driver
+from everword.stores.connections import OpenConnections, RetryPauses
 from everword.stores.index import MoveTx, scope_terms
-from everword.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
-from everword.stores.schema import TABLES, entries, messages, vectors
+from everword.stores.migrations import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
+from everword.stores.schema import TABLES, VECTOR_HEADER, Halfvec, entries, messages, vector_text, vectors
 from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
-from everword.stores.traces import clear_traces, rewrite_limits
 from everword.stores.vectors import unit_vectors
 
 SCHEMA, OLD_SCHEMA = "everword", "recollect"
@@ -86,6 +84,12 @@ UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
 COMPILED = 1_000  # statements kept in their compiled form
+
+# What begins a transaction, in one message. Who changes the schema holds the lock alone: no transaction that has read
+# the version goes on meanwhile.
+READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITING = f"BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('everword schema')); {READ_VERSION}"
+MIGRATING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('everword schema'))"
 
 # The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
 # to compile a statement costs more than to send it.
@@ -241,7 +245,7 @@ def array_text(values: Iterable[str]) -> str:
     return "{" + ",".join(f'"{value}"' for value in escaped) + "}"
 
 
-@lru_cache(maxsize=64)
+@queries.built_once
 def locking_query(query: Any) -> Any:
     """A query that is kept, locking its rows; it is kept, too."""
     return query.with_for_update()
@@ -271,7 +275,7 @@ class PostgresStore(SqlStore):
         self._connections = OpenConnections(self.engine)
         try:
             if migrate:
-                self.run_with_retries(self._migrate, partial(self._writing, begin_migrating))
+                self.run_with_retries(self._migrate, partial(self.writing, MIGRATING))
                 if hnsw is not None:
                     self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
@@ -322,22 +326,22 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
-        with self._connections.use(begin_reading) as connection, rolling_back(connection):
-            yield PostgresTx(connection, self.cache)
-            run_text(connection, "ROLLBACK")
-
-    def writing(self) -> AbstractContextManager[PostgresTx]:
-        return self._writing(partial(begin_writing, self.name))
+        with self._connections.transaction(READING, "ROLLBACK") as opened:
+            yield PostgresTx(opened.connection, self.cache)
 
     @contextmanager
-    def _writing(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
+    def writing(self, begin: str = WRITING) -> Iterator[PostgresTx]:
+        """A transaction that writes. It is refused if the schema is not the one that this program knows. A read, to
+        which that would add a sixth, is not."""
         commit: Commit | None = None
         try:
-            with self._connections.use(begin) as connection, rolling_back(connection):
-                tx = PostgresTx(connection)
+            with self._connections.transaction(begin) as opened:
+                if begin == WRITING:
+                    check_unmigrated(opened.answer[0][0] if opened.answer else None, self.name)
+                tx = PostgresTx(opened.connection)
                 yield tx
-                commit = next_commit(connection) if tx.touched else None
-                connection.exec_driver_sql("COMMIT" if commit is None else commit.statement)
+                commit = next_commit(opened.connection) if tx.touched else None
+                opened.run("COMMIT" if commit is None else commit.statement)
         except DBAPIError as error:
             if commit is None or not is_lost(error) or not self._was_kept(commit):
                 raise
@@ -391,32 +395,6 @@ class PostgresStore(SqlStore):
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
         return StoreError(f"{self.name}: {first_line(error)}")
-
-
-# Who changes the schema holds the lock alone: no transaction that has read the version goes on meanwhile.
-WRITING = "BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('everword schema'))"
-CHANGING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('everword schema'))"
-
-
-def run_text(connection: Connection, sql: str) -> str | None:
-    """Run statements without parameters. Returns the first value of the last one, if it has rows."""
-    rows = run_on_driver(connection, connection.connection.driver_connection, sql)
-    return rows[0][0] if rows else None
-
-
-def begin_reading(connection: Connection) -> None:
-    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
-
-def begin_writing(name: str, connection: Connection) -> None:
-    """Begin a transaction, and refuse it if the schema is not the one that this program knows. All of it is sent at
-    once. For a read, to which this would add a sixth, it is not done."""
-    check_unmigrated(run_text(connection, f"{WRITING}; {READ_VERSION}"), name)
-
-
-def begin_migrating(connection: Connection) -> None:
-    """Begin a transaction in which the schema may be changed. It waits for all that are writing."""
-    run_text(connection, CHANGING)
 
 
 def is_away(error: DBAPIError) -> bool:
@@ -538,3 +516,131 @@ def was_kept(connection: Connection, commit: Commit) -> bool:
             return True
         raise
     return False
+
+
+# -- what removed rows leave in the files
+#
+# VACUUM frees the place of a removed row and leaves its bytes there until something else is written over them: in the
+# table, in the TOAST table beside it, in every index, and in the planner's statistics of common values. Only a
+# rewritten file holds nothing of it, and during the rewrite nobody else can use the table. So small tables are
+# rewritten at once; larger ones are reported, with the command that rewrites them. A table that nothing was written
+# to since its files were made holds nothing, and is left alone. We cannot clear the server's log of changes (WAL),
+# its replicas and its backups.
+
+REWRITTEN_AT_ONCE = 64 << 20  # bytes, of all tables together: rewritten in about a second
+LONGEST_LOCK = 2.0  # seconds: others that want a table after us wait as long as we wait for it
+LONGEST_LOOK = 5.0  # seconds to wait for transactions that still see removed rows; then they are reported
+PLANNER_NOTES = "pg_catalog.pg_statistic"
+IN_USE = {"55P03", "40P01"}  # lock not available, deadlock
+COMMAND = "run `everword scrub` on this store in a quiet hour: it locks each table while it is written anew"
+
+# Transaction numbers wrap around: of two numbers the older has the greater age.
+MARK = text("SELECT (txid_current() % 4294967296)::text")
+OLDER = text(
+    """
+    SELECT count(*) FROM (
+        SELECT unnest(ARRAY[backend_xid, backend_xmin]) AS since FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND (datname IS NULL OR datname = current_database())
+            AND NOT (backend_type = 'autovacuum worker' AND coalesce(query, '') LIKE 'autovacuum: VACUUM %'
+                AND query NOT LIKE '%ANALYZE%')
+        UNION ALL SELECT unnest(ARRAY[xmin, catalog_xmin]) FROM pg_replication_slots
+        UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE database = current_database()
+    ) AS open WHERE since IS NOT NULL AND age(since) >= age(CAST(:mark AS xid))
+    """
+)
+# The bytes of tables that something was written to. A row puts a second page into the index of the primary key, and a
+# page once there stays until the index is rewritten, whatever becomes of the row.
+SIZES = text(
+    """
+    SELECT name, pg_total_relation_size(c.oid) FROM unnest(CAST(:tables AS text[])) AS name
+        JOIN pg_class AS c ON c.oid = to_regclass(name) LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
+    WHERE pg_relation_size(c.oid) > 0 OR coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)), 0) > 0
+        OR i.indexrelid IS NULL OR pg_relation_size(i.indexrelid) > current_setting('block_size')::bigint
+    """
+)
+FILE = text("SELECT pg_relation_filenode(to_regclass(:table))")
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteLimits:
+    """Limits: bytes to rewrite at once, and seconds to wait for a lock and for transactions of others."""
+
+    max_bytes: float
+    lock_seconds: float
+    wait_seconds: float
+
+
+def rewrite_limits(full: bool, busy_seconds: float) -> RewriteLimits:
+    if full:
+        return RewriteLimits(float("inf"), busy_seconds, busy_seconds)
+    return RewriteLimits(REWRITTEN_AT_ONCE, min(LONGEST_LOCK, busy_seconds), min(LONGEST_LOOK, busy_seconds))
+
+
+def clear_traces(connection: Connection, tables: Iterable[str], limits: RewriteLimits) -> tuple[str, ...]:
+    """Rewrite tables, and report what is left. Needs a connection of its own, outside a transaction."""
+    connection.exec_driver_sql(f"SET lock_timeout = {max(int(limits.lock_seconds * 1000), 1)}")
+    if not wait_for_older(connection, limits.wait_seconds):
+        return (
+            "a transaction that began before can still see what was removed, so the tables' files hold it: when that "
+            f"transaction has ended, {COMMAND}",
+        )
+    sizes = {row[0]: row[1] for row in connection.execute(SIZES, {"tables": list(tables)})}
+    small = smallest_tables(sizes, limits.max_bytes)
+    large = sorted(set(sizes) - set(small))
+    in_use: list[str] = []
+    not_ours: list[str] = []
+    for table in (*large, *small, PLANNER_NOTES):
+        try:
+            if table in large:
+                connection.exec_driver_sql(f"VACUUM (ANALYZE) {table}")
+            elif not rewrite_table(connection, table):
+                not_ours.append(table)
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) not in IN_USE:
+                raise
+            in_use += [] if table in large else [table]
+    return tuple(describe_leftovers(large, in_use, not_ours))
+
+
+def wait_for_older(connection: Connection, seconds: float) -> bool:
+    """Whether all transactions that may see the removed rows have ended within this time."""
+    mark = connection.execute(MARK).scalar_one()
+    pauses = RetryPauses(seconds)
+    while connection.execute(OLDER, {"mark": mark}).scalar_one():
+        if not pauses.wait():
+            return False
+    return True
+
+
+def smallest_tables(sizes: dict[str, int], max_bytes: float) -> list[str]:
+    """The smallest tables: as many as together have at most `max_bytes`."""
+    tables: list[str] = []
+    total = 0
+    for table in sorted(sizes, key=lambda table: (sizes[table], table)):
+        total += sizes[table]
+        if total > max_bytes:
+            break
+        tables.append(table)
+    return tables
+
+
+def rewrite_table(connection: Connection, table: str) -> bool:
+    """Rewrite a table. Whether it has new files now: the server skips a table of another owner with a warning."""
+    before = connection.execute(FILE, {"table": table}).scalar_one()
+    notes = "" if table == PLANNER_NOTES else ", ANALYZE"
+    connection.exec_driver_sql(f"VACUUM (FULL{notes}) {table}")
+    return bool(connection.execute(FILE, {"table": table}).scalar_one() != before)
+
+
+def describe_leftovers(large: Sequence[str], in_use: Sequence[str], not_ours: Sequence[str]) -> list[str]:
+    lines = []
+    if large:
+        lines.append(f"the files of {', '.join(large)} are too large to be written anew at once: {COMMAND}")
+    if in_use:
+        lines.append(f"the files of {', '.join(in_use)} were in use and could not be written anew: {COMMAND}")
+    if not_ours:
+        lines.append(
+            f"the files of {', '.join(not_ours)} belong to another user of the database: as their owner run "
+            f"`{'; '.join(f'VACUUM FULL {table}' for table in not_ours)}`"
+        )
+    return lines

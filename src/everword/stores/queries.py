@@ -6,12 +6,13 @@ are compared, the order, whether a value is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache, lru_cache
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import dropwhile
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -21,24 +22,40 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     column,
     delete,
     exists,
     func,
     literal,
+    not_,
     or_,
     select,
     table,
+    true,
     tuple_,
     type_coerce,
     update,
 )
 
 from everword.model import Conversation, Filter
-from everword.ports import VERSION_NOTE
-from everword.stores.columns import Instant
-from everword.stores.schema import chunks, conversations, entries, leases, messages, meta, vectors
+from everword.ports import STAND_IN, VERSION_NOTE
+from everword.stores.schema import (
+    FOLLOWS,
+    Instant,
+    chunks,
+    conversations,
+    cursors,
+    entries,
+    leases,
+    messages,
+    meta,
+    set_aside,
+    tallies,
+    vectors,
+)
 
+T = TypeVar("T")
 Shape = tuple[str, ...]
 ComparisonKind = Literal[
     "value", "none", "some"
@@ -62,6 +79,11 @@ MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
+def built_once(build: Callable[..., T]) -> Callable[..., T]:
+    """A function that builds a statement from its shape, and for the same shape gives the same statement."""
+    return lru_cache(maxsize=512)(build)
+
+
 def untyped(source: Table) -> TableClause:
     """A table whose values are written as they are given."""
     return table(source.name, *(column(name) for name in source.columns.keys()))  # noqa: SIM118
@@ -78,7 +100,7 @@ def filter_values(where: Filter) -> dict[str, Any]:
     return {f"the_{name}": getattr(where, name) for name in filter_shape(where) if name != MARKED}
 
 
-@lru_cache(maxsize=256)
+@built_once
 def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     """A filter as SQL, for any table that has the columns."""
 
@@ -97,7 +119,7 @@ def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     return tuple(map(condition, fields))
 
 
-@lru_cache(maxsize=256)
+@built_once
 def messages_query(
     fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False
 ) -> Any:
@@ -126,7 +148,7 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
 )
 
 
-@lru_cache(maxsize=16)
+@built_once
 def passages_after_query(fields: Shape) -> Any:
     """Passages after a doc, at most so many, with the columns of a `PassageBlock`."""
     numbers = ("doc", "time", "length", "turn", "traits", "expires_at")
@@ -137,14 +159,14 @@ def passages_after_query(fields: Shape) -> Any:
     return query.limit(bindparam("most", type_=Integer))
 
 
-@lru_cache(maxsize=16)
+@built_once
 def docs_upto_query(fields: Shape) -> Any:
     """The docs of a scope up to one."""
     conditions = filter_conditions(entries, fields)
     return select(entries.c.doc).where(*conditions, entries.c.doc <= bindparam("upto_doc")).order_by(entries.c.doc)
 
 
-@lru_cache(maxsize=16)
+@built_once
 def vectors_after_query(fields: Shape) -> Any:
     """Vectors after a doc and up to another."""
     is_between = (vectors.c.doc > bindparam("after_doc"), vectors.c.doc <= bindparam("upto_doc"))
@@ -172,7 +194,6 @@ def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=64)
 def key_names(table: Table) -> tuple[str, ...]:
     return tuple([key.name for key in table.primary_key])
 
@@ -190,7 +211,7 @@ def equality_conditions(table: Table, comparison: Comparison, without_index: Seq
     return [condition(name, kind) for name, kind in comparison]
 
 
-@lru_cache(maxsize=16)
+@built_once
 def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     """Conversations after a space and id, at most so many, in their order."""
     keys = (conversations.c.space, conversations.c.id)
@@ -200,7 +221,7 @@ def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     return query.order_by(*keys).limit(bindparam("most", type_=Integer))
 
 
-@lru_cache(maxsize=8)
+@built_once
 def recent_query(comparison: Comparison, has_before: bool) -> Any:
     """Conversations that hold something, those that changed last first."""
     order = (conversations.c.changed_at, conversations.c.id)
@@ -211,7 +232,7 @@ def recent_query(comparison: Comparison, has_before: bool) -> Any:
     return query.order_by(*(key.desc() for key in order)).limit(bindparam("most", type_=Integer))
 
 
-@cache
+@built_once
 def days_query() -> Any:
     """How many messages of a space there are of each day, counted from 1970."""
     day = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
@@ -220,12 +241,12 @@ def days_query() -> Any:
     return select(day, func.count()).where(in_space, since, messages.c.erasure.is_(None)).group_by(day)
 
 
-@lru_cache(maxsize=256)
+@built_once
 def delete_statement(table: Table, comparison: Comparison) -> Any:
     return delete(table).where(*equality_conditions(table, comparison))
 
 
-@lru_cache(maxsize=512)
+@built_once
 def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
     """Rows of any table in the order of its key. Few rows that have the values of other columns are found by an index
     of these and sorted: SQLite would read all rows by their key, to have them in its order."""
@@ -258,7 +279,7 @@ def keys_within_scope(table: Table) -> set[str]:
     return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
 
 
-@lru_cache(maxsize=256)
+@built_once
 def vectors_query(table: Table, comparison: Comparison) -> Any:
     """The vectors of a table's rows with their keys."""
     return select(table.c.vec, *table.primary_key).where(
@@ -296,3 +317,188 @@ def _save_statement(table: Any, names: Sequence[str]) -> Any:
 SAVE_CONVERSATION = _save_statement(conversations, SAVED)
 # Not all columns: SQLite would write the entry of the user's index anew, too.
 SAVE_GROWTH = _save_statement(untyped(conversations), GROWN)
+
+
+# -- how far views are: cursors, leases, and what was set aside
+
+
+def view_join(table: Any, view: str) -> Any:
+    """Joins a view's row to its conversation."""
+    return and_(
+        table.c.space == conversations.c.space,
+        table.c.view == view,
+        table.c.conversation == conversations.c.id,
+    )
+
+
+def progress_target(view: str) -> tuple[Any, Any]:
+    """The turn a view has to reach, and the tables to read it from: the end of the log, or another view's cursor."""
+    leader = FOLLOWS.get(view)
+    if leader is None:
+        return conversations.c.turns, conversations
+    before = cursors.alias("before")
+    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, view_join(before, leader))
+
+
+def lease_is_free(now: Any) -> Any:
+    """A condition: nobody holds the lease, and no retry has to be waited for."""
+    return and_(
+        or_(leases.c.until.is_(None), leases.c.until <= now),
+        or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now),
+    )
+
+
+@built_once
+def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
+    """The conversations that a view has not finished. With `besides`, those of other spaces: the first of each space
+    before the second of any. Every view runs this after every message, so it is built once."""
+    cursor_turn = func.coalesce(cursors.c.turn, 0)
+    turns, source = progress_target(view)
+    limit = bindparam("most", type_=Integer)
+    changed_at = conversations.c.changed_at
+    query = (
+        select(conversations.c.space, conversations.c.id, cursor_turn.label("done"), turns.label("turns"))
+        .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
+        .where(turns > cursor_turn, lease_is_free(bindparam("now", type_=Instant)))
+    )
+    if has_since:
+        query = query.where(changed_at >= bindparam("since", type_=Instant))
+    if not has_besides:
+        return query.order_by(changed_at).limit(limit)
+    place = func.row_number().over(partition_by=conversations.c.space, order_by=changed_at)
+    query = query.where(conversations.c.space.not_in(bindparam("besides", expanding=True)))
+    rows = query.add_columns(place.label("place"), changed_at).subquery()
+    lags = select(rows.c.space, rows.c.id, rows.c.done, rows.c.turns)
+    return lags.order_by(rows.c.place, rows.c.changed_at).limit(limit)
+
+
+@built_once
+def unseen_query(tx: type[Any], view: str) -> Any:
+    """Whether a view has turns of a space to see, also if a worker holds the lease; without those that wait for a
+    retry."""
+    cursor_turn = func.coalesce(cursors.c.turn, 0)
+    turns, source = progress_target(view)
+    return (
+        select(conversations.c.id)
+        .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
+        .where(
+            # Not by the key: few conversations changed recently, but a space may have very many.
+            tx.without_index(conversations.c.space) == bindparam("of_space"),
+            conversations.c.changed_at >= bindparam("since", type_=Instant),
+            turns > cursor_turn,
+            or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
+        )
+        .limit(1)
+    )
+
+
+@built_once
+def changed_query() -> Any:
+    """Whether a view has to read a message of a space again that was changed."""
+    return (
+        select(set_aside.c.turn)
+        .where(
+            set_aside.c.space == bindparam("of_space"),
+            set_aside.c.view == bindparam("of_view"),
+            set_aside.c.failures == 0,
+            set_aside.c.retry_at <= bindparam("now", type_=Instant),
+        )
+        .limit(1)
+    )
+
+
+@built_once
+def due_query(changed: bool) -> Any:
+    """Messages that were set aside and are due for a retry: the first of each space before the second of any. With
+    `changed`, only those on which nothing failed."""
+    place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
+    conditions = [set_aside.c.view == bindparam("of_view"), set_aside.c.retry_at <= bindparam("now", type_=Instant)]
+    conditions += [set_aside.c.failures == 0] if changed else []
+    rows = select(set_aside, place.label("place")).where(*conditions).subquery()
+    columns = (rows.c[column.name] for column in set_aside.c)
+    return select(*columns).order_by(rows.c.place, rows.c.retry_at).limit(bindparam("most", type_=Integer))
+
+
+@built_once
+def claim_statement(tx: type[Any]) -> Any:
+    """An INSERT that gives the lease to a holder, if it is free or theirs."""
+    insert = tx.upsert(leases)
+    return insert.on_conflict_do_update(
+        index_elements=list(leases.primary_key),
+        set_={"holder": insert.excluded.holder, "until": insert.excluded.until},
+        where=or_(leases.c.holder == bindparam("by"), lease_is_free(bindparam("now", type_=Instant))),
+    )
+
+
+@built_once
+def release_statement(has_error: bool) -> Any:
+    place = (
+        leases.c.space == bindparam("in_space"),
+        leases.c.view == bindparam("of_view"),
+        leases.c.conversation == bindparam("in_conversation"),
+    )
+    return (
+        update(leases)
+        .where(*place, leases.c.holder == bindparam("by"))
+        .values(holder=None, until=None, failures=leases.c.failures + 1 if has_error else 0)
+        .values(error=bindparam("error"), retry_at=bindparam("retry_at"))
+    )
+
+
+@built_once
+def view_state_query(view: str, of_space: bool) -> Any:
+    """One row: the leases of a view, what it has set aside, what it is to read again since that was changed, and how
+    many turns it is behind in all. One statement and not three: `settle` asks for every view."""
+    cursor_turn = func.coalesce(cursors.c.turn, 0)
+    turns, source = progress_target(view)
+    # A view that follows another may be ahead of it: that must not reduce the sum of the other conversations.
+    missing_turns = case((turns > cursor_turn, turns - cursor_turn), else_=0)
+    distance = select(func.coalesce(func.sum(missing_turns), 0)).select_from(
+        source.outerjoin(cursors, view_join(cursors, view))
+    )
+    now = bindparam("now", type_=Instant)
+    work = select(
+        func.count().filter(leases.c.retry_at > now),
+        func.count().filter(leases.c.until > now),
+        func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
+        func.max(leases.c.error),
+    ).where(leases.c.view == view)
+    is_changed = set_aside.c.failures == 0
+    is_waiting = and_(is_changed, set_aside.c.retry_at > now)
+    aside = select(
+        func.count().filter(not_(is_changed)),
+        func.max(set_aside.c.error).filter(or_(not_(is_changed), is_waiting)),
+        func.count().filter(is_changed),
+        func.count().filter(is_waiting),
+        func.count().filter(is_waiting, set_aside.c.error.startswith(STAND_IN)),
+    ).where(set_aside.c.view == view)
+    if of_space:
+        distance = distance.where(conversations.c.space == bindparam("of_space"))
+        work = work.where(leases.c.space == bindparam("of_space"))
+        aside = aside.where(set_aside.c.space == bindparam("of_space"))
+    lease_counts, aside_counts = work.subquery(), aside.subquery()
+    return select(lease_counts, aside_counts, distance.scalar_subquery()).join_from(lease_counts, aside_counts, true())
+
+
+@built_once
+def totals_queries(of_space: bool) -> tuple[Any, Any, Any]:
+    """Three queries: totals of messages, of conversations, and of entries in the index. Damaged times are left out."""
+    is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    message_totals = select(
+        func.count(),
+        func.count().filter(messages.c.erasure.is_not(None)),
+        func.coalesce(func.sum(func.length(messages.c.content)), 0),
+        func.min(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
+        func.max(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
+        func.count(messages.c.user_id.distinct()),
+    ).select_from(messages)
+    conversation_totals = select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations)
+    entry_totals = select(func.coalesce(func.sum(tallies.c.docs), 0))
+    if not of_space:
+        return message_totals, conversation_totals, entry_totals
+    space: Any = bindparam("of_space")
+    return (
+        message_totals.where(messages.c.space == space),
+        conversation_totals.where(conversations.c.space == space),
+        entry_totals.where(tallies.c.space == space),
+    )

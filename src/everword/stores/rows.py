@@ -8,7 +8,7 @@ so the damaged row is known, and all others can be used.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import groupby
@@ -29,17 +29,18 @@ from sqlalchemy.types import TypeDecorator
 
 from everword.errors import DamagedMessage, SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from everword.model import ROLES, Conversation, Message, Seal
+from everword.ports import OnDamagedMessage, OnDamagedRow
 from everword.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
-from everword.stores.columns import (
+from everword.stores.schema import (
     EPOCH,
     UNDECODED,
     Instant,
     Object,
     UnreadableRow,
+    messages,
     parse_strict_object,
     value_problem,
 )
-from everword.stores.schema import messages
 
 V = TypeVar("V")
 
@@ -193,7 +194,6 @@ REASONS = {
 }
 
 RawRow = dict[str, Any]
-OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 
 
 class RowReader:
@@ -229,7 +229,7 @@ class RowReader:
         self,
         query: Any,
         params: Mapping[str, Any],
-        on_damage: Callable[[DamagedMessage], None] | None,
+        on_damage: OnDamagedMessage | None,
         keep_place: bool = False,
         limit: int | None = None,
         newest: bool = False,
@@ -255,7 +255,13 @@ class RowReader:
         return readable_messages
 
     def fetch_readable_rows(
-        self, table: Table, query: Any, params: Mapping[str, Any], limit: int | None, newest: bool, on_damage: OnDamage
+        self,
+        table: Table,
+        query: Any,
+        params: Mapping[str, Any],
+        limit: int | None,
+        newest: bool,
+        on_damage: OnDamagedRow,
     ) -> list[Mapping[str, Any]]:
         """The rows of which every value can be read; the others are passed to `on_damage`, each with its readable
         columns."""

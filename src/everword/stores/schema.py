@@ -1,4 +1,7 @@
-"""The tables, defined once for every database. Migrations create them; a test compares the two.
+"""The tables, defined once for every database, and the types of their columns: each value is stored exactly.
+
+`tables.txt` has the tables. A column is text unless its kind is named; `*` is a part of the primary key, and `?` may be
+missing. Migrations create the tables, and a test compares the two.
 
 Every primary key begins with the space, so that the same schema can be used on a sharded PostgreSQL. The one
 exception is `meta`, which is about the store itself. `conversations`, `messages`, `changes` and `erasures` are the log;
@@ -9,494 +12,241 @@ replies; all other tables are views, and can be dropped and rebuilt.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-from everword.stores.columns import Blob, Instant, MarkList, Names, Object, SharedObject, Vector
+import numpy as np
+from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator, UserDefinedType
+
+from everword.errors import StoreError
+from everword.secrets import marks_from_json
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+# What the decoding of a value may raise.
+UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
+VECTOR_HEADER = 4  # bytes before the numbers of a vector in PostgreSQL's binary form: its width
+
+
+class UnreadableRow(StoreError):
+    """One of the rows of a query cannot be read; which one is not known yet."""
+
+
+def unreadable_value(kind: str) -> UnreadableRow:
+    return UnreadableRow(
+        f"a value that should be {kind} cannot be read; `everword verify` names messages that are damaged"
+    )
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware UTC time, stored as whole microseconds since 1970: exact, ordered, the same in every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return self.encode(value)
+
+    @staticmethod
+    def encode(value: datetime | None) -> int | None:
+        return None if value is None else (value - EPOCH) // MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return self.decode(value)
+
+    @staticmethod
+    def decode(value: int | None) -> datetime | None:
+        try:
+            return None if value is None else EPOCH + timedelta(0, 0, value)  # by name it takes a third longer
+        except UNDECODED:
+            raise unreadable_value("a time") from None
+
+
+class Object(TypeDecorator[dict[str, Any]]):
+    """A JSON object, stored as canonical text: exactly what was hashed, number for number."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str | None:
+        return self.encode(value)
+
+    @staticmethod
+    def encode(value: Mapping[str, Any] | None) -> str:
+        return write_canonical(value) if value else "{}"
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
+        return self.decode(value)
+
+    @staticmethod
+    def decode(value: str | None) -> dict[str, Any]:
+        try:
+            return json.loads(value) if value and value != "{}" else {}
+        except UNDECODED:
+            raise unreadable_value("a JSON object") from None
+
+
+class Names(TypeDecorator[tuple[str, ...]]):
+    """A few ids in order, stored as JSON."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps(list(value or ()), ensure_ascii=False)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
+        return self.decode(value)
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def decode(value: str | None) -> tuple[str, ...]:
+        try:
+            return tuple(json.loads(value or "[]"))
+        except UNDECODED:
+            raise unreadable_value("a list of names") from None
+
+
+class Blob(LargeBinary):
+    """Bytes as the driver gives them. `LargeBinary` would turn a number, which only damage can put there, into that
+    many zero bytes."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        return None
+
+
+class MarkList(Text):
+    """Marks of secrets, as JSON: see `everword.secrets`."""
+
+
+class Halfvec(UserDefinedType[str]):
+    """pgvector's half-precision vector, as text on the wire; of any width, or of a fixed one."""
+
+    cache_ok = True
+
+    def __init__(self, width: int | None = None) -> None:
+        self.width = width
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "halfvec" if self.width is None else f"halfvec({self.width})"
+
+
+class VectorBytes(FunctionElement[bytes]):
+    """A column of vectors as bytes: PostgreSQL sends its numbers as text, which takes twenty times as long to read."""
+
+    inherit_cache = True
+
+
+@compiles(VectorBytes)
+def compile_plain(element: VectorBytes, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(element.clauses, **options))
+
+
+@compiles(VectorBytes, "postgresql")
+def compile_binary(element: VectorBytes, compiler: Any, **options: Any) -> str:
+    return f"halfvec_send({compiler.process(element.clauses, **options)})"
+
+
+class Vector(TypeDecorator[bytes]):
+    """A vector as float16 bytes in every database, so that a cosine is the same in each."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        kind: Any = Halfvec() if dialect.name == "postgresql" else LargeBinary()
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> Any:
+        if value is None or dialect.name != "postgresql":
+            return value
+        return vector_text(np.frombuffer(value, dtype=np.float16))
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> bytes | None:
+        if value is None or dialect.name != "postgresql":
+            return None if value is None else bytes(value)
+        return np.frombuffer(value, ">f2", offset=VECTOR_HEADER).astype(np.float16).tobytes()
+
+    def column_expression(self, column: Any) -> Any:
+        expression = VectorBytes(column)
+        expression.type = self  # so that its values are converted
+        return expression
+
+
+def vector_text(vector: Any) -> str:
+    """A vector in pgvector's notation. Six digits give every float16 back exactly."""
+    return "[" + ",".join(f"{x:.6g}" for x in vector.tolist()) + "]"
+
+
+# -- tables
+
+KINDS: dict[str, Any] = {
+    "": Text,
+    "int": Integer,
+    "bigint": BigInteger,
+    "float": Float,
+    "bytes": Blob,
+    "time": Instant,
+    "object": Object,
+    "names": Names,
+    "vector": Vector,
+    "marks": MarkList,
+}
+
+
+def parse_table(line: str, metadata: MetaData) -> Table:
+    """A table from its line: its name, and its columns in order."""
+    table_name, _, columns = line.partition(" = ")
+    table = Table(table_name, metadata)
+    for column in columns.split():
+        name, _, kind = column.strip("*?").partition(":")
+        is_key = column.startswith("*")
+        can_miss = column.endswith("?")
+        table.append_column(Column(name, KINDS[kind], primary_key=is_key, nullable=can_miss, autoincrement=False))
+    return table
+
 
 metadata = MetaData()
+for _line in Path(__file__).with_name("tables.txt").read_text(encoding="utf-8").replace("\n    ", " ").splitlines():
+    parse_table(_line, metadata)
+TABLES: dict[str, Table] = dict(metadata.tables)
 
-meta = Table("meta", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+meta = TABLES["meta"]
+conversations = TABLES["conversations"]
+messages = TABLES["messages"]
+erasures = TABLES["erasures"]
+cursors = TABLES["cursors"]
+leases = TABLES["leases"]
+set_aside = TABLES["set_aside"]
+entries = TABLES["entries"]
+vectors = TABLES["vectors"]
+tallies = TABLES["tallies"]
+tiers = TABLES["tiers"]
+chunks = TABLES["chunks"]
+people = TABLES["people"]
+topic_notes = TABLES["topic_notes"]
 
-conversations = Table(
-    "conversations",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("user_id", Text),
-    Column("created_at", Instant, nullable=False),
-    Column("changed_at", Instant, nullable=False),
-    Column("turns", Integer, nullable=False),
-    Column("head", Blob, nullable=False),
-    Column("changes", Integer, nullable=False),
-    Column("changes_head", Blob, nullable=False),
-)
-
-messages = Table(
-    "messages",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, primary_key=True),
-    Column("id", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("user_id", Text),
-    Column("content", Text, nullable=False),
-    Column("time", Instant, nullable=False),
-    Column("platform_id", Text),
-    Column("metadata", Object, nullable=False),
-    Column("erasure", Text),
-    Column("salt", Blob, nullable=False),
-    Column("digest", Blob, nullable=False),
-    Column("link", Blob, nullable=False),
-    Column("expires_at", Instant),
-    Column("secrets", MarkList),
-)
-
-changes = Table(
-    "changes",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("turn", Integer, nullable=False),
-    Column("at", Instant, nullable=False),
-    Column("by", Text, nullable=False),
-    Column("before", Object, nullable=False),
-    Column("after", Object, nullable=False),
-    Column("erasure", Text),
-    Column("salt", Blob, nullable=False),
-    Column("digest", Blob, nullable=False),
-    Column("link", Blob, nullable=False),
-)
-
-erasures = Table(
-    "erasures",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("at", Instant, nullable=False),
-    Column("messages", Integer, nullable=False),
-)
-
-cursors = Table(
-    "cursors",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("view", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, nullable=False),
-)
-
-leases = Table(
-    "leases",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("view", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("holder", Text),
-    Column("until", Instant),
-    Column("failures", Integer, nullable=False),
-    Column("retry_at", Instant),
-    Column("error", Text),
-)
-
-set_aside = Table(
-    "set_aside",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("view", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, primary_key=True),
-    Column("failures", Integer, nullable=False),
-    Column("retry_at", Instant),
-    Column("error", Text, nullable=False),
-)
-
-entries = Table(
-    "entries",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("doc", BigInteger, primary_key=True, autoincrement=False),
-    Column("conversation", Text, nullable=False),
-    Column("turn", Integer, nullable=False),
-    Column("part", Integer, nullable=False),
-    Column("message_id", Text, nullable=False),
-    Column("user_id", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("time", Instant, nullable=False),
-    Column("language", Text, nullable=False),
-    Column("length", Integer, nullable=False),
-    Column("terms", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("expires_at", Instant),
-    Column("traits", Integer, nullable=False),
-)
-
-vectors = Table(
-    "vectors",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("doc", BigInteger, primary_key=True, autoincrement=False),
-    Column("vec", Vector, nullable=False),
-)
-
-tallies = Table(
-    "tallies",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("language", Text, primary_key=True),
-    Column("docs", Integer, nullable=False),
-    Column("words", BigInteger, nullable=False),
-)
-
-tiers = Table(
-    "tiers",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, primary_key=True),
-    Column("tier1", Text, nullable=False),
-    Column("tier2", Text, nullable=False),
-    Column("made_by", Text, nullable=False),
-    Column("required", Integer, nullable=False),
-    Column("raised_at", Integer),
-)
-
-chunks = Table(
-    "chunks",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("last", Integer, primary_key=True),
-    Column("first", Integer, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("archived_at", Instant, nullable=False),
-)
-
-episodes = Table(
-    "episodes",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("level", Integer, primary_key=True),
-    Column("first", Integer, primary_key=True),
-    Column("last", Integer, nullable=False),
-    Column("user_id", Text, nullable=False),
-    Column("began", Instant, nullable=False),
-    Column("ended", Instant, nullable=False),
-    Column("summary", Text, nullable=False),
-    Column("made_by", Text, nullable=False),
-    Column("pending", Integer, nullable=False),
-    Column("parent", Integer),
-    Column("base", Text, nullable=False),
-    Column("base_last", Integer, nullable=False),
-    Column("vec", Vector),
-    Column("extract", SharedObject, nullable=False),
-)
-
-facts = Table(
-    "facts",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("category", Text, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("value", Text, nullable=False),
-    Column("confidence", Float, nullable=False),
-    Column("importance", Float, nullable=False),
-    Column("speaker", Text, nullable=False),
-    Column("conversation", Text, nullable=False),
-    Column("turn", Integer, nullable=False),
-    Column("said_at", Instant, nullable=False),
-    Column("recorded_at", Instant, nullable=False),
-    Column("sources", Names, nullable=False),
-    Column("subject", Text),
-    Column("audience", Text),
-    Column("active", Integer, nullable=False),
-    Column("valid_from", Instant),
-    Column("valid_to", Instant),
-    Column("retired_at", Instant),
-    Column("retired_by", Text),
-    Column("also_heard_in", Names, nullable=False),
-)
-
-findings = Table(
-    "findings",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("slot", Text, primary_key=True),
-    Column("time", Instant, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("message_id", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("audience", Text),
-    Column("found", Object, nullable=False),
-)
-
-statements = Table(
-    "statements",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("said_at", Instant, nullable=False),
-    Column("speaker", Text, nullable=False),
-    Column("audience", Text),
-    Column("sources", Names, nullable=False),
-    Column("active", Integer, nullable=False),
-    Column("retired_at", Instant),
-    Column("retired_by", Text),
-    Column("expires_at", Instant),
-)
-
-people = Table(
-    "people",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("since", Instant, nullable=False),
-    Column("seen", Instant),
-)
-
-spaces = Table(
-    "spaces",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("time_zone", Text),
-    Column("noted", Text),
-    Column("version", Integer, nullable=False),
-)
-
-days = Table(
-    "days",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("day", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("first", Integer, nullable=False),
-    Column("last", Integer, nullable=False),
-    Column("messages", Integer, nullable=False),
-)
-
-digests = Table(
-    "digests",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("day", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("variant", Text, primary_key=True),
-    Column("text", Text, nullable=False),
-    Column("made_by", Text, nullable=False),
-    Column("made_at", Instant, nullable=False),
-    Column("pending", Integer, nullable=False),
-    Column("bucket", Text, nullable=False),
-    Column("inputs", Text, nullable=False),
-)
-
-usage = Table(
-    "usage",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("day", Text, primary_key=True),
-    Column("role", Text, primary_key=True),
-    Column("task", Text, primary_key=True),
-    Column("model", Text, primary_key=True),
-    Column("outcome", Text, primary_key=True),
-    Column("calls", Integer, nullable=False),
-    Column("tokens_in", BigInteger, nullable=False),
-    Column("tokens_out", BigInteger, nullable=False),
-    Column("milliseconds", BigInteger, nullable=False),
-)
-
-topics = Table(
-    "topics",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("first", Integer, primary_key=True),
-    Column("title", Text, nullable=False),
-    Column("made_by", Text, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("last_active_at", Instant, nullable=False),
-    Column("centroid", Blob, nullable=False),
-    Column("count", Integer, nullable=False),
-    Column("accesses", Integer, nullable=False),
-    Column("returns", Integer, nullable=False),
-    Column("importance", Float, nullable=False),
-    Column("ups", Integer, nullable=False),
-    Column("downs", Integer, nullable=False),
-    Column("tags", Names, nullable=False),
-    Column("packed", Integer, nullable=False),
-    Column("packed_upto", Integer, nullable=False),
-    Column("opened", Integer),
-    Column("active", Integer, nullable=False),
-    Column("faded_at", Instant),
-    Column("merged_into", Integer),
-    Column("apart", Names, nullable=False),
-    Column("pending", Integer, nullable=False),
-    Column("words", Object, nullable=False),
-)
-
-topic_heads = Table(
-    "topic_heads",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, nullable=False),
-    Column("stamp", Text, nullable=False),
-    Column("current", Integer),
-    Column("recent", Blob, nullable=False),
-)
-
-topic_turns = Table(
-    "topic_turns",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("turn", Integer, primary_key=True),
-    Column("topic", Integer, nullable=False),
-    Column("message_id", Text, nullable=False),
-)
-
-topic_packs = Table(
-    "topic_packs",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("topic", Integer, primary_key=True),
-    Column("last", Integer, primary_key=True),
-    Column("messages", Integer, nullable=False),
-    Column("packed", Blob, nullable=False),
-)
-
-topic_summaries = Table(
-    "topic_summaries",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("topic", Integer, primary_key=True),
-    Column("summary", Text, nullable=False),
-    Column("upto", Integer, nullable=False),
-    Column("base", Text, nullable=False),
-    Column("base_upto", Integer, nullable=False),
-    Column("extract", Object, nullable=False),
-)
-
-topic_notes = Table(
-    "topic_notes",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("after", Integer, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("turn", Integer, nullable=False),
-    Column("other", Integer),
-    Column("text", Text, nullable=False),
-    Column("told_at", Instant, nullable=False),
-)
-
-documents = Table(
-    "documents",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("namespace", Text, primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("user_id", Text),
-    Column("value", Object, nullable=False),
-    Column("texts", Text),
-    Column("created_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("embedder", Text),
-    Column("vecs", Blob),
-    Column("expires_at", Instant),
-)
-
-api_keys = Table(
-    "api_keys",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("hash", Blob, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("scopes", Names, nullable=False),
-    Column("user_id", Text),
-    Column("rate", Integer),
-    Column("body", Integer),
-    Column("created_at", Instant, nullable=False),
-    Column("used_at", Instant),
-    Column("revoked_at", Instant),
-    Column("expires_at", Instant),
-    Column("maker", Text),
-)
-
-answers = Table(
-    "answers",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("request", Blob, nullable=False),
-    Column("at", Instant, nullable=False),
-    Column("status", Integer),
-    Column("body", Blob),
-)
-
-answer_bodies = Table(
-    "answer_bodies",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("body", Blob, nullable=False),
-)
-
-audit = Table(
-    "audit",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("what", Text, primary_key=True),
-    Column("at", Instant, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("by", Text, nullable=False),
-    Column("count", BigInteger, nullable=False),
-)
-
-receipts = Table(
-    "receipts",
-    metadata,
-    Column("space", Text, primary_key=True),
-    Column("conversation", Text, primary_key=True),
-    Column("slot", Integer, primary_key=True, autoincrement=False),
-    Column("turn", Integer, nullable=False),
-    Column("asked", Integer, nullable=False),
-    Column("at", Instant, nullable=False),
-    Column("receipt", Object, nullable=False),
-)
-
-LOG: tuple[Table, ...] = (conversations, messages, changes, erasures)
-VIEW_TABLES: dict[str, tuple[Table, ...]] = {
-    "index": (entries, vectors, tallies),
-    "tiers": (tiers,),
-    "window": (chunks, episodes),
-    "episodes": (),
-    "facts": (facts, findings),
-    "digests": (days, digests),
-    "topics": (topics, topic_heads, topic_turns, topic_packs, topic_summaries),
-    "titles": (),
+LOG = (conversations, messages, TABLES["changes"], erasures)
+VIEW_TABLES = {
+    view: tuple(TABLES[name] for name in names)
+    for view, names in {
+        "index": ("entries", "vectors", "tallies"),
+        "tiers": ("tiers",),
+        "window": ("chunks", "episodes"),
+        "episodes": (),
+        "facts": ("facts", "findings"),
+        "digests": ("days", "digests"),
+        "topics": ("topics", "topic_heads", "topic_turns", "topic_packs", "topic_summaries"),
+        "titles": (),
+    }.items()
 }
 # Views that follow another view's cursor, and not the log itself.
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
@@ -504,5 +254,122 @@ FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles":
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
 # Tables of which something is cached, each with the columns that say whose a row is: each of these scopes has another
 # version after a transaction that has changed it. To change the value of such a column, remove the row first.
-VERSIONED = {facts.name: ("user_id",), episodes.name: ("conversation", "user_id")}
-TABLES: dict[str, Table] = dict(metadata.tables)
+VERSIONED = {"facts": ("user_id",), "episodes": ("conversation", "user_id")}
+
+
+# -- whether a value can be read
+
+
+def parse_meta_number(value: object) -> int:
+    """A number that the store keeps about itself in `meta`; 0 if there is none."""
+    if value is None:
+        return 0
+    if not isinstance(value, str) or not value.isdecimal():
+        raise StoreError("a number that the store keeps of itself, in `meta`, cannot be read; restore a backup")
+    return int(value)
+
+
+def parse_finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("a number that JSON cannot hold")
+    return value
+
+
+def refuse_constant(name: str) -> Any:
+    raise ValueError("NaN and Infinity are no JSON")
+
+
+STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=parse_finite)
+
+
+def parse_strict_object(text: str) -> dict[str, Any]:
+    """The JSON object in a text. Raises ValueError if it is none, or one that could not be written again."""
+    value = STRICT.decode(text)
+    if type(value) is not dict:
+        raise ValueError("no JSON object")
+    if (
+        "\\u" in text
+    ):  # we write it only for control characters; anything else may be a lone surrogate, which is not text
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def is_time(value: Any) -> bool:
+    try:
+        return type(value) is int and EPOCH + timedelta(microseconds=value) is not None
+    except OverflowError:
+        return False
+
+
+def is_object(value: Any) -> bool:
+    try:
+        return type(value) is str and parse_strict_object(value) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_name_list(value: Any) -> bool:
+    try:
+        names = STRICT.decode(value) if type(value) is str else None
+    except (ValueError, RecursionError):
+        return False
+    return type(names) is list and all(type(name) is str for name in names)
+
+
+def is_mark_list(value: Any) -> bool:
+    try:
+        return type(value) is str and marks_from_json(value) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_vector(value: Any) -> bool:
+    """Float16 as bytes; those of PostgreSQL, which checks them itself, have a header."""
+    return type(value) is bytes and len(value) % 2 == 0
+
+
+def is_bytes(value: Any) -> bool:
+    return type(value) in (bytes, memoryview)
+
+
+def is_text(value: Any) -> bool:
+    return type(value) is str and "\x00" not in value
+
+
+def is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+# The first type that fits decides: our own types come before the types they are based on.
+READABLE: tuple[tuple[type, str, Callable[[Any], bool]], ...] = (
+    (Instant, "a time", is_time),
+    (Object, "a JSON object", is_object),
+    (Names, "a list of names", is_name_list),
+    (Vector, "a vector", is_vector),
+    (LargeBinary, "bytes", is_bytes),
+    (Float, "a number", is_number),
+    (Integer, "a whole number", is_integer),
+    (MarkList, "marks of secrets", is_mark_list),
+    (Text, "text", is_text),
+)
+
+
+def readable_type(column: Column[Any]) -> tuple[str, Callable[[Any], bool]]:
+    """What a value of a column is, in words, and what checks it."""
+    for kind, description, is_readable in READABLE:
+        if isinstance(column.type, kind):
+            return description, is_readable
+    return "a value", lambda value: True
+
+
+def value_problem(column: Column[Any], value: Any) -> str | None:
+    """What is wrong with a value as a driver gives it. Names the column and never repeats the value."""
+    if value is None:
+        return None if column.nullable else f"its {column.name} is missing"
+    description, is_readable = readable_type(column)
+    return None if is_readable(value) else f"its {column.name} is not {description}"

@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
@@ -29,15 +28,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from everword.cache import Cache, Scope
-from everword.errors import DamagedMessage, StoreBusy, StoreError
+from everword.errors import StoreBusy, StoreError
 from everword.masking import mask_credentials
-from everword.model import Conversation, Erasure, Filter, Message
-from everword.ports import Tx, Vectors
+from everword.model import Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
+from everword.ports import ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
+from everword.secrets import marks_from_json
 from everword.stores import queries, schema
-from everword.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow
 from everword.stores.connections import RetryPauses
 from everword.stores.rows import (
-    OnDamage,
     RowReader,
     batches,
     conversation_row,
@@ -47,7 +45,20 @@ from everword.stores.rows import (
     to_message,
     turn_conditions,
 )
-from everword.stores.schema import conversations, cursors, erasures, leases, messages, meta
+from everword.stores.schema import (
+    EPOCH,
+    UNDECODED,
+    Instant,
+    UnreadableRow,
+    conversations,
+    cursors,
+    erasures,
+    is_mark_list,
+    leases,
+    messages,
+    meta,
+    set_aside,
+)
 from everword.stores.vectors import nearest_keys, stack_vectors, unit_vectors
 
 T = TypeVar("T")
@@ -172,7 +183,7 @@ class SqlTx(RowReader, ABC):
         ids: Iterable[str] = (),
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
-        damaged: Callable[[DamagedMessage], None] | None = None,
+        damaged: OnDamagedMessage | None = None,
     ) -> list[Message]:
         results: list[Message] = []
         for batch in batches(ids):
@@ -182,9 +193,7 @@ class SqlTx(RowReader, ABC):
             results += self.fetch_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
         return results
 
-    def fetch_messages_by_id(
-        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
-    ) -> list[Message]:
+    def fetch_messages_by_id(self, space: str, ids: Sequence[str], damaged: OnDamagedMessage | None) -> list[Message]:
         query, id_list = self.each_message_by_id(ids)
         try:
             return [to_message(row) for row in self._fetch_raw(query, {"space": space, "id_list": id_list})]
@@ -204,7 +213,7 @@ class SqlTx(RowReader, ABC):
         limit: int | None = None,
         newest: bool = False,
         among: Sequence[str] = (),
-        damaged: Callable[[DamagedMessage], None] | None = None,
+        damaged: OnDamagedMessage | None = None,
     ) -> list[Message]:
         params = queries.filter_values(where) | {"after_turn": after[1], "after_conversation": after[0]}
         params |= {"upto": upto, "most": limit, "among": list(among)}
@@ -309,6 +318,126 @@ class SqlTx(RowReader, ABC):
         all_rows = rows_one_by_one(self, messages, select(messages).order_by(*messages.primary_key), {})
         return Counter(row["erasure"] for row, problem in all_rows if problem is None and row["erasure"] is not None)
 
+    # -- how far views are
+
+    def lagging(
+        self,
+        view: str,
+        now: datetime,
+        *,
+        since: datetime | None = None,
+        limit: int = 100,
+        besides: Collection[str] = (),
+    ) -> list[Lag]:
+        values: dict[str, Any] = {"now": now, "most": limit}
+        values |= {"since": since} if since is not None else {}
+        values |= {"besides": sorted(besides)} if besides else {}
+        return [Lag(*row) for row in self.fetch(queries.lagging_query(view, since is not None, bool(besides)), values)]
+
+    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
+        values = {"now": now, "of_space": space}
+        return bool(
+            self.fetch(queries.unseen_query(type(self), view), values | {"since": since})
+            or self.fetch(queries.changed_query(), values | {"of_view": view})
+        )
+
+    def claim(
+        self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
+    ) -> frozenset[ConversationKey]:
+        if not places:
+            return frozenset()
+        same_for_all = {"view": view, "failures": 0, "holder": holder, "until": until, "by": holder, "now": now}
+        # All workers lock in the same order, so that no two wait for each other.
+        rows = [
+            {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
+        ]
+        self.write(leases, queries.claim_statement(type(self)), rows)
+        return frozenset(place for place, *lease in self._holders(view, places) if lease == [holder, until])
+
+    def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
+        return frozenset(place for place, place_holder, _ in self._holders(view, places) if place_holder == holder)
+
+    def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any, Any]]:
+        """The leases on these places, with their holders and ends, locked until the transaction ends."""
+        query = self.with_row_locks(queries.HOLDERS)
+        for space in sorted({space for space, _ in places}):
+            for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
+                params = {"at_space": space, "at_view": view, "at_each": batch}
+                for conversation, holder, until in self.fetch(query, params):
+                    yield (space, conversation), holder, until
+
+    def release(
+        self,
+        view: str,
+        places: Sequence[ConversationKey],
+        holder: str,
+        *,
+        error: str | None = None,
+        retry_at: datetime | None = None,
+    ) -> None:
+        same_for_all = {"of_view": view, "by": holder, "error": error, "retry_at": retry_at}
+        rows = [
+            {"in_space": space, "in_conversation": conversation, **same_for_all}
+            for space, conversation in sorted(places)
+        ]
+        if rows:
+            self.write(leases, queries.release_statement(error is not None), rows)
+
+    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
+        rows = self.fetch(queries.due_query(changed), {"of_view": view, "now": now, "most": limit})
+        return [SetAside(*row) for row in rows]
+
+    def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
+        for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
+            values = {"view": view if "view" in table.c else None, "space": space, "conversation": conversation}
+            self.delete_rows(table, {name: value for name, value in values.items() if value is not None})
+
+    def stats(self, now: datetime, space: str | None = None) -> Stats:
+        of_space = {} if space is None else {"of_space": space}
+        message_totals, conversation_totals, entry_totals = (
+            self.connection.execute(query, of_space).one() for query in queries.totals_queries(space is not None)
+        )
+        return Stats(
+            store="",
+            spaces=conversation_totals[1],
+            conversations=conversation_totals[0],
+            users=message_totals[5],
+            messages=message_totals[0] - message_totals[1],
+            erased=message_totals[1],
+            characters=message_totals[2],
+            first=message_totals[3],
+            last=message_totals[4],
+            entries=entry_totals[0],
+            embedder=self.note("embedder"),
+            views=tuple(self.view_state(view, now, space) for view in schema.VIEW_TABLES),
+            secrets=self.count_secrets(space),
+        )
+
+    def count_secrets(self, space: str | None) -> dict[str, int]:
+        """How many messages hold each kind of secret."""
+        query = select(messages.c.secrets).where(messages.c.secrets.is_not(None))
+        rows = self.connection.execute(query if space is None else query.where(messages.c.space == space))
+        counts = Counter[str]()
+        for row in rows:
+            if is_mark_list(row[0]):  # a row that cannot be read is told by `verify`
+                counts.update({mark.kind for mark in marks_from_json(row[0])})
+        return dict(counts)
+
+    def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
+        values = {"now": now} | ({} if space is None else {"of_space": space})
+        (row,) = self.fetch(queries.view_state_query(view, space is not None), values)
+        waiting, lease_count, standing_in, error, count, reason, *changes, behind = row
+        changed, changed_waiting, changed_standing_in = changes
+        return ViewState(
+            view,
+            int(behind) + changed,
+            waiting + changed_waiting,
+            lease_count,
+            error or reason,
+            standing_in + changed_standing_in,
+            count,
+        )
+
     # -- rows of any table
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
@@ -329,7 +458,7 @@ class SqlTx(RowReader, ABC):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
-        damaged: OnDamage | None = None,
+        damaged: OnDamagedRow | None = None,
     ) -> list[Mapping[str, Any]]:
         where = where or {}
         source = schema.TABLES[table]
@@ -401,7 +530,7 @@ class SqlTx(RowReader, ABC):
             self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
 
 
-@lru_cache(maxsize=256)
+@queries.built_once
 def upsert_statement(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
     """An INSERT that updates an existing row; the columns in `add` are increased by the new value."""
     insert = tx.upsert(table)
@@ -448,10 +577,10 @@ class SqlStore(ABC):
     def translate(self, error: DBAPIError) -> StoreError:
         """Our error for an error of the database; StoreBusy means: try again."""
 
-    def read(self, fn: Callable[[Tx], T]) -> T:
+    def read(self, fn: Work[T]) -> T:
         return self.run_with_retries(fn, self.reading)
 
-    def write(self, fn: Callable[[Tx], T]) -> T:
+    def write(self, fn: Work[T]) -> T:
         return self.run_with_retries(fn, self.writing)
 
     def run_with_retries(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:

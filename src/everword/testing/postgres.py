@@ -23,7 +23,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 
-from everword.stores.migrations.steps import CURRENT
+from everword.stores.migrations import CURRENT
 from everword.stores.postgres import PostgresStore
 
 # A test database need not survive a power cut; and a deadlock that a test provokes should be detected soon.

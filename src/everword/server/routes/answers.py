@@ -210,8 +210,7 @@ async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
     """KeyClaim a key for this request. If the store takes nothing and messages may be held in memory, there is no
     claim."""
     runtime = caller.memory.runtime
-    held = runtime.held
-    if held.degraded is not None:
+    if runtime.degraded is not None:
         return None
     url = caller.request.url
     request_bytes = f"{caller.request.method} {url.path}?{url.query}\n".encode() + await caller.request.body()
@@ -223,7 +222,7 @@ async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
         claim.release()
         raise StoreBusy(f"{error}; no more than the key was claimed") from error
     except (StoreUnwritable, StoreAway):
-        if not held.is_on:
+        if not runtime.store.is_on:
             raise
         return None
     if outcome.state == "busy":

@@ -1,10 +1,9 @@
-"""Numbered steps from an empty database to today's schema. A step that has been released never changes: a database
-that has run it would not get the change. A test checks the text of each step.
-"""
+-- Numbered steps from an empty database to today's schema. A step that has been released never changes: a database
+-- that has run it would not get the change. A test checks the text of each step. What stands under "-- sqlite" or
+-- "-- postgresql" is for that database alone. A semicolon within a statement has a backslash before it; a statement
+-- after "IF table.column:" runs only if there is such a column; words in braces are spelled by each database.
 
-from __future__ import annotations
-
-LOG_AND_INDEX = """
+-- step 1: the log and the index
 CREATE TABLE meta (key {key} NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 
 CREATE TABLE conversations (
@@ -54,26 +53,21 @@ CREATE TABLE vectors (
 CREATE TABLE tallies (
     space {key} NOT NULL, user_id {key} NOT NULL, language {key} NOT NULL,
     docs INTEGER NOT NULL, words BIGINT NOT NULL,
-    PRIMARY KEY (space, user_id, language))
-"""
-
-# The full text index holds our own terms: no positions, no stemming of its own. Triggers keep it equal to `entries`,
-# so that no code path can forget it.
-SQLITE_FULL_TEXT = """
+    PRIMARY KEY (space, user_id, language));
+-- sqlite
+-- The full text index holds our own terms: no positions, no stemming of its own. Triggers keep it equal to `entries`,
+-- so that no code path can forget it.
 CREATE VIRTUAL TABLE fulltext USING fts5(
     terms, content='', detail=none, columnsize=0, tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'");
 CREATE TRIGGER entries_added AFTER INSERT ON entries BEGIN
-    INSERT INTO fulltext (rowid, terms) VALUES (new.doc, new.terms)\\; END;
+    INSERT INTO fulltext (rowid, terms) VALUES (new.doc, new.terms)\; END;
 CREATE TRIGGER entries_removed AFTER DELETE ON entries BEGIN
-    INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', old.doc, old.terms)\\; END
-"""
-
-POSTGRES_FULL_TEXT = """
+    INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', old.doc, old.terms)\; END;
+-- postgresql
 CREATE SEQUENCE docs;
-CREATE INDEX entries_terms ON entries USING gin (tsv)
-"""
+CREATE INDEX entries_terms ON entries USING gin (tsv);
 
-TIERS_AND_WINDOW = """
+-- step 2: tiers and window
 CREATE TABLE tiers (
     space {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
     tier1 TEXT NOT NULL, tier2 TEXT NOT NULL, made_by TEXT NOT NULL,
@@ -89,11 +83,10 @@ CREATE TABLE usage (
     space {key} NOT NULL, day {key} NOT NULL, role {key} NOT NULL, task {key} NOT NULL, model {key} NOT NULL,
     outcome {key} NOT NULL, calls INTEGER NOT NULL, tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL,
     milliseconds BIGINT NOT NULL,
-    PRIMARY KEY (space, day, role, task, model, outcome))
-"""
+    PRIMARY KEY (space, day, role, task, model, outcome));
 
-# Chunks that left the windows before there were episodes leave them again, this time with a summary.
-EPISODES = """
+-- step 3: episodes
+-- Chunks that left the windows before there were episodes leave them again, this time with a summary.
 DELETE FROM chunks;
 DELETE FROM cursors WHERE view = 'window';
 DELETE FROM leases WHERE view = 'window';
@@ -106,10 +99,9 @@ CREATE TABLE episodes (
     PRIMARY KEY (space, conversation, level, first));
 CREATE INDEX episodes_active ON episodes (space, user_id) WHERE parent IS NULL;
 CREATE INDEX episodes_parent ON episodes (space, conversation, parent);
-CREATE INDEX episodes_pending ON episodes (space, conversation) WHERE pending = 1
-"""
+CREATE INDEX episodes_pending ON episodes (space, conversation) WHERE pending = 1;
 
-KNOWLEDGE = """
+-- step 4: facts, statements, people
 CREATE TABLE facts (
     space {key} NOT NULL, user_id {key} NOT NULL, id {key} NOT NULL,
     category TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
@@ -139,10 +131,9 @@ CREATE INDEX statements_speaker ON statements (space, speaker);
 
 CREATE TABLE people (
     space {key} NOT NULL, user_id {key} NOT NULL, kind {key} NOT NULL, name {key} NOT NULL, since BIGINT NOT NULL,
-    PRIMARY KEY (space, user_id, kind, name))
-"""
+    PRIMARY KEY (space, user_id, kind, name));
 
-DIGESTS = """
+-- step 5: digests
 CREATE TABLE spaces (
     space {key} NOT NULL PRIMARY KEY, time_zone TEXT, noted TEXT, version INTEGER NOT NULL);
 
@@ -158,13 +149,13 @@ CREATE TABLE digests (
     text TEXT NOT NULL, made_by TEXT NOT NULL, made_at BIGINT NOT NULL, pending INTEGER NOT NULL,
     bucket TEXT NOT NULL, inputs TEXT NOT NULL,
     PRIMARY KEY (space, kind, day, user_id, variant));
-CREATE INDEX digests_user ON digests (space, user_id)
-"""
+CREATE INDEX digests_user ON digests (space, user_id);
 
-NAMES_SEEN = "ALTER TABLE people ADD COLUMN seen BIGINT"
+-- step 6: when names were seen
+ALTER TABLE people ADD COLUMN seen BIGINT;
 
-# A topic is named by the turn that opened it. `topic_notes` come from people and are not derived: a rebuild keeps them.
-TOPICS = """
+-- step 7: topics
+-- A topic is named by the turn that opened it. `topic_notes` come from people and are not derived: a rebuild keeps them.
 CREATE TABLE topics (
     space {key} NOT NULL, conversation {key} NOT NULL, first INTEGER NOT NULL,
     title TEXT NOT NULL, made_by TEXT NOT NULL, created_at BIGINT NOT NULL, last_active_at BIGINT NOT NULL,
@@ -199,21 +190,19 @@ CREATE TABLE topic_summaries (
 CREATE TABLE topic_notes (
     space {key} NOT NULL, conversation {key} NOT NULL, after INTEGER NOT NULL, number INTEGER NOT NULL,
     kind TEXT NOT NULL, turn INTEGER NOT NULL, other INTEGER, text TEXT NOT NULL, told_at BIGINT NOT NULL,
-    PRIMARY KEY (space, conversation, after, number))
-"""
+    PRIMARY KEY (space, conversation, after, number));
 
-# Documents come from programs and are not derived. Their vectors are made at the first search.
-DOCUMENTS = """
+-- step 8: documents
+-- Documents come from programs and are not derived. Their vectors are made at the first search.
 CREATE TABLE documents (
     space {key} NOT NULL, namespace {key} NOT NULL, key {key} NOT NULL, user_id {key},
     value TEXT NOT NULL, texts TEXT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
     embedder TEXT, vecs {blob},
     PRIMARY KEY (space, namespace, key));
-CREATE INDEX documents_user ON documents (space, user_id)
-"""
+CREATE INDEX documents_user ON documents (space, user_id);
 
-# A key for several spaces has a row in each of them; the space of a key for all spaces is empty.
-SERVER = """
+-- step 9: keys and answers of a server
+-- A key for several spaces has a row in each of them; the space of a key for all spaces is empty.
 CREATE TABLE api_keys (
     space {key} NOT NULL, id {key} NOT NULL, hash {blob} NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
     user_id {key}, rate INTEGER, body INTEGER, created_at BIGINT NOT NULL, used_at BIGINT, revoked_at BIGINT,
@@ -222,36 +211,40 @@ CREATE INDEX api_keys_id ON api_keys (id);
 
 CREATE TABLE answers (
     space {key} NOT NULL, id {key} NOT NULL, request {blob} NOT NULL, at BIGINT NOT NULL, status INTEGER, body {blob},
-    PRIMARY KEY (space, id))
-"""
+    PRIMARY KEY (space, id));
 
-EXPIRY = "ALTER TABLE api_keys ADD COLUMN expires_at BIGINT"
+-- step 10: when keys end
+ALTER TABLE api_keys ADD COLUMN expires_at BIGINT;
 
-# The author of a passage, stored with it: to look it up in the log was a large part of the work of a search.
-AUTHORS = """
+-- step 11: authors
+-- The author of a passage, stored with it: to look it up in the log was a large part of the work of a search.
 ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
 UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE messages.space = entries.space
-    AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
-"""
+    AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '');
 
-# A fact said in several channels is shown in each of them, and people who have spoken in a channel may see what is said
-# there. Where they have spoken so far is known from the days of the space.
-HEARD_IN = """
+-- step 12: where facts were heard
+-- A fact said in several channels is shown in each of them, and people who have spoken in a channel may see what is said
+-- there. Where they have spoken so far is known from the days of the space.
 ALTER TABLE facts ADD COLUMN also_heard_in TEXT NOT NULL DEFAULT '[]';
 INSERT INTO people (space, user_id, kind, name, since)
-    SELECT DISTINCT space, user_id, 'channel', conversation, 0 FROM days
-"""
+    SELECT DISTINCT space, user_id, 'channel', conversation, 0 FROM days;
 
-# For each connection, the last transaction it has written, and the first that it may not write any more.
-COMMITS = """
+-- step 13: commits
+-- postgresql
+-- For each connection, the last transaction it has written, and the first that it may not write any more.
 CREATE TABLE commits (
     session {key} NOT NULL PRIMARY KEY, last BIGINT NOT NULL, fenced BIGINT, at TIMESTAMPTZ NOT NULL DEFAULT now(),
-    CHECK (last < fenced)) WITH (fillfactor = 50)
-"""
+    CHECK (last < fenced)) WITH (fillfactor = 50);
 
-# The first steps were changed after some databases had run them. This step makes those databases like all others; facts
-# that were stored without their findings are extracted again.
-MENDED = """
+-- step 14: what the first steps became
+-- sqlite
+IF statements.source: UPDATE statements SET source = json_array(source);
+-- postgresql
+IF statements.source: UPDATE statements SET source = CAST(json_build_array(source) AS TEXT);
+IF statements.source: ALTER TABLE statements ALTER COLUMN source TYPE TEXT;
+-- both
+-- The first steps were changed after some databases had run them. This step makes those databases like all others; facts
+-- that were stored without their findings are extracted again.
 IF tallies.dropped: ALTER TABLE tallies DROP COLUMN dropped;
 DROP INDEX IF EXISTS episodes_user;
 CREATE INDEX IF NOT EXISTS episodes_active ON episodes (space, user_id) WHERE parent IS NULL;
@@ -265,27 +258,20 @@ CREATE TABLE IF NOT EXISTS findings (
     message_id {key} NOT NULL, author {key} NOT NULL, audience {key}, found TEXT NOT NULL,
     PRIMARY KEY (space, user_id, slot, time, conversation, turn, number));
 CREATE INDEX IF NOT EXISTS findings_message ON findings (space, message_id);
-CREATE INDEX IF NOT EXISTS findings_author ON findings (space, author)
-"""
-SQLITE_SOURCES = "IF statements.source: UPDATE statements SET source = json_array(source)"
-POSTGRES_SOURCES = """
-IF statements.source: UPDATE statements SET source = CAST(json_build_array(source) AS TEXT);
-IF statements.source: ALTER TABLE statements ALTER COLUMN source TYPE TEXT
-"""
+CREATE INDEX IF NOT EXISTS findings_author ON findings (space, author);
 
-# Messages on which a view failed, and when they are tried again; never their contents.
-SET_ASIDE = """
+-- step 15: set aside
+-- Messages on which a view failed, and when they are tried again; never their contents.
 CREATE TABLE set_aside (
     space {key} NOT NULL, view {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
     failures INTEGER NOT NULL, retry_at BIGINT, error TEXT NOT NULL,
     PRIMARY KEY (space, view, conversation, turn));
-CREATE INDEX set_aside_due ON set_aside (view, retry_at)
-"""
+CREATE INDEX set_aside_due ON set_aside (view, retry_at);
 
-# The sentences of a summary with who said each, in which turn and when. Summaries so far were written without: the
-# episodes are written again from the messages, and their chunks stay. Where messages were erased or have expired, what
-# is left of them is the summary, so it stays.
-EXTRACTS = """
+-- step 16: extracts
+-- The sentences of a summary with who said each, in which turn and when. Summaries so far were written without: the
+-- episodes are written again from the messages, and their chunks stay. Where messages were erased or have expired, what
+-- is left of them is the summary, so it stays.
 ALTER TABLE episodes ADD COLUMN extract TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE topic_summaries ADD COLUMN extract TEXT NOT NULL DEFAULT '{}';
 DELETE FROM episodes WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.space = episodes.space
@@ -293,19 +279,17 @@ DELETE FROM episodes WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.spa
 DELETE FROM cursors WHERE view IN ('window', 'episodes') AND NOT EXISTS (SELECT 1 FROM messages
     WHERE messages.space = cursors.space AND messages.conversation = cursors.conversation
     AND messages.erasure IS NOT NULL);
-DELETE FROM leases WHERE view IN ('window', 'episodes')
-"""
+DELETE FROM leases WHERE view IN ('window', 'episodes');
 
-# Who removed something, when, and how much of it: never what it said.
-AUDIT = """
+-- step 17: audit
+-- Who removed something, when, and how much of it: never what it said.
 CREATE TABLE audit (
     space {key} NOT NULL, id {key} NOT NULL, what {key} NOT NULL,
     at BIGINT NOT NULL, kind TEXT NOT NULL, by {key} NOT NULL, count BIGINT NOT NULL,
-    PRIMARY KEY (space, id, what))
-"""
+    PRIMARY KEY (space, id, what));
 
-# What messages said, and whose conversations were, before somebody changed that; and until when something is shown.
-CHANGES = """
+-- step 18: changes
+-- What messages said, and whose conversations were, before somebody changed that; and until when something is shown.
 CREATE TABLE changes (
     space {key} NOT NULL, conversation {key} NOT NULL, number INTEGER NOT NULL,
     kind TEXT NOT NULL, turn INTEGER NOT NULL, at BIGINT NOT NULL, by {key} NOT NULL,
@@ -319,11 +303,10 @@ ALTER TABLE entries ADD COLUMN expires_at BIGINT;
 ALTER TABLE statements ADD COLUMN expires_at BIGINT;
 ALTER TABLE documents ADD COLUMN expires_at BIGINT;
 CREATE INDEX messages_expiring ON messages (space, expires_at) WHERE expires_at IS NOT NULL;
-CREATE INDEX entries_expiring ON entries (space, expires_at) WHERE expires_at IS NOT NULL
-"""
+CREATE INDEX entries_expiring ON entries (space, expires_at) WHERE expires_at IS NOT NULL;
 
-# Sentences that cannot be understood alone are no longer chosen: what was written without a model is written again.
-STANDING_SENTENCES = """
+-- step 19: standing sentences
+-- Sentences that cannot be understood alone are no longer chosen: what was written without a model is written again.
 DELETE FROM episodes WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.space = episodes.space
     AND messages.conversation = episodes.conversation AND messages.erasure IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM episodes AS written WHERE written.space = episodes.space
@@ -332,89 +315,41 @@ DELETE FROM cursors WHERE view IN ('window', 'episodes') AND NOT EXISTS (SELECT 
     WHERE episodes.space = cursors.space AND episodes.conversation = cursors.conversation)
     AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.space = cursors.space
     AND messages.conversation = cursors.conversation AND messages.erasure IS NOT NULL);
-DELETE FROM leases WHERE view IN ('window', 'episodes')
-"""
+DELETE FROM leases WHERE view IN ('window', 'episodes');
 
-# What the messages of a topic say most. A topic from before counts from now on.
-TOPIC_WORDS = "ALTER TABLE topics ADD COLUMN words TEXT NOT NULL DEFAULT '{}'"
+-- step 20: topic words
+-- What the messages of a topic say most. A topic from before counts from now on.
+ALTER TABLE topics ADD COLUMN words TEXT NOT NULL DEFAULT '{}';
 
-# What models were shown for the last replies of each conversation.
-RECEIPTS = """
+-- step 21: receipts
+-- What models were shown for the last replies of each conversation.
 CREATE TABLE receipts (
     space {key} NOT NULL, conversation {key} NOT NULL, slot INTEGER NOT NULL,
     turn INTEGER NOT NULL, asked INTEGER NOT NULL, at BIGINT NOT NULL, receipt TEXT NOT NULL,
-    PRIMARY KEY (space, conversation, slot))
-"""
+    PRIMARY KEY (space, conversation, slot));
 
-# Few topics are part of another, and one of them is looked up among tens of thousands.
-MERGED_TOPICS = """
-CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_into) WHERE merged_into IS NOT NULL
-"""
+-- step 22: merged topics
+-- Few topics are part of another, and one of them is looked up among tens of thousands.
+CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_into) WHERE merged_into IS NOT NULL;
 
-# The answers to requests, apart from the requests: an erasure removes the answers, and the requests stay done.
-ANSWER_BODIES = """
+-- step 23: traits
+ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1;
+
+-- step 24: answers, facts by slot, statements by kind
+-- The answers to requests, apart from the requests: an erasure removes the answers, and the requests stay done.
 CREATE TABLE answer_bodies (space {key} NOT NULL, id {key} NOT NULL, body {blob} NOT NULL, PRIMARY KEY (space, id));
 INSERT INTO answer_bodies (space, id, body) SELECT space, id, body FROM answers WHERE status = 200;
-UPDATE answers SET body = NULL WHERE status = 200 OR status IS NULL
-"""
-
-# One fact by what it is about, and the few statements of a kind, among thousands that a program has added by hand.
-BY_SLOT_AND_KIND = """
+UPDATE answers SET body = NULL WHERE status = 200 OR status IS NULL;
+-- One fact by what it is about, and the few statements of a kind, among thousands that a program has added by hand.
 CREATE INDEX IF NOT EXISTS facts_slot ON facts (space, user_id, category, key);
 CREATE INDEX IF NOT EXISTS statements_kind ON statements (space, user_id, kind);
-UPDATE statements SET kind = 'denial' WHERE kind = 'change' AND replace(sources, ',', '') <> sources
-"""
+UPDATE statements SET kind = 'denial' WHERE kind = 'change' AND replace(sources, ',', '') <> sources;
 
-TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
+-- step 25: key makers
+-- Which key made a key. Those from before were made by none: they stay as they are.
+ALTER TABLE api_keys ADD COLUMN maker TEXT;
 
-# Which key made a key. Those from before were made by none: they stay as they are.
-KEY_MAKERS = "ALTER TABLE api_keys ADD COLUMN maker TEXT"
-
-# Where messages hold secrets: a list of kind, first character and end; NULL if there are none.
-SECRETS = """
+-- step 26: secrets
+-- Where messages hold secrets: a list of kind, first character and end; NULL if there are none.
 ALTER TABLE messages ADD COLUMN secrets TEXT;
-CREATE INDEX messages_with_secrets ON messages (space, conversation, turn) WHERE secrets IS NOT NULL
-"""
-
-SPELLING = {
-    "sqlite": {"key": "TEXT", "blob": "BLOB", "empty": "x''", "vector": "BLOB"}
-    | {"clustered": " WITHOUT ROWID", "tsv": ""},
-    "postgresql": {
-        "key": 'TEXT COLLATE "C"',
-        "blob": "BYTEA",
-        "empty": "''",
-        "vector": "halfvec",
-        "clustered": "",
-        "tsv": ", tsv tsvector GENERATED ALWAYS AS (array_to_tsvector(string_to_array(btrim(terms), '  '))) STORED",
-    },
-}
-
-STEPS: tuple[dict[str, str], ...] = (
-    {"sqlite": LOG_AND_INDEX + ";" + SQLITE_FULL_TEXT, "postgresql": LOG_AND_INDEX + ";" + POSTGRES_FULL_TEXT},
-    {"sqlite": TIERS_AND_WINDOW, "postgresql": TIERS_AND_WINDOW},
-    {"sqlite": EPISODES, "postgresql": EPISODES},
-    {"sqlite": KNOWLEDGE, "postgresql": KNOWLEDGE},
-    {"sqlite": DIGESTS, "postgresql": DIGESTS},
-    {"sqlite": NAMES_SEEN, "postgresql": NAMES_SEEN},
-    {"sqlite": TOPICS, "postgresql": TOPICS},
-    {"sqlite": DOCUMENTS, "postgresql": DOCUMENTS},
-    {"sqlite": SERVER, "postgresql": SERVER},
-    {"sqlite": EXPIRY, "postgresql": EXPIRY},
-    {"sqlite": AUTHORS, "postgresql": AUTHORS},
-    {"sqlite": HEARD_IN, "postgresql": HEARD_IN},
-    {"sqlite": "", "postgresql": COMMITS},
-    {"sqlite": SQLITE_SOURCES + ";" + MENDED, "postgresql": POSTGRES_SOURCES + ";" + MENDED},
-    {"sqlite": SET_ASIDE, "postgresql": SET_ASIDE},
-    {"sqlite": EXTRACTS, "postgresql": EXTRACTS},
-    {"sqlite": AUDIT, "postgresql": AUDIT},
-    {"sqlite": CHANGES, "postgresql": CHANGES},
-    {"sqlite": STANDING_SENTENCES, "postgresql": STANDING_SENTENCES},
-    {"sqlite": TOPIC_WORDS, "postgresql": TOPIC_WORDS},
-    {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
-    {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
-    {"sqlite": TRAITS, "postgresql": TRAITS},
-    {"sqlite": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND, "postgresql": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND},
-    {"sqlite": KEY_MAKERS, "postgresql": KEY_MAKERS},
-    {"sqlite": SECRETS, "postgresql": SECRETS},
-)
-CURRENT = len(STEPS)
+CREATE INDEX messages_with_secrets ON messages (space, conversation, turn) WHERE secrets IS NOT NULL;

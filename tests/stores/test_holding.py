@@ -44,8 +44,8 @@ from everword import (
     StoreUnwritable,
 )
 from everword.config import Settings
-from everword.held.queue import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
 from everword.model import Conversation
+from everword.stores.holding import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
 from everword.testing import ScriptedLLM
 from everword.testing.samples import T0, make_message
 from everword.testing.serving import Serving
@@ -471,8 +471,7 @@ def test_a_chat_warns_once_and_says_when_it_is_over(tmp_path: Path, monkeypatch:
 def held_write(turn: int, content: str = "x") -> HeldWrite:
     message = make_message(turn, content)
     conversation = Conversation(message.space, message.conversation, "alex", T0, T0, turns=turn)
-    batch = Batch(message.space, message.conversation, "alex", [Draft("user", content, id=message.id)])
-    return HeldWrite((batch,), (message,), (conversation,))
+    return HeldWrite(lambda tx: tx.save_conversation(conversation, [message]), (message,), (conversation,))
 
 
 @pytest.mark.checklist("D10")
@@ -487,7 +486,7 @@ def test_the_queue_is_bounded_and_gives_the_oldest_first() -> None:
     queue.drop(writes[:1])
     assert (queue.count, queue.oldest(0)) == (2, writes[1:2])
     place = ("s", writes[0].messages[0].conversation)
-    assert queue.conversations([place])[place].messages == (*writes[1].messages, *writes[2].messages)
+    assert queue.conversations[place].messages == (*writes[1].messages, *writes[2].messages)
     assert not HeldQueue(3).has_room(held_write(1, "x" * (65 << 20)))
 
 

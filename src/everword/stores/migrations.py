@@ -1,4 +1,5 @@
-"""Brings a database to today's schema. The number of the last step that it has run is in `meta`.
+"""Brings a database to today's schema, by the numbered steps of `steps.sql`. The number of the last step that it has
+run is in `meta`. A step that has been released never changes: a database that has run it would not get the change.
 
 SQLite and JSON run missing steps when they are opened, under the write lock; a PostgreSQL server runs them when asked
 (`everword migrate URL`), so that no program changes a shared database just by starting. A program that has a database
@@ -8,21 +9,60 @@ open when another one runs steps writes there no more: each of its transactions 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
 from everword.errors import SchemaMismatch
-from everword.stores.columns import parse_meta_number
-from everword.stores.migrations.steps import CURRENT, SPELLING, STEPS
+from everword.stores.schema import parse_meta_number
 
+SPELLING = {
+    "sqlite": {
+        "key": "TEXT",
+        "blob": "BLOB",
+        "empty": "x''",
+        "vector": "BLOB",
+        "clustered": " WITHOUT ROWID",
+        "tsv": "",
+    },
+    "postgresql": {
+        "key": 'TEXT COLLATE "C"',
+        "blob": "BYTEA",
+        "empty": "''",
+        "vector": "halfvec",
+        "clustered": "",
+        "tsv": ", tsv tsvector GENERATED ALWAYS AS (array_to_tsvector(string_to_array(btrim(terms), '  '))) STORED",
+    },
+}
 READ_VERSION = "SELECT value FROM meta WHERE key = 'schema'"
-EXPECTED = str(CURRENT)
 MADE = re.compile(r"CREATE (?:(?:UNIQUE|VIRTUAL) )?\w+ (?:IF NOT EXISTS )?(?P<name>\w+)")
 ADDED = re.compile(r"ALTER TABLE (?P<table>\w+) ADD COLUMN (?P<column>.+)")
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")
+
+
+def read_steps(text: str) -> list[dict[str, str]]:
+    """The steps of `steps.sql`, each as its SQL for each database."""
+    steps: list[dict[str, str]] = []
+    dialects: Collection[str] = ()
+    for line in text.splitlines(keepends=True):
+        heading = line.removeprefix("-- ").strip() if line.startswith("-- ") else None
+        if heading is None:
+            for dialect in dialects:
+                steps[-1][dialect] += line
+        elif heading.startswith("step "):
+            steps.append(dict.fromkeys(SPELLING, ""))
+            dialects = SPELLING
+        elif heading in SPELLING or heading == "both":
+            dialects = SPELLING if heading == "both" else (heading,)
+    return steps
+
+
+STEPS = read_steps(Path(__file__).with_name("steps.sql").read_text(encoding="utf-8"))
+CURRENT = len(STEPS)
+EXPECTED = str(CURRENT)
 
 
 def schema_version(connection: Connection) -> int:
@@ -67,7 +107,7 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
             connection.exec_driver_sql(statement)
     else:
         for place in range(number, goal):
-            run_step(connection, statements_of_step(place, connection.dialect.name))
+            run_step(connection, step_statements(STEPS[place], connection.dialect.name))
     if number < goal:
         connection.execute(
             text(
@@ -84,19 +124,13 @@ def new_file_statements() -> Sequence[str]:
     """What makes an empty SQLite database the same as all steps do, and faster: each table with the columns that later
     steps add, and nothing that changes rows or what an older text of a step has made."""
     definitions: dict[str, str] = {}
-    for statement in chain.from_iterable(statements_of_step(place, "sqlite") for place in range(CURRENT)):
+    for statement in chain.from_iterable(step_statements(step, "sqlite") for step in STEPS):
         if added := ADDED.fullmatch(statement):
             columns, key, rest = definitions[added["table"]].partition("PRIMARY KEY (")
             definitions[added["table"]] = f"{columns}{added['column']}, {key}{rest}"
         elif found := MADE.match(statement):
             definitions.setdefault(found["name"], statement)
     return list(definitions.values())
-
-
-@cache
-def statements_of_step(place: int, dialect: str) -> Sequence[str]:
-    """The statements of a step, by its place among all."""
-    return step_statements(STEPS[place], dialect)
 
 
 def step_statements(step: Mapping[str, str], dialect: str) -> list[str]:

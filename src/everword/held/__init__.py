@@ -1,1 +1,0 @@
-"""Messages held in memory while the store takes none."""

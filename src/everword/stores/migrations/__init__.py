@@ -1,1 +1,0 @@
-"""How a database gets the tables of today, whichever version of everword made it."""
