@@ -623,6 +623,16 @@ def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], r
     return [line for line in (times, labels) if line]
 
 
+def part_sections(parts: Sequence[Part], nothing_relevant: bool, tokenizer: Tokenizer) -> Iterator[Section]:
+    """The parts on the receipt: those that have something, or left something out, or say that nothing was found."""
+    for part in parts:
+        note = NOTHING_RELEVANT if part.name == "retrieved" and nothing_relevant else ""
+        if part.pieces or part.left_out or note:
+            pieces = sorted(part.pieces, key=lambda piece: piece.place)
+            items = tuple(piece.item for piece in pieces)
+            yield Section(part.name, part.tokens(tokenizer), items, tuple(part.left_out), note)
+
+
 def render_context(
     state: ContextState,
     budget: Budget,
@@ -633,14 +643,8 @@ def render_context(
 ) -> Context:
     blocks = [frame.system] if frame.system else []
     sections = [Section("system", tokenizer.count(frame.system) + PER_MESSAGE)] if frame.system else []
-    for part in parts:
-        if part.pieces:
-            blocks.append(part.text())
-        note = NOTHING_RELEVANT if part.name == "retrieved" and state.nothing_relevant else ""
-        if part.pieces or part.left_out or note:
-            pieces = sorted(part.pieces, key=lambda piece: piece.place)
-            items = tuple(piece.item for piece in pieces)
-            sections.append(Section(part.name, part.tokens(tokenizer), items, tuple(part.left_out), note))
+    blocks += [part.text() for part in parts if part.pieces]
+    sections += part_sections(parts, state.nothing_relevant, tokenizer)
     history = [piece for part in parts if part.name == "history" for piece in part.pieces]
     lines = closing_lines(state, frame, history, recent)
     blocks += lines
