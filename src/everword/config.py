@@ -276,7 +276,7 @@ def check_old_store(folder: Path) -> None:
     """Refuse to begin an empty memory beside one that lies where the default store was before."""
     if (folder / OLD_STORE).exists() and not (folder / STORE).exists():
         raise ConfigError(
-            f"{folder / OLD_STORE} is a memory under the name of before; the default is now {STORE}: rename the file, "
+            f"{folder / OLD_STORE} is a store under the old name; the default is now {STORE}: rename the file, "
             f"with those that begin like it, or name it: {PREFIX}STORE={OLD_STORE}"
         )
 
