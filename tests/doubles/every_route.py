@@ -60,6 +60,7 @@ OF_A_SPACE: dict[str, Any] = {
     "POST /v1/users/{id}/forget": {"what": "vault"},
     "POST /v1/users/{id}/undo": {"id": "x"},
     "POST /v1/users/{id}/names": {"name": "Al"},
+    "DELETE /v1/users/{id}/names/{name}": None,
     "GET /v1/people": None,
     "GET /v1/who-is?name=alex": None,
     "GET /v1/users/{id}/export": None,

@@ -236,6 +236,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "digests": memory.digests,
         "set_time_zone": lambda: memory.set_time_zone("UTC"),
         "add_name": lambda: memory.add_name("Al", user="alex"),
+        "remove_name": lambda: memory.remove_name("Al", user="alex"),
         "people": memory.people,
         "who_is": lambda: memory.who_is("Al"),
     }

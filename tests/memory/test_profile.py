@@ -420,6 +420,19 @@ def test_others_can_take_out_only_what_they_may_see(store_url: str) -> None:
         assert memory.forget("I like tea", user="bob").found
 
 
+def test_a_name_can_be_taken_away_again_and_no_other_goes_with_it(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        for name, user in (("Lexie", "alex"), ("Sandy", "alex"), ("Lexie", "lexington")):
+            memory.add_name(name, user=user, kind="nickname")
+        for _ in range(2):  # what is gone may be taken away again
+            memory.remove_name("Lexie", user="alex")
+        memory.remove_name("Sandy", user="alex", space="elsewhere")
+        assert {member.id: [name.text for name in member.names] for member in memory.people()} == {
+            "alex": ["Sandy"],
+            "lexington": ["Lexie"],
+        }
+
+
 # -- the whole memory
 
 

@@ -124,6 +124,8 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     yield gone.found, [one.text for one in memory.undo(gone.id or "", user="alex").statements]
     memory.add_name("Al", user="alex", kind="nickname")
     yield memory.who_is("Al"), memory.who_is("nobody at all")
+    memory.remove_name("Al", user="alex")
+    yield memory.who_is("Al")
     yield sorted(member.id for member in memory.people())
     profile = memory.profile(user="alex", wait=0)
     yield profile.name, [one.text for one in profile.statements]

@@ -199,6 +199,20 @@ class Knowledge(MemoryPart):
         name = self.runtime.parts.secrets.guard_text("name", rules.check_id("name", name))
         await self.runtime.write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
 
+    @operation("DELETE /v1/users/{user as id}/names/{name}", right="write", tells="nothing")
+    async def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
+        """Take a name from a person, if they have it. A display name comes back with the next message that has it."""
+        space_id = self.runtime.resolve_space(space)
+        row = {"space": space_id, "user_id": rules.check_id("user", user), "name": rules.check_id("name", name)}
+        is_own_key = self.access.user is not None
+        kinds = [kind for kind in profiles.KINDS if not (is_own_key and kind in profiles.SHOWN_BY_PLATFORM)]
+
+        def remove(tx: Tx) -> None:
+            for kind in kinds:
+                tx.remove(profiles.PEOPLE, row | {"kind": kind})
+
+        await self.runtime.write(remove)
+
     @operation("GET /v1/people", right="read", about_all=True, page="id")
     async def people(self, *, space: str | None = None) -> list[Member]:
         """Everybody who has spoken in a space, or was given a name there."""

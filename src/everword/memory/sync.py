@@ -224,6 +224,10 @@ class BlockingMemory(OwnLoop):
         """What else a person goes by: "display", "nickname", "alias" or "mention"."""
         self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
 
+    def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
+        """Take a name from a person, if they have it. A display name comes back with the next message that has it."""
+        self._private.wait(self._inner.remove_name(name, user=user, space=space))
+
     def people(self, *, space: str | None = None) -> list[Member]:
         """Everybody who has spoken in a space, or was given a name there."""
         return self._private.wait(self._inner.people(space=space))
