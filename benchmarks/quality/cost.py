@@ -17,13 +17,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from everword.bench import follow
 from everword.config import Settings
 from everword.facts.english.finder import states_something
 from everword.facts.prompts import FactInLine, reading
 from everword.memory.memory import MemoryEngine
 from everword.model import Draft, FoundFact
 from everword.testing.doubles import FrozenClock
+from everword.token_bench import follow
 from everword.wiring import build, open_tokenizer
 from quality.datasets import Haystack, Turn
 from quality.work_tokens import OfflineModel

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from everword.bench import Transcript, read_transcript
 from everword.errors import ImportFailed, InvalidInput
+from everword.token_bench import Transcript, read_transcript
 from quality import datasets
 
 

@@ -19,7 +19,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from everword.bench import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
 from everword.config import Settings
 from everword.facts.prompts import numbered_lines
 from everword.follow.ask import ASKED
@@ -28,6 +27,7 @@ from everword.model import Budget
 from everword.ports import Completion, Request
 from everword.summaries.rules.extract import render_lines
 from everword.testing.doubles import FrozenClock
+from everword.token_bench import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
 from everword.wiring import build, open_tokenizer
 from quality import datasets
 

@@ -14,6 +14,7 @@ import pytest
 
 from everword import AsyncMemory, StoreError
 from everword.bots.bot import MOST_REPLIES, Bot, OrderedQueues, describe_outage
+from everword.bots.chat_settings import ChatSettings, chat_settings, parse_threshold
 from everword.bots.commands import choose_hits, describe_digest, is_due, parse_schedule, with_mention
 from everword.bots.delivery import Delivery, split_text
 from everword.bots.memories import MemoryParts, check_equal, file_stem, is_allowed, window_settings
@@ -29,7 +30,6 @@ from everword.bots.platforms import (
 )
 from everword.bots.replay import PrintedPlatform, printed_identity
 from everword.bots.service import BotOptions, keep_schedule, open_bot
-from everword.bots.settings import ChatSettings, chat_settings, parse_threshold
 from everword.errors import Forbidden, PlatformBusy
 from everword.model import Hit, Message, Verification
 from everword.ports import Completion, Request

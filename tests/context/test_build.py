@@ -19,7 +19,7 @@ from sample_sizes import sample
 
 from everword import Budget, Context, InvalidInput, Message, Role
 from everword.context.build import OVER, PER_MESSAGE, PER_REPLY, assemble
-from everword.context.prompt import instructions
+from everword.context.markers import instructions
 from everword.context.render import Note, Renderer
 from everword.context.state import ContextState
 from everword.model import Episode, Hit, Section, Tiers

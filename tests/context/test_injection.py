@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from everword import Budget, Context, Draft, InvalidInput, Memory
-from everword.context.prompt import parse, strip
+from everword.context.markers import parse, strip
 from everword.memory.sync import BlockingConversation
 from everword.testing.doubles import ScriptedLLM
 

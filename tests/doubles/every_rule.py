@@ -22,14 +22,13 @@ import numpy as np
 from pure_modules import pure_modules
 
 from everword.changes import retention_rules as retention
-from everword.context import prompt
-from everword.context import prompt as markers
+from everword.context import markers
 from everword.documents import anthropic_memory_tool as memory_files
 from everword.errors import ModelNonsense
 from everword.facts import prompts
 from everword.facts.rules import grounding
 from everword.facts.rules.grounding import Grounds
-from everword.follow import task_answers as answers
+from everword.follow import answer_parsing as answers
 from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from everword.model.passages import PassageCandidate
 from everword.models.tokens import EstimateTokenizer
@@ -338,7 +337,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         Grounds.of(given.text).filter_pairs(given.text),
         Grounds.of(given.text).find_inventions(given.text),
     ),
-    "context.prompt.ReplyFilter": lambda given: feed_in_pieces(prompt.ReplyFilter(), given.text, 7),
+    "context.markers.ReplyFilter": lambda given: feed_in_pieces(markers.ReplyFilter(), given.text, 7),
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
     "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], COUNT, 100),
     "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
@@ -365,7 +364,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.standalone.introduction_before": lambda given: text_standalone.introduction_before(two_sentences(given), 1),
     "text.standalone.question_before": lambda given: text_standalone.question_before(two_sentences(given), 1),
     "text.standalone.sentence_before": lambda given: text_standalone.sentence_before(two_sentences(given), 1),
-    "context.prompt.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "context.markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
     "documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
     "documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
@@ -409,7 +408,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         book_of(given), said_of(given), RULE, FadedTopics
     ),
     "topics.rules.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
-    "follow.task_answers.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
+    "follow.answer_parsing.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
 }
 
 
@@ -431,8 +430,8 @@ OTHERS = frozenset(
         "follow.task.read_instructions",
         "summaries.rules.days.is_current",
         "recall.rules.selection.join_sentences",
-        "context.prompt.growing_pattern",
-        "context.prompt.name_pattern",
+        "context.markers.growing_pattern",
+        "context.markers.name_pattern",
         "summaries.rules.window.continues",
         "summaries.rules.window.cuts",
         "summaries.rules.window.depths",

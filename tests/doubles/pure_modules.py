@@ -12,10 +12,10 @@ SOURCE = Path(everword.__file__).parent
 ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules")
 MODULES = (
     "changes/retention_rules.py",
-    "context/prompt.py",
+    "context/markers.py",
     "facts/prompts.py",
     "follow/task.py",
-    "follow/task_answers.py",
+    "follow/answer_parsing.py",
     "follow/view.py",
     "log/access.py",
     "log/rules.py",

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
+from everword.facts.rules.person_shift import statements_about
 from everword.facts.rules.statements import (
     AuthoredMessage,
     ProfileMerge,
@@ -17,7 +18,6 @@ from everword.facts.rules.statements import (
     restore_statement,
     rows_after_merge,
 )
-from everword.facts.rules.third_person import statements_about
 from everword.model import Statement
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from everword.facts.english.finder import find_facts, read_facts
-from everword.facts.rules.third_person import retell_pronouns
+from everword.facts.rules.person_shift import retell_pronouns
 
 TODAY = date(2024, 9, 11)  # a Wednesday
 

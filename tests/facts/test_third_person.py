@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.facts.rules.third_person import MAX_STATEMENT, MAX_STATEMENTS, first_person, statements_about
+from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, first_person, statements_about
 
 
 @pytest.mark.parametrize(

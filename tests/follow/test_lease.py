@@ -20,8 +20,8 @@ from sample_sizes import sample
 from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreError
-from everword.follow.calls import StoreCalls
 from everword.follow.claiming import Lease
+from everword.follow.store_calls import StoreCalls
 from everword.log.tables import cursor_of, set_cursors
 from everword.ports import ConversationKey, Store, Tx
 from everword.testing import FrozenClock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from everword.follow.calls import LONGEST_YIELD, Callers
+from everword.follow.store_calls import LONGEST_YIELD, Callers
 
 
 def test_a_view_waits_until_every_caller_is_served() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from everword import AsyncMemory
 from everword.errors import StoreClosed
-from everword.follow.calls import CallThreads, ThreadsClosed
+from everword.follow.store_calls import CallThreads, ThreadsClosed
 
 
 def test_a_call_is_made_in_another_thread_and_its_result_or_error_comes_back() -> None:

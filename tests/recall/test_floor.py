@@ -12,8 +12,8 @@ from everword import Draft, Memory
 from everword.errors import InvalidInput
 from everword.model import Filter, Hit, Message, Section
 from everword.ports import Tx
-from everword.recall import passages as recall
-from everword.recall.passages import StoreSource
+from everword.recall import retrieval as recall
+from everword.recall.retrieval import StoreSource
 from everword.recall.rules.selection import FLOOR
 from everword.testing import FrozenClock
 

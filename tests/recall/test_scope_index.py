@@ -22,9 +22,9 @@ from everword.log.tables import new_id
 from everword.model import Entry, Erasure, Filter, Hit, Message
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import Store, Tx
-from everword.recall import passages as recall
+from everword.recall import retrieval as recall
 from everword.recall import scope_index
-from everword.recall.passages import StoreSource, open_source
+from everword.recall.retrieval import StoreSource, open_source
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import ScopeIndexes, places_of_highest
 from everword.recall.view import traits_of

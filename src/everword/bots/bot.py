@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import Any
 
 from everword.bots import platforms, texts
+from everword.bots.chat_settings import Dialogue, parse_threshold
 from everword.bots.commands import THRESHOLD_STEP, CommandRunner, Commands, explain
 from everword.bots.memories import OpenChat, Tools, holds_messages
 from everword.bots.platforms import BotMessage, ButtonPress, Change, CommandCall, Event, Place, ReceivedMessage
-from everword.bots.settings import Dialogue, parse_threshold
 from everword.errors import EverwordError, ModelError, NotFound, ServerError, StoreError
 from everword.facts.rules.commands import is_addressed
 from everword.log.rules import clamp_time

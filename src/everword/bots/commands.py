@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.bots import platforms, texts
+from everword.bots.chat_settings import STORAGES, ChatSettings, Dialogue, StorageKind, parse_threshold
 from everword.bots.memories import OpenChat, Tools, holds_messages
 from everword.bots.platforms import BotMessage, Button, ButtonPress, CommandCall, Person, Place
-from everword.bots.settings import STORAGES, ChatSettings, Dialogue, StorageKind, parse_threshold
 from everword.bots.texts import count_messages
 from everword.errors import EverwordError, InvalidInput, PlatformRefused, ServerError, StoreError
 from everword.facts.rules.commands import parse_command

@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from everword.bots.chat_settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from everword.bots.delivery import Delivery
 from everword.bots.platforms import Identity, Person, Place
-from everword.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from everword.bots.texts import count_messages
 from everword.config import Settings, hold_in_chats
 from everword.errors import EverwordError, MessagesLost, ServerError, StoreError, StoreUnwritable

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Protocol
 
 from everword.bots.bot import Bot
+from everword.bots.chat_settings import SPACE, SettingsTable
 from everword.bots.delivery import Delivery
 from everword.bots.memories import MemoryParts, MemoryPool, PlainReplies, Tools
 from everword.bots.platforms import Platform
-from everword.bots.settings import SPACE, SettingsTable
 from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreUnwritable

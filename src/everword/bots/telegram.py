@@ -32,9 +32,9 @@ from everword.bots.platforms import BotFile, BotMessage, Button, Event, Identity
 from everword.bots.texts import COMMANDS
 from everword.config import Secret
 from everword.errors import ConfigError, PlatformBusy, PlatformRefused, ServerError
-from everword.framing import StrictProtocol
 from everword.masking import masked_logger
 from everword.parsing import UnreadableJson, read_json
+from everword.strict_http import StrictProtocol
 
 logger = masked_logger("everword.bots")
 

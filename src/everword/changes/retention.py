@@ -28,7 +28,7 @@ from everword.changes.retention_rules import EXPIRED_KINDS, KINDS, OVER, Retenti
 from everword.errors import DamagedMessage, EverwordError
 from everword.facts.tables import CHANNEL, PEOPLE
 from everword.facts.view import LOCK
-from everword.follow.calls import StoreCalls
+from everword.follow.store_calls import StoreCalls
 from everword.log.access import LOCAL
 from everword.log.audit import Order, note_removal
 from everword.log.rules import has_expired

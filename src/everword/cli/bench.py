@@ -19,7 +19,7 @@ from everword.cli.output import console, pick, plural, progress_bar, show_table,
 from everword.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from everword.bench import ExchangeCost, TokenReport
+    from everword.token_bench import ExchangeCost, TokenReport
 
 WIDTH = 64  # characters of a plot on a terminal
 HEIGHT = 16  # lines of it
@@ -75,7 +75,7 @@ def tokens(
     everword bench tokens --out tokens.svg
     everword bench tokens --data conversations.json --turns 400 --budget compact
     """
-    from everword.bench import Plan, python_transcript, read_transcript, replay
+    from everword.token_bench import Plan, python_transcript, read_transcript, replay
 
     if data is None and conversation is not None:
         raise InvalidInput("conversation", "is of a file: name it with --data")

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from everword.cli.output import build_snippet, console, format_time, plural, print_indented, show_table, table
 from everword.config import Settings
-from everword.context.prompt import InlineTiers, render_inline
+from everword.context.markers import InlineTiers, render_inline
 from everword.errors import EverwordError
 from everword.formats import dump, open_records
 from everword.memory.memory import MemoryEngine

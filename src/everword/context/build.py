@@ -2,11 +2,11 @@
 
 Sections come in a fixed order, and those that change rarely come first: the system prompt, what is known of the person,
 summaries, what the model searched for, what was retrieved, the topic of the message, the history of the window, whole
-or at its tiers, the last exchanges word for word, the message itself. Each has a budget; what is left over goes to
-history. A conversation that costs no more whole than shortened is sent whole. If there is not room for all, retrieved
-memory is dropped first, then the topic, then recent messages except the last exchange, then older summaries. Everything
-except the last exchanges is in one fenced text, so that nothing in it can look like something else. Every decision is
-on the receipt. The same state gives the same bytes.
+or at its tiers, the last exchanges word for word, the message itself. Each has its share of the budget
+(`model.Budget`); what is left over goes to history. A conversation that costs no more whole than shortened is sent
+whole. If there is not room for all, retrieved memory is dropped first, then the topic, then recent messages except the
+last exchange, then older summaries. Everything except the last exchanges is in one fenced text, so that nothing in it
+can look like something else. Every decision is on the receipt. The same state gives the same bytes.
 
 Of the history, what is relevant to the message is word for word, best first, with what completes it: the question
 before an answer, the short answer after a question. A correction and what it corrects are shown alike: if one is word

@@ -15,9 +15,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from everword.context import prompt as reply_task
+from everword.context import markers as reply_task
 from everword.context import receipts
-from everword.context.prompt import ReplyEnd, ReplyFilter, TierRequest
+from everword.context.markers import ReplyEnd, ReplyFilter, TierRequest
 from everword.errors import EverwordError, ModelNonsense
 from everword.log import tables as log
 from everword.log.rules import MAX_CONTENT, SURROGATE

@@ -40,6 +40,7 @@ from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_a
 from everword.facts.rules.deciding import refusal, tidy_fact
 from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time
 from everword.facts.rules.keys_and_values import category_of
+from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from everword.facts.rules.statements import (
     AuthoredMessage,
     ProfileMerge,
@@ -53,8 +54,7 @@ from everword.facts.rules.statements import (
     says_same,
     target_statement,
 )
-from everword.facts.rules.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
-from everword.follow import task_answers as answers
+from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
 from everword.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
 from everword.ports import Request

@@ -45,9 +45,9 @@ from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
 from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
 from everword.facts.rules.keys_and_values import SlotFacts, has_same_value, holds_several_values, is_known
+from everword.facts.rules.person_shift import first_person
 from everword.facts.rules.profile import value_with_dates
 from everword.facts.rules.statements import matching_facts, parse_statement, target_statement
-from everword.facts.rules.third_person import first_person
 from everword.facts.tables import (
     DENIAL,
     FORGET,
@@ -65,8 +65,8 @@ from everword.facts.tables import (
     viewer_alone,
 )
 from everword.follow.ask import TaskRunner
-from everword.follow.calls import StoreCalls
 from everword.follow.faults import set_aside_rows
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
 from everword.log.tables import cursor_of, set_cursor, warn_of_damage

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from everword.errors import EverwordError, ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
-from everword.follow.calls import StoreCalls, wait_for_event
+from everword.follow.store_calls import StoreCalls, wait_for_event
 from everword.masking import mask_credentials, masked_logger
 from everword.model import Activity
 from everword.ports import LLM, Call, Clock, Completion, Models, Request, Telemetry, Tx

@@ -29,8 +29,8 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from everword.errors import DamagedMessage, EverwordError
-from everword.follow.calls import StoreCalls
 from everword.follow.faults import backoff, messages_around_damage
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Patience, Run, View, fair_order
 from everword.log.tables import DIGESTING, cursors_of
 from everword.masking import mask_credentials, masked_logger

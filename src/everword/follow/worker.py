@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from everword.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
-from everword.follow.calls import StoreCalls
 from everword.follow.claiming import Lease
 from everword.follow.faults import (
     Fault,
@@ -29,6 +28,7 @@ from everword.follow.faults import (
     remove_set_aside,
     set_aside_rows,
 )
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Hooks, Run, SaveResult, View
 from everword.log.tables import cursor_of, cursors_of, set_cursor, set_cursors
 from everword.masking import masked_logger

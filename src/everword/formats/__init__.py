@@ -6,7 +6,7 @@ message or one conversation in memory at a time. What it cannot read it hands ov
 """
 
 from everword.formats.jsonl import dump
-from everword.formats.read import FORMATS, Reader, detect, open_records
+from everword.formats.registry import FORMATS, Reader, detect, open_records
 from everword.model import BadRecord, Record
 
 __all__ = ["FORMATS", "BadRecord", "Reader", "Record", "detect", "dump", "open_records"]

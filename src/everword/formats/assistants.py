@@ -1,4 +1,4 @@
-"""Exports of assistants, a `conversations.json` each: ChatGPT's and Claude's.
+"""Exports of assistants, a `conversations.json` each: ChatGPT's and Claude's. `registry` lists every format.
 
 ChatGPT's is a list of conversations, each a tree of messages.
 

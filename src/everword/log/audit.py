@@ -1,4 +1,4 @@
-"""The audit: a line for each removal, with who made it, when, of what kind, and how many; never what was removed.
+"""The audit: a line for each removal and each move, with who made it, when, of what kind, and how many; not for reads.
 
 Lines name no person, conversation or message. The id of a key is not one of a person; the lines of a key that an
 erasure takes along no longer name it either.

@@ -21,8 +21,8 @@ from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role, Top
 from everword.model.log import NOTES
 from everword.model.views import IMPORTANCE
 from everword.ports import Tx, Vectors
-from everword.recall import passages as recall
-from everword.recall.passages import open_source
+from everword.recall import retrieval as recall
+from everword.recall.retrieval import open_source
 from everword.recall.rules.query import text_to_compare
 from everword.summaries.episodes import lock_conversation
 from everword.text.terms import analyse, passages

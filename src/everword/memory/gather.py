@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
-from everword.context.prompt import instructions, whole_instructions
+from everword.context.markers import instructions, whole_instructions
 from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
 from everword.facts.tables import active_facts_by_person, names_in_context, viewer_alone
@@ -26,9 +26,9 @@ from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
 from everword.model import Budget, Context, Conversation, Episode, Filter, Hit, Message, Tiers
 from everword.ports import Tx, Vectors
-from everword.recall import passages as recall
+from everword.recall import retrieval as recall
 from everword.recall import standalone
-from everword.recall.passages import PassageSource, open_source
+from everword.recall.retrieval import PassageSource, open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
 from everword.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share

@@ -1,10 +1,10 @@
 """Relays a turn of a program that talks to a chat model itself, and adds the memory.
 
 The client sends its messages and gets a model's answer, both in OpenAI's shapes. What it sends is reconciled with the
-log (`branches`) before the model is asked. The model gets the memory as one system message, which includes the client's
-own instructions, and then the client's last messages as they are; older ones are in the memory by now. What the model
-asks for in markers is served here. The reply is in the log before the client is told that it has ended, so the next
-request finds it. A reply that is cut off is kept as far as it was passed on.
+log (`openai_branches`) before the model is asked. The model gets the memory as one system message, which includes the
+client's own instructions, and then the client's last messages as they are; older ones are in the memory by now. What
+the model asks for in markers is served here. The reply is in the log before the client is told that it has ended, so
+the next request finds it. A reply that is cut off is kept as far as it was passed on.
 
 The budget limits what the memory chooses. The current exchange, from the user's last message on, is always sent whole:
 if it is too long by itself, nothing is added to it, and it is refused only if the client has named a limit.

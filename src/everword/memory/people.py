@@ -25,8 +25,8 @@ from everword.facts.profile_changes import (
     retire_knowledge,
 )
 from everword.facts.prompts import ForgetInputs, forget, remember
+from everword.facts.rules.person_shift import statements_about
 from everword.facts.rules.statements import AuthoredMessage, matching_facts, parse_statement, target_statement
-from everword.facts.rules.third_person import statements_about
 from everword.facts.tables import own_name, viewer_alone
 from everword.facts.view import FactsView
 from everword.log import rules

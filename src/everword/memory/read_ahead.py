@@ -12,10 +12,10 @@ from datetime import datetime
 from functools import partial
 
 from everword.errors import EverwordError
-from everword.follow.calls import StoreCalls
+from everword.follow.store_calls import StoreCalls
 from everword.model import Filter
 from everword.ports import Clock, Tx
-from everword.recall.passages import IndexSource, MessageReader, standing_instructions
+from everword.recall.retrieval import IndexSource, MessageReader, standing_instructions
 from everword.recall.scope_index import ScopeIndexes
 
 

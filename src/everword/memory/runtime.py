@@ -23,7 +23,7 @@ from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.errors import EverwordError, InvalidInput, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter
-from everword.follow.calls import Callers, CallThreads, StoreCalls, ThreadsClosed
+from everword.follow.store_calls import Callers, CallThreads, StoreCalls, ThreadsClosed
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access, Viewer

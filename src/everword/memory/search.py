@@ -13,8 +13,8 @@ from everword.log import rules
 from everword.memory.runtime import Runtime
 from everword.model import HIT_KINDS, Filter, Hit, HitKind, Role
 from everword.ports import Tx, Vectors
-from everword.recall import passages as recall
-from everword.recall.passages import open_source
+from everword.recall import retrieval as recall
+from everword.recall.retrieval import open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.selection import check_floor, match_words
 from everword.recall.scope_index import QUICK_CHANGES, TooMuchToRead

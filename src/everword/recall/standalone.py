@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from everword.errors import ModelNonsense
-from everword.follow import task_answers as answers
+from everword.follow import answer_parsing as answers
 from everword.follow.task import TaskMessage, build_request, object_schema, read_instructions, repair_request
 from everword.ports import Request
 from everword.text.detect import detect

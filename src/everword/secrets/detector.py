@@ -4,7 +4,8 @@ A mark covers the secret alone and not the words around it: "my password is hunt
 [secret: password]", so that what was said stays readable. Marks of one text do not overlap and are in its order; of two
 that overlap the one of the earlier step counts. A placeholder is no secret: a masked text has no more of them. Most
 texts are done after a cheap look for what every secret has: figures, a long run without a space, or a word that
-announces it. The time grows with the text and no faster.
+announces it. The time grows with the text and no faster. The forms and words are files in the folder `data`:
+`secrets.re` and `words.txt`.
 """
 
 from __future__ import annotations

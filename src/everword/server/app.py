@@ -24,8 +24,8 @@ from everword.server.door.access import Door
 from everword.server.door.keys import Keys
 from everword.server.middleware import DegradedHeader, OriginMiddleware, RequestGuard, RequestObserver
 from everword.server.problems import Problem, handle_error
-from everword.server.routes import conversations, derived, documents, operations
-from everword.server.routes.operations import openapi_document
+from everword.server.routes import conversations, derived, documents, health
+from everword.server.routes.health import openapi_document
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -92,7 +92,7 @@ ROUTERS = (
     conversations.router,
     derived.router,
     conversations.router_of_others,
-    operations.router,
+    health.router,
     documents.router,
     openai_endpoint.router,
     *web.ROUTERS,

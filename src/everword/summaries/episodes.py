@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from everword.follow.ask import TaskResult, TaskRunner
-from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages, reason_of
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.masking import masked_logger
 from everword.model import Conversation, Episode, ExtractLine, Filter, Message

@@ -32,7 +32,7 @@ from typing import Any
 
 from everword.errors import ModelNonsense
 from everword.facts.rules.grounding import Grounds
-from everword.follow import task_answers as answers
+from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
 from everword.model import ExtractLine, Message, Tiers
 from everword.ports import Request

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from everword.follow.ask import TaskRunner
-from everword.follow.calls import StoreCalls
+from everword.follow.store_calls import StoreCalls
 from everword.follow.task import TaskMessage
 from everword.follow.view import Run, SaveResult
 from everword.model import Message, Tiers

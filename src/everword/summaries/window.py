@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from everword.follow.ask import TaskRunner
-from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
 from everword.model import Budget, Chunk, Filter, Message, Tiers
 from everword.ports import Clock, Lag, Tokenizer, Tx

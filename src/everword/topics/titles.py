@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from everword.follow.ask import TaskResult, TaskRunner
-from everword.follow.calls import StoreCalls
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.model import ExtractLine
 from everword.model.views import TopicMessage

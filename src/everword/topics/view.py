@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from everword.cache import Cache
-from everword.follow.calls import StoreCalls
 from everword.follow.faults import readable_messages, set_aside_rows
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.tables import cursor_of, set_cursor
 from everword.model import Filter, Message

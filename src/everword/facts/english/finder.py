@@ -22,7 +22,7 @@ from everword.facts.english.statements import read_statements
 from everword.facts.english.values import name
 from everword.facts.rules.deciding import acceptable_facts
 from everword.facts.rules.keys_and_values import fold
-from everword.facts.rules.third_person import retell_pronouns
+from everword.facts.rules.person_shift import retell_pronouns
 from everword.model import FoundFact, Holds
 from everword.text.english import LANGUAGE, RELATIONS
 from everword.text.sentences import Sentence, limit_text, sentences

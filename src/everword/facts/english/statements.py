@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime, timedelta
 from everword.facts.english import DATA, WORDS
 from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, possible_statements
 from everword.facts.english.values import place
-from everword.facts.rules.third_person import Predicate, Tense, retell_predicate, retell_pronouns
+from everword.facts.rules.person_shift import Predicate, Tense, retell_predicate, retell_pronouns
 from everword.model import FactCategory, FoundFact
 from everword.text.dates import MONTHS, TimeSpan, parse_date, parse_times, spans
 from everword.text.detect import function_words

@@ -25,7 +25,7 @@ from everword.errors import InvalidInput
 from everword.facts.english.finder import find_facts
 from everword.facts.rules.deciding import MAX_SOURCES
 from everword.facts.rules.keys_and_values import fold, has_same_value, holds_several_values, normalise_key, sense
-from everword.facts.rules.third_person import first_person, possessive, statements_about
+from everword.facts.rules.person_shift import first_person, possessive, statements_about
 from everword.model import Fact, FoundFact, Statement
 from everword.text.terms import analyse
 from everword.word_lists import Patterns, WordLists, read_table

@@ -46,8 +46,8 @@ from everword.model import Budget, Draft, FactCategory
 from everword.parsing import UnreadableJson, read_json
 from everword.server.door.access import space_of_request
 from everword.server.door.keys import MAX_BODY
-from everword.server.mcp.pipes import CheckedLines, ReadableMessages
 from everword.server.mcp.results import RESULTS, ConversationList, NewMessage, data_block, fence_messages
+from everword.server.mcp.unreadable_lines import CheckedLines, ReadableMessages
 from everword.server.problems import Problem, describe_error, logger, problem_of, validation_problem
 from everword.text import fences
 

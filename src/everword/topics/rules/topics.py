@@ -1,4 +1,4 @@
-"""Topics: which one a message belongs to, how fast each fades, and how they merge. Pure: states in, states out.
+"""Topics: which one a message belongs to, and how they merge; `topic_set` says how they fade. Pure: no clock, no store.
 
 A conversation's topics are a fold over its messages in order, and over the users' votes, tags and merges between them:
 the same log gives the same topics, however it was processed. The time of an event is the time of its message, never
