@@ -376,6 +376,7 @@ class HoldingStore:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._is_closing = False
+        self._recalling = threading.RLock()  # for the store in memory: it is not closed while somebody reads it
         self._stand_in: tuple[Mapping[ConversationKey, KnownConversation], Store] | None = None
 
     @property
@@ -602,6 +603,8 @@ class HoldingStore:
         except StoreError as error:
             reason = str(error)
         finally:
+            with self._recalling:
+                self._close_stand_in()
             self.inner.close()
         count = self._queue.count + self._refused_count
         if count:
@@ -661,18 +664,24 @@ class HoldingStore:
             except OUTAGES:
                 pass
         recent = {place: self._find_recent(place) for place in places}
-        return self._store_of({place: known for place, known in recent.items() if known is not None}).read(fn)
+        return self._recall({place: known for place, known in recent.items() if known is not None}, fn)
 
     def _find_recent(self, place: ConversationKey) -> KnownConversation | None:
         """What is known of a conversation that was used shortly before the outage began."""
         return self._recent.find(place, self._outage.since or self._clock.now())
 
-    def _store_of(self, known: Mapping[ConversationKey, KnownConversation]) -> Store:
-        """A store with these messages. It is kept until others are asked for."""
-        with self._lock:
+    def _recall(self, known: Mapping[ConversationKey, KnownConversation], fn: Work[T]) -> T:
+        """Run a function on a store with these messages alone. It is kept until others are asked for."""
+        with self._recalling:
             if self._stand_in is None or self._stand_in[0] != known:
+                self._close_stand_in()
                 self._stand_in = known, store_in_memory(known.values())
-            return self._stand_in[1]
+            return self._stand_in[1].read(fn)
+
+    def _close_stand_in(self) -> None:
+        if self._stand_in is not None:
+            self._stand_in[1].close()
+            self._stand_in = None
 
 
 def store_in_memory(conversations: Iterable[KnownConversation]) -> Store:
