@@ -178,9 +178,9 @@ class IndexTx(SqlTx):
                 vecs.append({"space": entry.space, "user_id": user, "doc": doc, "vec": vec.tobytes()})
             doc_counts[entry.space, user, entry.language] += 1
             word_counts[entry.space, user, entry.language] += len(entry.terms)
-        self.write(entries, ADD_ENTRIES, rows)
+        self.write_rows(entries, ADD_ENTRIES, rows)
         if vecs:
-            self.write(vectors, ADD_VECTORS, vecs)
+            self.write_rows(vectors, ADD_VECTORS, vecs)
         for key, doc_count in sorted(doc_counts.items()):
             self.add_to_tally(*key, doc_count, word_counts[key])
 

@@ -113,9 +113,9 @@ class SqlTx(RowReader, ABC):
         self.touched.add(table.name)
         return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
 
-    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run a statement for each of these rows, whose values are as the driver takes them."""
-        self.write(table, statement, rows)
+    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Run a statement that is built once for each of these rows. Returns how many rows it changed."""
+        return int(self.write(table, statement, rows).rowcount)
 
     # -- the log
 
@@ -159,15 +159,15 @@ class SqlTx(RowReader, ABC):
 
     def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
         if new_messages:
-            self.write_raw(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
+            self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
         place = {"at_space": conversation.space, "at_id": conversation.id}
         if self._has_only_grown(conversation):
             growth = {"changed_at": Instant.encode(conversation.changed_at), "turns": conversation.turns}
-            self.write_raw(conversations, queries.SAVE_GROWTH, [growth | {"head": conversation.head} | place])
+            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | {"head": conversation.head} | place])
             return
         row = conversation_row(conversation)
         del row["space"], row["id"]
-        self.write(conversations, queries.SAVE_CONVERSATION, [row | place])
+        self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
 
     def _has_only_grown(self, conversation: Conversation) -> bool:
         """Whether nothing but messages was added to a conversation since this transaction has locked it."""
@@ -280,7 +280,7 @@ class SqlTx(RowReader, ABC):
 
     def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
         statement = queries.delete_statement(table, queries.comparison_shape(where))
-        self.write(table, statement, [queries.comparison_values(where)])
+        self.write_rows(table, statement, [queries.comparison_values(where)])
 
     def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
         """A worker that has read these messages must not store what it made of them. And no worker can read them now:
@@ -351,7 +351,7 @@ class SqlTx(RowReader, ABC):
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
-        self.write(leases, queries.claim_statement(type(self)), rows)
+        self.write_rows(leases, queries.claim_statement(type(self)), rows)
         return frozenset(place for place, *lease in self._holders(view, places) if lease == [holder, until])
 
     def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
@@ -381,7 +381,7 @@ class SqlTx(RowReader, ABC):
             for space, conversation in sorted(places)
         ]
         if rows:
-            self.write(leases, queries.release_statement(error is not None), rows)
+            self.write_rows(leases, queries.release_statement(error is not None), rows)
 
     def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
         rows = self.fetch(queries.due_query(changed), {"of_view": view, "now": now, "most": limit})
@@ -512,15 +512,14 @@ class SqlTx(RowReader, ABC):
         if not rows:
             return
         source = schema.TABLES[table]
-        statement = upsert_statement(type(self), source, tuple(rows[0]), tuple(add))
-        self.write(source, statement, rows)
+        self.write_rows(source, upsert_statement(type(self), source, tuple(rows[0]), tuple(add)), rows)
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]
         if source in schema.LOG:
             raise StoreError(f"{table} is of the log, from which nothing is removed")
         statement = queries.delete_statement(source, queries.comparison_shape(where))
-        return int(self.write(source, statement, queries.comparison_values(where)).rowcount)
+        return self.write_rows(source, statement, [queries.comparison_values(where)])
 
     def lock(self, *name_parts: str) -> None:
         """Wait until nobody else holds this lock."""

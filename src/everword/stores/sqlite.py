@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -162,45 +162,56 @@ def match_each_query(words: int) -> str:
 
 
 class PlainStatement:
-    """A statement none of whose values have to be converted, for the driver itself: SQLAlchemy takes longer around a
+    """A statement for the driver itself, with the types of its values and columns: SQLAlchemy takes longer around a
     query of one row than the query, and some microseconds for each row that is written."""
 
     def __init__(self, compiled: Any, columns: Iterable[Any], dialect: Dialect) -> None:
         self.string: str = compiled.string
-        self._names: Sequence[str] = compiled.positiontup
         self._constants = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
-        self.columns: dict[str, Any] = {column.key: column.type for column in columns}
-        self._decoders = {
-            name: partial(kind.process_result_value, dialect=dialect)
-            for name, kind in self.columns.items()
-            if isinstance(kind, TypeDecorator)
-        }
-
-    @property
-    def has_plain_columns(self) -> bool:
-        """Whether the values of its columns are what the driver gives."""
-        return bool(self.columns) and not self._decoders
+        kinds = {name: bind.type.dialect_impl(dialect) for name, bind in compiled.binds.items()}
+        self._values = [(name, kinds[name].bind_processor(dialect)) for name in compiled.positiontup]
+        self._columns = [(column.key, result_decoder(column.type, dialect)) for column in columns]
+        self._converts_rows = any(decode is not None for _, decode in self._columns)
 
     def values(self, params: Mapping[str, Any]) -> list[Any]:
         values = {**self._constants, **params} if self._constants else params
-        return [values[name] for name in self._names]
+        return [values[name] if encode is None else encode(values[name]) for name, encode in self._values]
 
-    def decode_row(self, row: Sequence[Any]) -> dict[str, Any]:
-        """A row as the driver gives it, with the names of the columns and the values that they stand for."""
-        values = dict(zip(self.columns, row, strict=True))
-        for name, decode in self._decoders.items():
-            values[name] = decode(values[name])
-        return values
+    def decode_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Rows as the driver gives them, with the values that they stand for."""
+        if not self._converts_rows:
+            return rows
+        decoders = [decode for _, decode in self._columns]
+        return [
+            [value if decode is None else decode(value) for value, decode in zip(row, decoders, strict=True)]
+            for row in rows
+        ]
+
+    def named_rows(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
+        """As `decode_rows`, with the names of the columns."""
+        names = [name for name, _ in self._columns]
+        return [dict(zip(names, row, strict=True)) for row in self.decode_rows(rows)]
+
+
+def result_decoder(kind: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
+    if isinstance(kind, TypeDecorator):
+        return partial(kind.process_result_value, dialect=dialect)
+    decoder: Callable[[Any], Any] | None = kind.dialect_impl(dialect).result_processor(dialect, None)
+    return decoder
 
 
 @queries.built_once
-def plain_statement(statement: Any, dialect: Dialect) -> PlainStatement | None:
-    """None for a statement with values that have to be converted, or with lists of them."""
-    compiled = statement.compile(dialect=dialect)
-    kinds = [bind.type.dialect_impl(dialect) for bind in compiled.binds.values()]
-    if compiled.post_compile_params or any(kind.bind_processor(dialect) is not None for kind in kinds):
+def plain_statement(statement: Any, dialect: Dialect, names: tuple[str, ...] | None = None) -> PlainStatement | None:
+    """A statement that is built once; one that writes, for rows with these names. None for one with lists of values."""
+    compiled = statement.compile(dialect=dialect, column_keys=names)
+    if compiled.post_compile_params:
         return None
     return PlainStatement(compiled, statement.selected_columns if statement.is_select else (), dialect)
+
+
+def wrap_sqlite_error(sql: str, error: sqlite3.Error) -> BaseException:
+    strip_text(error)
+    return wrap_error(sql, error, sqlite3.Error)
 
 
 class SqliteTx(MoveTx):
@@ -217,30 +228,34 @@ class SqliteTx(MoveTx):
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         plain = plain_statement(query, self.connection.dialect)
-        if plain is None or not plain.has_plain_columns:
+        if plain is None:
             return super().fetch(query, params)
-        return self._execute(plain, params)
+        return plain.decode_rows(self._execute(plain, params))
 
     def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         plain = plain_statement(query, self.connection.dialect)
         if plain is None:
             return super().fetch_named(query, params)
-        return [*map(plain.decode_row, self._execute(plain, params))]
+        return plain.named_rows(self._execute(plain, params))
 
     def _execute(self, plain: PlainStatement, params: Mapping[str, Any]) -> list[Sequence[Any]]:
+        values = plain.values(params)
         try:
-            return list(self._driver.execute(plain.string, plain.values(params)).fetchall())
+            return list(self._driver.execute(plain.string, values).fetchall())
         except sqlite3.Error as error:
-            raise wrap_error(plain.string, error, sqlite3.Error) from error
+            raise wrap_sqlite_error(plain.string, error) from error
 
-    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        plain = plain_statement(statement, self.connection.dialect)
-        assert plain is not None  # its values are not converted
+    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> int:
+        plain = plain_statement(statement, self.connection.dialect, tuple(rows[0]))
+        if plain is None:
+            return super().write_rows(table, statement, rows)
+        self._note_changed_table(table)
         self.touched.add(table.name)
+        values = [*map(plain.values, rows)]
         try:
-            self._driver.executemany(plain.string, map(plain.values, rows))
+            return int(self._driver.executemany(plain.string, values).rowcount)
         except sqlite3.Error as error:
-            raise wrap_error(plain.string, error, sqlite3.Error) from error
+            raise wrap_sqlite_error(plain.string, error) from error
 
     @property
     def _driver(self) -> Any:
@@ -288,7 +303,7 @@ class SqliteTx(MoveTx):
                 # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
                 raise UnreadableRow(f"a row cannot be read: {reason}; run `everword rebuild index`") from None
             if isinstance(error, sqlite3.Error):
-                raise wrap_error(str(query), error, sqlite3.Error) from error
+                raise wrap_sqlite_error(str(query), error) from error
             raise
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
