@@ -280,8 +280,13 @@ def read_runs(tx: Tx, plans: Sequence[tuple[Lag, int, int]]) -> list[Run]:
 def read_group(tx: Tx, space: str, lags: Sequence[Lag], begin: int, end: int) -> list[Run]:
     if begin >= end:
         return [Run(lag, ()) for lag in lags]
+    conversations = [lag.conversation for lag in lags]
     try:
-        messages = tx.messages(Filter(space), after=("", begin), upto=end, among=[lag.conversation for lag in lags])
+        if len(conversations) == 1:  # without a list: such a statement is prepared once
+            where = Filter(space, conversation=conversations[0])
+            messages = tx.messages(where, after=(conversations[0], begin), upto=end)
+        else:
+            messages = tx.messages(Filter(space), after=("", begin), upto=end, among=conversations)
     except DamagedMessage:
         return [read_around_damage(tx, lag, begin, end) for lag in lags]
     by_conversation: dict[ConversationKey, list[Message]] = {}

@@ -232,8 +232,9 @@ async def settle(followers: Sequence[Follower], timeout: float, calls: StoreCall
     while True:
         message_count = 0
         whole = time.monotonic() - progress_at < ABANDONED
+        finished: set[Follower] = set()
         for group in settling_groups(by_name):
-            message_count += await catch_up_together(group, by_name, deadline, whole)
+            message_count += await catch_up_together(group, by_name, deadline, whole, finished)
         last_states = states
         states = await calls.read(lambda tx: [follower.state(tx) for follower in followers])
         if message_count or states != last_states:
@@ -277,12 +278,17 @@ def settling_groups(by_name: Mapping[str, Follower]) -> list[list[Follower]]:
 
 
 async def catch_up_together(
-    followers: Sequence[Follower], by_name: Mapping[str, Follower], deadline: float, whole: bool
+    followers: Sequence[Follower],
+    by_name: Mapping[str, Follower],
+    deadline: float,
+    whole: bool,
+    finished: set[Follower],
 ) -> int:
     """Let these views do all they can, each as far as the others: what one has read of a message the next finds in
-    memory. A view that reads conversations again takes only `whole` ones. Returns the number of messages handled."""
+    memory. A view that reads conversations again takes only `whole` ones; it is `finished` if it did so right after the
+    view before it had all of them. Returns the number of messages handled."""
     message_count = 0
-    counts = dict.fromkeys(followers, 0)
+    counts = {follower: 0 for follower in followers if follower not in finished}
     while counts:
         follower = min(counts, key=counts.__getitem__)
         reads_again = follower.view.name in RIGHT_AFTER.values()
@@ -292,7 +298,9 @@ async def catch_up_together(
         if not step_count or follower.drained or time.monotonic() > deadline:
             del counts[follower]
         if step_count and (reader := by_name.get(RIGHT_AFTER.get(follower.view.name, ""))):
-            message_count += await reader.step(whole=True)
+            message_count += await reader.step(expects_work=follower.drained, whole=True)
+            if follower.drained and reader.drained:
+                finished.add(reader)
     return message_count
 
 

@@ -287,16 +287,13 @@ def vectors_query(table: Table, comparison: Comparison) -> Any:
     )
 
 
-def _is_at_any_place(table: Table) -> tuple[Any, ...]:
-    is_listed_conversation = table.c.conversation.in_(bindparam("at_each", expanding=True))
-    return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), is_listed_conversation
+@built_once
+def holders_query(comparison: Comparison) -> Any:
+    """Leases with their holders and ends; in the order of their key, so that everybody locks in the same order."""
+    columns = (leases.c.conversation, leases.c.holder, leases.c.until)
+    return select(*columns).where(*equality_conditions(leases, comparison)).order_by(leases.c.conversation)
 
 
-HOLDERS = (
-    select(leases.c.conversation, leases.c.holder, leases.c.until)
-    .where(*_is_at_any_place(leases))
-    .order_by(leases.c.conversation)  # so that everybody locks in the same order
-)
 VERSIONS = select(meta.c.key, meta.c.value).where(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff")
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(

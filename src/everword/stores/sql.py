@@ -359,11 +359,11 @@ class SqlTx(RowReader, ABC):
 
     def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any, Any]]:
         """The leases on these places, with their holders and ends, locked until the transaction ends."""
-        query = self.with_row_locks(queries.HOLDERS)
         for space in sorted({space for space, _ in places}):
             for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
-                params = {"at_space": space, "at_view": view, "at_each": batch}
-                for conversation, holder, until in self.fetch(query, params):
+                where = {"space": space, "view": view, "conversation": tuple(batch)}
+                query = self.with_row_locks(queries.holders_query(queries.comparison_shape(where)))
+                for conversation, holder, until in self.fetch(query, queries.comparison_values(where)):
                     yield (space, conversation), holder, until
 
     def release(
