@@ -93,7 +93,7 @@ class Settings:
         180,
         "How long memory work by a model waits for more messages of a conversation, so that one call serves many; it "
         "does not wait when 40 have come (80 for summaries, 400 for titles), and waits for the first 60 messages of a "
-        "person in any case. 0: it never waits.",
+        "person in any case. Rules read facts at once meanwhile. 0: it never waits.",
         least=0,
     )
     rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)

@@ -137,7 +137,8 @@ def find_pollen(request: Request) -> str | Exception:
 @given(data=st.data())
 @pytest.mark.checklist("F15")
 def test_whatever_fails_all_else_is_there_once(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """F15: any messages of any conversations of any spaces are bad; every other is indexed and read, none twice."""
+    """F15: any messages of any conversations of any spaces are bad; every other is indexed and read, none twice. What
+    the model fails on is read by rules."""
     places = data.draw(st.lists(st.tuples(st.sampled_from("rgb"), st.sampled_from("cde")), min_size=1, max_size=30))
     bad = data.draw(st.sets(st.integers(0, len(places) - 1)))
     rested = data.draw(st.sets(st.integers(0, len(places) - 1), max_size=2))
@@ -156,7 +157,7 @@ def test_whatever_fails_all_else_is_there_once(data: st.DataObject, tmp_path_fac
             good = [number for number in mine if number not in bad]
             assert indexed(memory, space) == {f"zebra {number}: I am allergic to pollen{number}" for number in good}
             facts = [fact.value for fact in memory.facts(user="alex", space=space)]
-            assert sorted(facts) == sorted(f"pollen{number}" for number in good)
+            assert sorted(facts) == sorted(f"pollen{number}" for number in mine)
             for view in ("index", "facts"):
                 assert state_of(memory, view, space).set_aside == len(mine) - len(good)
 

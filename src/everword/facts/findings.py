@@ -390,10 +390,12 @@ def record_findings(
     audience: str | None,
     found_facts: Iterable[tuple[Message, FoundFact]],
     known_slots: PersonSlots,
+    read_again: Iterable[Message] = (),
 ) -> dict[str, tuple[list[Finding], Reweigh]]:
-    """Store findings. Returns for each changed slot the findings that are to be weighed, in order."""
+    """Store findings, in place of what was found in their messages before, and in those that were `read_again`. Returns
+    for each changed slot the findings that are to be weighed, in order."""
     new_findings: dict[str, list[Finding]] = {}
-    messages: dict[str, Message] = {}
+    messages = {message.id: message for message in read_again}
     for number, (message, fact) in enumerate(found_facts):
         tidy_fact = rules.place_in_time(rules.tidy_fact(fact), message)
         messages[message.id] = message

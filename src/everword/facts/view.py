@@ -2,12 +2,12 @@
 
 Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
 The memory model reads batches of lines, each batch in one call, with the lines before it and what is known of the
-people. Rules read what states nothing, what is very old, and everything if there is no model. What was
-found is weighed against the known facts in one transaction under the person's lock: also with concurrent writers, a key
-with a single value has one active fact, and all others are history. What somebody asked to be forgotten stays
-forgotten, even if the facts are rebuilt. What is shown
-to the model as known is what those who hear the conversation may see, so that nothing private comes back as something
-said before many.
+people. Rules read what states nothing, what is very old, and everything if there is no model. What waits
+for the model is read by rules meanwhile (`first_facts`); the model's reading takes the place of theirs, message by
+message. What was found is weighed against the known facts in one transaction under the person's lock: also with
+concurrent writers, a key with a single value has one active fact, and all others are history. What somebody asked to be
+forgotten stays forgotten, even if the facts are rebuilt. What is shown to the model as known is what those who hear the
+conversation may see, so that nothing private comes back as something said before many.
 """
 
 from __future__ import annotations
@@ -65,11 +65,12 @@ from everword.facts.tables import (
     viewer_alone,
 )
 from everword.follow.ask import TaskRunner
+from everword.follow.faults import TABLE as SET_ASIDE
 from everword.follow.faults import set_aside_rows
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
-from everword.log.tables import cursor_of, set_cursor, warn_of_damage
+from everword.log.tables import cursor_of, cursors_of, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.log import own_notes
 from everword.ports import Telemetry, Tx
@@ -115,12 +116,33 @@ def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
     owners = sorted({owner_of(message) for message in run.messages if message.role == "user"})
     viewers = {owner: viewer_of_lines(tx, first, owner) for owner in owners}
     known = {
-        owner: [fact for fact in facts_of(tx, first.space, owner, active=True) if viewer.sees(fact)]
-        for owner, viewer in viewers.items()
+        owner: [fact for fact in known_before(tx, run, owner) if viewer.sees(fact)] for owner, viewer in viewers.items()
     }
     viewer = viewers[owners[0]] if len(owners) == 1 else Viewer(channel=first.conversation)
     names = names_in_context(tx, first.space, people, viewer, run.messages)
     return ReadingScene(before, last_reply, names, known)
+
+
+def known_before(tx: Tx, run: Run, person: str) -> list[Fact]:
+    """The facts about a person that held before the messages of a run, as far as the model has read them: it would
+    leave out as known what only rules have read, and may fail again on what it failed on."""
+    facts = facts_of(tx, run.lag.space, person)
+    read_upto = cursors_of(tx, FACTS, sorted({(fact.space, fact.conversation) for fact in facts}))
+    failed_rows = tx.rows(SET_ASIDE, where={"space": run.lag.space, "view": FACTS})
+    failed_turns = {(row["conversation"], row["turn"]) for row in failed_rows}
+    times = {message.id: message.time for message in run.messages}
+
+    def is_read(fact: Fact) -> bool:
+        """Whether the model has read a message that says it."""
+        is_unread = fact.turn > read_upto[fact.space, fact.conversation]
+        is_unread = is_unread or (fact.conversation, fact.turn) in failed_turns
+        return not is_unread or (len(fact.sources) > 1 and fact.recorded_at < run.messages[0].time)
+
+    def is_ended_in_run(fact: Fact) -> bool:
+        return fact.sources[-1] in times and fact.retired_at == times[fact.sources[-1]]
+
+    held_facts = [fact for fact in facts if is_read(fact) and (fact.active or is_ended_in_run(fact))]
+    return [fact if fact.active else reactivate_fact(fact) for fact in held_facts]
 
 
 def viewer_of_lines(tx: Tx, message: Message, owner: str) -> Viewer:
@@ -215,6 +237,8 @@ BACKLOG = 2_000
 READ_BY_RULES = 512
 """Messages that rules read at once, at most: other writers of a file wait for a tenth of a second."""
 LOCK = "facts"
+READING = "reading"
+"""The lock of a conversation that two views read for facts: what the model has read is not read by rules after it."""
 LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
 """Refusals that no rewording mends."""
 
@@ -244,15 +268,18 @@ class FactsView:
     @property
     def at_once(self) -> int:
         """Messages of one conversation: two calls of a model, or what rules read in a moment."""
-        if self._asking.has_model:
-            return 2 * MAX_LINES
-        return READ_BY_RULES
+        return 2 * MAX_LINES if self.has_model else READ_BY_RULES
+
+    @property
+    def has_model(self) -> bool:
+        """Whether it asks a model."""
+        return self._asking.has_model
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
-        asks = self._asking.has_model
+        asks = self.has_model
         scenes = await self._calls.read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
         return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
 
@@ -290,7 +317,7 @@ class FactsView:
 
     def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: ReadingInputs) -> bool:
         is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
-        return self._asking.has_model and is_recent and is_worth_reading(inputs.lines)
+        return self.has_model and is_recent and is_worth_reading(inputs.lines)
 
     async def _read_batch(self, inputs: ReadingInputs, asks: bool) -> tuple[ReadingReply, str | None]:
         """What is found in a batch of lines, and if the model is unavailable, why."""
@@ -313,14 +340,16 @@ class FactsView:
         return ReadingReply((*reply.facts, *repaired.facts), tuple(refused))
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
-        space = result.run.lag.space
-        conversation = result.run.lag.conversation
+        space, conversation = result.run.place
         note_people(tx, result.run.messages)
+        if self.has_model:
+            tx.lock(READING, space, conversation)
         store_facts(
             tx,
             space,
             conversation,
             result.facts_by_message,
+            read_again=filter(may_state_facts, result.run.messages) if self.has_model else (),
             from_commands=facts_from_commands(tx, result.run.messages),
             decided=changes_in(tx, result.run.messages),
             known_slots=self._slots_in_transactions.slots_in(tx),
@@ -365,10 +394,12 @@ def store_facts(
     *,
     from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
     decided: Iterable[DecidedFacts] = (),
+    read_again: Iterable[Message] = (),
     known_slots: SlotsByPerson | None = None,
 ) -> list[rules.Action]:
     """Weigh found facts against the known ones, and store the result. They are about their speaker; those
-    `from_commands` and those `decided` by hand are about the person named with them. `known_slots` has what was read
+    `from_commands` and those `decided` by hand are about the person named with them. What an earlier reading found in a
+    message goes, also in one of those `read_again` in which nothing is found now. `known_slots` has what was read
     before, and takes what is read now."""
     known_slots = {} if known_slots is None else known_slots
     audience = conversation if is_channel(tx, space, conversation) else None
@@ -380,14 +411,18 @@ def store_facts(
         place = (change.person, change.audience or "")
         changes_by_person.setdefault(place, []).append(change)
         by_person.setdefault(place, []).extend((change.message, fact) for fact in change.facts)
+    messages_by_person: dict[tuple[str, str], list[Message]] = {}
+    for message in read_again:
+        messages_by_person.setdefault((owner_of(message), audience or ""), []).append(message)
     actions: list[rules.Action] = []
-    for place in sorted(by_person):  # always in the same order, so that writers do not deadlock
-        changes = changes_by_person.get(place, ())
-        if by_person[place] or changes:
-            person, heard_in = place
+    # Always in the same order, so that writers do not deadlock.
+    for place in sorted(by_person.keys() | messages_by_person.keys()):
+        person, heard_in = place
+        new = NewFacts(by_person.get(place, ()), changes_by_person.get(place, ()), messages_by_person.get(place, ()))
+        if new.times:
             tx.lock(LOCK, space, person)
             slots = known_slots.setdefault((space, person), PersonSlots(tx, space, person))
-            actions += store_facts_of(tx, space, person, heard_in or None, by_person[place], slots, changes)
+            actions += store_facts_of(tx, space, person, heard_in or None, new, slots)
     return actions
 
 
@@ -402,21 +437,28 @@ def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[Ref
         record_refusals(tx, person, audience, by_person[person])
 
 
+@dataclass(frozen=True, slots=True)
+class NewFacts:
+    """What is new of a person: the facts that were found, changes by hand, and the messages that were read again."""
+
+    found: Sequence[tuple[Message, FoundFact]]
+    changes: Sequence[DecidedFacts] = ()
+    read_again: Sequence[Message] = ()
+
+    @property
+    def times(self) -> list[datetime]:
+        messages = [message for message, _ in self.found] + [change.message for change in self.changes]
+        return [message.time for message in (*messages, *self.read_again)]
+
+
 def store_facts_of(
-    tx: Tx,
-    space: str,
-    person: str,
-    audience: str | None,
-    found_facts: Sequence[tuple[Message, FoundFact]],
-    known_slots: PersonSlots,
-    changes: Sequence[DecidedFacts] = (),
+    tx: Tx, space: str, person: str, audience: str | None, new: NewFacts, known_slots: PersonSlots
 ) -> list[rules.Action]:
-    slots = record_findings(tx, person, audience, found_facts, known_slots) if found_facts else {}
-    for slot in slots_denied(tx, space, person, [id for change in changes for id in change.finding_ids]):
+    slots = record_findings(tx, person, audience, new.found, known_slots, new.read_again)
+    for slot in slots_denied(tx, space, person, [id for change in new.changes for id in change.finding_ids]):
         slots.setdefault(slot, ([], False))
-    when = max((*(message.time for message, _ in found_facts), *(change.message.time for change in changes)))
-    new_changes = frozenset(change.message.id for change in changes)
-    return weigh_slots(tx, space, person, slots, when, known_slots, new_changes)
+    new_changes = frozenset(change.message.id for change in new.changes)
+    return weigh_slots(tx, space, person, slots, max(new.times), known_slots, new_changes)
 
 
 def withdraw_facts(tx: Tx, space: str, person: str, message: Message, finding_ids: Collection[str] = ()) -> None:

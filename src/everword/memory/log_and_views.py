@@ -18,7 +18,7 @@ from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import PROGRAM
 from everword.log.operations import Operation, operation
-from everword.memory.runtime import DAYS, MemoryPart, Parts, Runtime
+from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
 from everword.ports import Tx
@@ -219,8 +219,7 @@ class InProcess(MemoryPart):
     @property
     def views(self) -> tuple[str, ...]:
         """The names of the views that follow the log."""
-        self.runtime.parts  # noqa: B018  a memory that is closed follows nothing
-        return tuple(self.runtime.followers)
+        return view_names(self.runtime)
 
     @property
     def degraded(self) -> Degraded | None:
@@ -236,8 +235,14 @@ def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage
     return tx.messages(where, after=after, limit=PAGE, damaged=damage.append)
 
 
-def check_view(runtime: Runtime, view: str) -> str:
+def view_names(runtime: Runtime) -> tuple[str, ...]:
+    """The names of the views, without what only reads ahead for one of them."""
     runtime.parts  # noqa: B018  a memory that is closed follows nothing
-    if view not in tuple(runtime.followers):
-        raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(runtime.followers)}")
+    return tuple(name for name in runtime.followers if name not in FIRST.values())
+
+
+def check_view(runtime: Runtime, view: str) -> str:
+    names = view_names(runtime)
+    if view not in names:
+        raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(names)}")
     return view

@@ -64,6 +64,7 @@ FIRST_TURNS = 60  # messages of a person before which it reads nothing in the ba
 SUMMARY_TURNS = 80  # messages after which it writes summaries
 TITLE_TURNS = 400  # messages after which it writes titles of topics: one has a title from its first message on
 TIER_TURNS = 60  # messages after which it writes the tiers that did not come with a reply
+FIRST = {"facts": "first_facts"}  # what reads at once for a view, if that one waits for a model
 DAYS = "digests"  # the view of who spoke on which day
 LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
@@ -234,6 +235,7 @@ class Runtime:
         }
 
     def _build_views(self, parts: Parts, calls: StoreCalls) -> list[View[Any]]:
+        from everword.facts.first_facts import FirstFactsView
         from everword.facts.view import FactsView
         from everword.follow.ask import TaskRunner
         from everword.summaries.digests import DaysView
@@ -257,8 +259,10 @@ class Runtime:
         self.window = WindowView(
             parts.window, parts.tokenizer, parts.clock, parts.settings.raised_turns, writer, asking, calls
         )
+        first_facts = [FirstFactsView(asking, calls, parts.telemetry)] if asking.has_model else []
         return [
             self.index,
+            *first_facts,
             TiersView(asking, parts.tokenizer, calls, parts.window.turns),
             self.window,
             EpisodesView(asking, writer, calls),
@@ -423,7 +427,8 @@ class Runtime:
         """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
         views wait too."""
         if self.parts.settings.followers and self.degraded is None:
-            await self._loops[name].wait_for(space, self.parts.settings.index_seconds)
+            loop = self._loops.get(FIRST.get(name, name)) or self._loops[name]
+            await loop.wait_for(space, self.parts.settings.index_seconds)
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])

@@ -250,6 +250,8 @@ VIEW_TABLES = {
 }
 # Views that follow another view's cursor, and not the log itself.
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
+# What reads ahead for a view: it has a cursor of its own, and what it stores is in that view's tables.
+AHEAD_OF = {"first_facts": "facts"}
 # Views of a conversation that are rebuilt after something in it was erased.
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
 # Tables of which something is cached, each with the columns that say whose a row is: each of these scopes has another

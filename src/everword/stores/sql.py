@@ -292,7 +292,7 @@ class SqlTx(RowReader, ABC):
             [
                 {"space": space, "view": view, "conversation": conversation, **unheld_values}
                 for space, conversation in places
-                for view in schema.VIEW_TABLES
+                for view in (*schema.VIEW_TABLES, *schema.AHEAD_OF)
             ],
         )
 
@@ -388,6 +388,8 @@ class SqlTx(RowReader, ABC):
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
+        for ahead in (name for name, leader in schema.AHEAD_OF.items() if leader == view):
+            self.reset_view(ahead, space, conversation)
         for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
             values = {"view": view if "view" in table.c else None, "space": space, "conversation": conversation}
             self.delete_rows(table, {name: value for name, value in values.items() if value is not None})
