@@ -168,6 +168,7 @@ SENTENCES: dict[str, list[Sentence]] = {
     ],
     "NOT_TO": [Sentence("Please {} emojis here", ["instruction/emojis={} emojis here"], but=("do not",))],
     "ORDERS": [Sentence("Always {} Ada", ["instruction/always={} ada"])],
+    "MAXIM_WORDS": [Sentence("Always give {} a hand", [])],
     "REPLY_VERBS": [Sentence("Always {} in French", ["instruction/reply language=french"])],
     "BEFORE_CALL_ME": [Sentence("{} call me Ada", ["identity/name=ada", "instruction/call me=ada"], but=("everyone",))],
     "AFTER_CALL_ME": [Sentence("Call me Ada {} work", ["identity/name=ada", "instruction/call me=ada"])],

@@ -3,17 +3,23 @@
 A message is small talk if every word is known as such and there are few of them. With one other word, one number or one
 name it has content. So an error costs a search that finds nothing, never a search that was needed. In a sentence, a yes
 or a no is never filler, and neither is a negation or "I think": the rest must mean what was said.
+
+`names_something` is the test of content for what is derived, facts and titles alike: a noun or a name that is not
+filler. What people write among friends ("im w my gf rn tbh") is read as `plain_spelling` has it.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
 
+from everword.text.detect import function_words
 from everword.text.doc import doc_of
 from everword.text.sentences import Sentence
 from everword.text.tokens import JOINED_WORD
 from everword.text.words import is_unspaced
-from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, lazy_pattern
+from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, any_of, lazy_pattern, read_list, read_table
 
 _SMALL_TALK = WordLists("small_talk", folder=EVERY_LANGUAGE)
 _FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _SMALL_TALK.phrases | _SMALL_TALK.beside)
@@ -185,3 +191,51 @@ def _strip_greeting(text: str) -> str:
     end = _GREETING_END.search(text, 0, 60)
     at = end.end() if end else text.find(" ") + 1 if is_unspaced(text) else 0
     return text[at:] if at > _GREETING and text[at:].strip() and is_small_talk(text[:at]) else text
+
+
+# -- how people write among friends, and what names something
+
+_CHAT = WordLists("chat")
+_SPELT = {spelling: word for word, spellings in read_table("spelt", "chat").items() for spelling in spellings.split()}
+_CHAT_PATTERNS = Patterns(
+    "chat",
+    words=WordLists("chat", plain_verbs=read_list("plain_verbs", "predicates")),
+    SPELLINGS=any_of(_SPELT),
+)
+
+
+def plain_spelling(text: str) -> str:
+    """A text of a chat as it would be spelt with care: "im w my gf rn" is "I'm with my girlfriend"."""
+    return doc_of(text).read(_plain_spelling)
+
+
+def _plain_spelling(text: str) -> str:
+    if text[:1].islower():
+        text = _CHAT_PATTERNS.run_on.sub(r"\1. ", text)
+    text = _CHAT_PATTERNS.particle.sub(lambda particle: "" if particle["more"] is None else ",", text)
+    text = _CHAT_PATTERNS.spelling.sub(lambda spelling: _SPELT[spelling[0]], text)
+    return _CHAT_PATTERNS.i_would.sub("I'd", _CHAT_PATTERNS.i_will.sub("I'll", text)).strip(" ,")
+
+
+_ADVERB_END = "ly"
+_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
+_ORDINAL = lazy_pattern(r"\d+(?:st|nd|rd|th)?")
+
+
+def describes(word: str) -> bool:
+    """Whether an English word in small letters says how something is, and not what."""
+    return word in _CHAT.describing or (len(word) > 5 and word.endswith(_ADJECTIVE_ENDS))
+
+
+@lru_cache(maxsize=20_000)
+def may_name(word: str) -> bool:
+    """Whether an English word may be a noun or a name: it does not only describe, count, measure, join or stress."""
+    plain = word.casefold().replace("’", "'")
+    if plain in function_words("en") or plain in _CHAT.nameless or _ORDINAL.fullmatch(plain):
+        return False
+    return not (word == plain and (describes(plain) or (plain.endswith(_ADVERB_END) and len(plain) > 5)))
+
+
+def names_something(words: Iterable[str]) -> bool:
+    """Whether words have content: a noun or a name that is not filler."""
+    return any(map(may_name, words))

@@ -21,6 +21,7 @@ from everword.model import Holds
 from everword.text.dates import WEEKDAYS, TimedPhrase, parse_times
 from everword.text.doc import doc_of
 from everword.text.english import RELATIONS, is_past
+from everword.text.filler import plain_spelling
 from everword.text.own_words import is_claimed_as_own, own_words
 from everword.text.sentences import MAX_SENTENCE, Sentence, limit_text, parts_between, sentences
 from everword.word_lists import Patterns
@@ -62,7 +63,7 @@ def prose_sentences(text: str) -> list[Sentence]:
     if _CLAUSES.joked.search(text) or _CLAUSES.roles.search(text):
         return []
     own_sentences = []
-    for sentence in sentences(_drop_quotations(text)):
+    for sentence in sentences(_drop_quotations(plain_spelling(text))):
         if (
             sentence.kind not in ("prose", "item")
             or _CLAUSES.made_up.match(sentence.text)

@@ -162,7 +162,7 @@ def _instruction(text: str) -> Iterator[FoundFact]:
         return
     if frequency is None:
         yield from _order(text, is_standing)
-    elif _INSTRUCTIONS.order.match(order):
+    elif _INSTRUCTIONS.order.match(order) and not _INSTRUCTIONS.maxim.match(order):
         yield _rule(text, order, "always" if always else "never")
 
 
@@ -257,10 +257,11 @@ def read_facts(
     in_request = any(sentence.is_question for sentence in sentences)
     is_long_ago = _MENTIONS.long_ago.search(text) is not None or _MENTIONS.before_today.search(text) is not None
     facts = [*_relation_mentions(sentences), *_named_animals(sentences)]
-    for assertion in (*assertions_in(sentences), *filter(None, [answer])):
-        attributes = _attribute_facts([assertion], today)
+    for assertion in assertions_in(sentences):
+        attributes = _attribute_facts([assertion], today) if _MENTIONS.hint.search(assertion) else []
         statements = read_statements(assertion, today, in_request=in_request, is_long_ago=is_long_ago)
         facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
+    facts += _attribute_facts([answer], today) if answer else []  # it is a sentence of ours: it tells nothing else
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
@@ -332,7 +333,8 @@ def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
         for mention in _MENTIONS.mention.finditer(text):
             words = _MENTIONS.as_name.match(text, mention.end())
             given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
-            if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:
+            is_animal = mention[1].casefold() in RELATIONS and _MENTIONS.animal.match(text, mention.end())
+            if given_name and not is_animal and not given_name.isupper() and given_name.casefold() not in _TITLES:
                 yield from _relation_fact(" ".join(mention[1].casefold().split()), given_name)
 
 

@@ -17,7 +17,16 @@ from everword.facts.english.values import animals, company, condition, languages
 from everword.facts.rules.keys_and_values import normalise_key
 from everword.model import FactCategory
 from everword.text.dates import strip_final_time
-from everword.text.english import BELIEFS, CONDITION_ADJECTIVES, DEMONYMS, DIETS, PROGRAMMING, RELATIONS, species
+from everword.text.english import (
+    BELIEFS,
+    CONDITION_ADJECTIVES,
+    DEMONYMS,
+    DIETS,
+    PROGRAMMING,
+    RELATIONS,
+    gerund,
+    species,
+)
 from everword.word_lists import Patterns
 
 _ATTRIBUTES = Patterns("attributes", DATA, WORDS)
@@ -349,7 +358,9 @@ def _like(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]
 def _prefer(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
     end = _READINGS.preference_end.search(rest)
     preference = (rest[: end.start()] if end else rest).strip()
-    preference = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", preference)
+    preference = re.sub(r"^to\s(?:use\s|have\s|be\s)", "", preference)
+    if to_do := re.match(r"to\s(\w+)", preference):
+        preference = f"{gerund(to_do[1])}{preference[to_do.end() :]}"
     head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
     if thing(head) and clause.holds == "now" and len(preference.split()) <= 7:
         preference = re.sub(r"^(?:an?|the)\s", "", preference)

@@ -23,7 +23,8 @@ from everword.facts.rules.person_shift import Predicate, Tense, retell_predicate
 from everword.model import FactCategory, FoundFact
 from everword.text.dates import MONTHS, TimeSpan, parse_date, parse_times, spans
 from everword.text.detect import function_words
-from everword.text.english import PLAIN_VERBS, gerund, is_past
+from everword.text.english import PLAIN_VERBS, gerund, has_verb, is_past
+from everword.text.filler import names_something
 from everword.text.tokens import words_before
 from everword.text.words import is_ordinary
 from everword.word_lists import Patterns
@@ -344,7 +345,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     lead = _STATEMENT_CLAUSES.time_first.match(unit)
     if lead and _STATEMENT_CLAUSES.time_hint.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
-    unit = _name_thing(unit)
+    unit = _name_thing(_STATEMENTS.bare_kin.sub("my ", unit))
     unit = _STATEMENTS.wish.sub("I want to ", _STATEMENTS.here.sub("", unit))
     if unit[:3].casefold() == "it ":
         unit = _STATEMENTS.important.sub(_name_important, _STATEMENTS.dream.sub("my dream is to ", unit))
@@ -435,6 +436,8 @@ def _read_statement(unit: str) -> LifeStatement | None:
         if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
+        if has_verb(other):
+            return None  # "red reminds me of blood and I" is no company
         return LifeStatement(_add_company(predicate.text, other), predicate)
     bare = _STATEMENTS.bare.match(unit)
     if bare and not _STATEMENTS.no_actor.match(unit, bare.end()):
@@ -535,6 +538,8 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     liking = _STATEMENTS.liking.match(text) if category == "preference" else None
     key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
     value = _liked_thing(text[liking.end() :]) if liking else text
+    if liking and not names_something(value.split()):
+        return None
     return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
 
 
@@ -562,8 +567,9 @@ def _says_something(text: str, predicate: Predicate) -> bool:
 
 def _names(text: str, count: int) -> bool:
     """Whether a text has so many words that say something."""
-    names = {word for word in map(str.casefold, _STATEMENTS.word.findall(text)) if word not in _THIN and len(word) > 2}
-    return len(names) >= count
+    words = map(str.casefold, _STATEMENTS.word.findall(text))
+    names = {word for word in words if len(word) > 2 and word not in _THIN}
+    return len(names) >= count and names_something(names)
 
 
 # Categories
@@ -586,7 +592,7 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         and (_STATEMENTS.work.search(text) or _STATEMENTS.got_from.search(text))
     ):
         return "work" if _STATEMENTS.work.search(text) else "event"
-    if verb in WORDS.POSSESSION_VERBS or (
+    if (verb in WORDS.POSSESSION_VERBS and not text.startswith("was ")) or (
         not statement.about_other
         and verb in ("have", "has", "got")
         and re.match(r"(?:an?|my|two|three|some|new)\b(?!\slot)", predicate.rest)

@@ -23,6 +23,7 @@ from everword.text.english import (
     gerund,
     species,
 )
+from everword.text.filler import names_something
 from everword.word_lists import Patterns
 
 _VALUES = Patterns("values", DATA, WORDS)
@@ -173,14 +174,15 @@ def thing(text: str) -> str:
     lead = _VALUES.lead.match(text)
     text = (text[lead.end() :] if lead else text).strip(" .,!?-–—:;\"'“”")
     verb, space, rest = text.partition(" ")
-    if lead and lead[0].split()[-1].casefold() == "to" and (rest or verb.casefold() in PLAIN_VERBS):
+    is_verb = verb.casefold() in PLAIN_VERBS or (rest and verb.casefold() not in function_words("en"))
+    if lead and lead[0].split()[-1].casefold() == "to" and is_verb:
         text = f"{gerund(verb)}{space}{rest}"
     words = text.casefold().split()
     if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)) or _is_pointer(text, words):
         return ""
     if len(words) == 1 and words[0].endswith("ing") and after in ("it", "you", "myself"):
         return ""  # "making it …": what is done is not said
-    return text.removeprefix("the ")
+    return text.removeprefix("the ") if names_something(_VALUES.word.findall(text)) else ""
 
 
 def _is_pointer(text: str, words: Sequence[str]) -> bool:

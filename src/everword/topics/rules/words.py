@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 from everword.model import Role
 from everword.text.detect import detect
 from everword.text.doc import doc_of
+from everword.text.filler import describes
 from everword.text.words import is_unspaced, matters, stem, words
 from everword.word_lists import WordLists, lazy_pattern
 
@@ -321,7 +322,6 @@ SINGLE = 0.6
 """What a word alone is worth as a phrase; two words say more, and three say too much."""
 _BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
 _VERB_ENDS = ("ing", "ed", "ly")
-_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
 
 
@@ -426,7 +426,7 @@ def _read_phrase_word(token: str, language: str) -> _PhraseWord:
         _read_token(token, language).stem,
         is_faint(token),
         may_be_verb=is_lower and token.endswith(_VERB_ENDS),
-        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in _LISTS.describing),
+        describes=is_lower and describes(token),
     )
 
 

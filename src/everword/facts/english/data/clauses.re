@@ -13,7 +13,7 @@
     (?i)\b(?:{SPEAKER_WORDS}|i['’]m|i['’]ve)\b
 # where small letters begin a sentence too
 [small_stop]
-    (?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])
+    (?<=[a-z]{2})(?<!\b[dmsj]r)(?<!\b[mv]s)(?<!\bst)(\s?[.!?]+)\s+(?=[a-z])
 [joked]
     (?i)(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b
 [joking]

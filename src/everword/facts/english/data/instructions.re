@@ -15,6 +15,9 @@
     (?i)^(?:don['’]?t|{NOT_TO})\s+
 [order]
     (?i)^{ORDERS}\b
+# "always be yourself": it is said of life, and to everybody
+[maxim]
+    (?i).*\b{MAXIM_WORDS}\b
 [reply]
     (?i)^{REPLY_VERBS}(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s
 [call_me]

@@ -13,6 +13,9 @@
     (?i)\b{NO_MENTION}\b
 [as_name]
     [^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}
+# "my girlfriend Ada's dog", "my girl Ada is a beagle dog": whose name it is, is not sure
+[animal]
+    (?i)[\w-]+(?:['’]s)?\s(?:is\s(?:an?|my|our|the)\s)?(?:\w+\s){0,2}(?:{PETS})\b
 [new_animal]
     (?i)\b(?:i|we)\s(?:\w+\s){0,2}?(?:got|adopted|have|bought|rescued)\s(?:an?|another|this)\s(?:[\w-]+\s){0,3}?
     ({PETS})\b[^?]{0,120}?[.!,–—-]+\s+

@@ -14,6 +14,8 @@
 [thing]
     (?i)(?:the\s(?=\w+\s\w+\s)|(?!{SUBJECTS_THAT_POINT}\b))(?P<what>(?:[\w'’-]+\s){1,8}?)
     (?P<verb>{FINITE_VERBS}|{EFFECT_VERBS})\s+(?=.*\b(?:me|my)\b)
+[bare_kin]
+    (?i)^(?={BARE_KIN}\s)
 [dream]
     (?i)it\s(?:is|has)\s(?:always\s)?(?:been\s)?(?:an?|my)\s(?:\w+\s)?dream\s(?:of\smine\s)?to\s
 [here]
@@ -80,7 +82,7 @@
 [vague_time]
     (?i),?(?:\s+just)?\s+{VAGUE_TIMES}\b
 [tail]
-    (?i)(?:[\s,]+{END_PHRASES}|,\sso\s\w+)+$
+    (?i)(?:[\s,]+{END_PHRASES}|,\sso\s\w+|\sso\s(?:very\s|really\s)?{FEELING_WORDS})+$
 [to_whom]
     (?i)\sto\s(?:remind|tell|show|help|let|make|teach)\s(?:themself|themselves|them)$
 # "went rowing and had a ton of fun": only the rowing is told

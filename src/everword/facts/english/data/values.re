@@ -34,4 +34,4 @@
     |whose\sname\sis)\s(.+)$
 [plain_animal]
     (?i)(?:(an?|one|my|our)|({NUMBERS_TO_SIX NUMBERS_TO_TEN}|\d{1,2}|several|some))
-    \s(?:[a-z-]+\s){0,2}?(\w+)(?=$|[.!?;:(]|\s{ANIMAL_ENDS}\b)
+    \s(?:(?!for\b|of\b|about\b|with\b|on\b|in\b)[a-z-]+\s){0,2}?(\w+)(?=$|[.!?;:(]|\s{ANIMAL_ENDS}\b)
