@@ -27,7 +27,7 @@ from everword.changes.removed_knowledge import facts_resting_on, statements_rest
 from everword.context.receipts import TABLE, named_ids, receipt_rows
 from everword.documents import names_in
 from everword.errors import DamagedMessage, NotFound
-from everword.facts.tables import CHANNEL, PEOPLE, answers_repeating, display_name, drop_notes
+from everword.facts.tables import CHANNEL, DISPLAYED, PEOPLE, answers_repeating, display_name, drop_notes
 from everword.facts.view import command_of
 from everword.log import audit, rules
 from everword.log.access import LOCAL
@@ -137,7 +137,7 @@ def drop_display_names(tx: Tx, space: str, messages: Sequence[Message]) -> None:
     """Remove the names that came with these messages, which are tombstones already, and with no other one."""
     names = {(message.author, display_name(message)) for message in messages if message.role == "user"}
     for author, name in sorted((author, name) for author, name in names if author and name):
-        where = {"space": space, "user_id": author, "kind": "display", "name": name}
+        where = {"space": space, "user_id": author, "kind": DISPLAYED, "name": name}
         if not tx.rows(PEOPLE, limit=1, where=where):
             continue
         others = every_message(tx, Filter(space, author=author), ignore_damage)

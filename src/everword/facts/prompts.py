@@ -60,9 +60,10 @@ from everword.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
 from everword.ports import Request
 from everword.text.dates import parse_date
 from everword.text.english import RELATIONS
-from everword.text.fences import Fenced, author_labels, escape_line, fold_name, person_byline, plain_name, section
+from everword.text.fences import Fenced, author_labels, escape_line, person_byline, plain_name, section
 from everword.text.filler import is_small_talk
 from everword.text.mentions import names
+from everword.text.names import fold_name
 from everword.text.own_words import own_words
 from everword.text.sentences import limit_text, sentences
 from everword.text.terms import analyse

@@ -26,6 +26,9 @@ from everword.log.tables import warn_of_damage
 from everword.model import Answer, Fact, Member, Message, Name, Statement
 from everword.model.people import clean_name
 from everword.ports import WHOLE_SPACE, Tx
+from everword.text.fences import RESERVED
+from everword.text.names import fold_name
+from everword.word_lists import lazy_pattern
 
 FACTS = "facts"
 
@@ -92,6 +95,9 @@ FactsByPerson = Mapping[str, Sequence[Fact]]
 
 PEOPLE = "people"
 CHANNEL = "channel"  # the kind of a row that says in which channel somebody has spoken
+PRIVATE = "private"  # the kind of a display name that came in a chat with one person, and is known there alone
+DISPLAYED = ("display", PRIVATE)
+NAME_LIKE = lazy_pattern(r"[^\W\d_]+(?:[-'’. ]+[^\W\d_]+)*\.?")  # what reads as a name: letters alone
 
 
 def channels_spoken_in(tx: Tx, space: str, person: str) -> frozenset[str]:
@@ -141,13 +147,33 @@ def hears_channel(tx: Tx, space: str, conversation: str, viewer: Viewer) -> bool
 
 
 def name_for(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
-    """What to call a person to a viewer: their display name, the name they said, or their id. A name that they said in
-    a channel may be used in the whole space, one that they said in private may not, and what somebody else calls them
-    is never used."""
-    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": "display"})
-    if rows:
-        return str(max(rows, key=lambda row: (row["seen"] or row["since"], row["name"]))["name"])
-    return told_name(tx, space, person, viewer) or person
+    """What to call a person to a viewer: their display name, or else what `known_name` chooses. A name that they said
+    in a channel may be used in the whole space, one that they said in private may not, and what somebody else calls
+    them is never used."""
+    display_name = display_names(tx, space, [person], viewer).get(person)
+    return display_name or known_name(person, told_name(tx, space, person, viewer))
+
+
+def known_name(person: str, told: str) -> str:
+    """What others know a person by who has no display name: the id, if it reads as a name; a name that they said of
+    themselves takes the place of any other id, or of its own spelling in small letters."""
+    is_name = NAME_LIKE.fullmatch(person) is not None and RESERVED.fullmatch(person) is None
+    if not told or (is_name and fold_name(person) not in (fold_name(told), *fold_name(told).split())):
+        return person
+    return told
+
+
+def display_names(tx: Tx, space: str, people: Sequence[str], viewer: Viewer) -> dict[str, str]:
+    """The display names that were seen last, by id. One that came in a chat with one person is for that person."""
+    where = {"space": space, "user_id": tuple(people), "kind": DISPLAYED}
+    latest: dict[str, tuple[bool, datetime, str]] = {}
+    for row in tx.rows(PEOPLE, where=where) if people else ():
+        person = row["user_id"]
+        is_public = row["kind"] != PRIVATE
+        if is_public or viewer.person == person:
+            name = (is_public, row["seen"] or row["since"], str(row["name"]))
+            latest[person] = max(latest.get(person, name), name)
+    return {person: name for person, (_, _, name) in latest.items()}
 
 
 def told_name(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
@@ -184,18 +210,13 @@ def names_in_context(
     person: the names that came with them are known in that chat, though nowhere else. `facts_by_person` are facts that
     are read already."""
     ids = sorted(set(people))
-    latest_names: dict[str, tuple[datetime, str]] = {}
-    where = {"space": space, "user_id": tuple(ids), "kind": "display"}
-    rows = tx.rows(PEOPLE, where=where) if ids else []
-    for row in rows:
-        name = (row["seen"] or row["since"], str(row["name"]))
-        latest_names[row["user_id"]] = max(latest_names.get(row["user_id"], name), name)
-    names = {person: name for person, (_, name) in latest_names.items()}
+    names = display_names(tx, space, ids, viewer)
     for message in own_messages:
-        name_given = clean_name(message.metadata.get("name"))
-        if message.role == "user" and message.author not in latest_names and name_given:
-            names[message.author] = name_given
-    names |= told_names(tx, space, [person for person in ids if person not in names], viewer, facts_by_person)
+        if message.role == "user" and message.author not in names and (name := display_name(message)):
+            names[message.author] = name
+    others = [person for person in ids if person not in names]
+    told = told_names(tx, space, others, viewer, facts_by_person)
+    names |= {person: known_name(person, name) for person, name in told.items()}
     return {person: name for person, name in names.items() if name and name != person}
 
 
@@ -259,13 +280,20 @@ def statements_in(
 
 def name_in_statement(tx: Tx, statement: Statement) -> str:
     """The name that a statement uses for its person: their current name where it was said, or an earlier one."""
-    name = name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
+    viewer = viewer_of_statement(tx, statement)
+    name = name_for(tx, statement.space, statement.user, viewer)
     if begins_with_name(statement.text, name):
         return name
     rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
-    earlier_names = (statement.user, *(row["name"] for row in rows))
+    told = told_name(tx, statement.space, statement.user, viewer)
+    earlier_names = (statement.user, told, *(row["name"] for row in rows))
     return next(
-        (earlier_name for earlier_name in earlier_names if begins_with_name(statement.text, earlier_name)), name
+        (
+            earlier_name
+            for earlier_name in earlier_names
+            if earlier_name and begins_with_name(statement.text, earlier_name)
+        ),
+        name,
     )
 
 
@@ -298,8 +326,8 @@ def members_of(tx: Tx, space: str) -> list[Member]:
 
 
 def note_people(tx: Tx, messages: Iterable[Message]) -> None:
-    """Register the authors of messages as members of their space; in channels, also their display names. In a chat with
-    one person a display name is private, and stays in the log."""
+    """Register the authors of messages as members of their space, and their display names. In a chat with one person a
+    display name is private."""
     user_messages = [message for message in messages if message.role == "user" and message.is_lasting]
     is_public = {
         place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in user_messages}
@@ -312,12 +340,13 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
         note_channels(
             tx, space, person, [message for message in own_messages if is_public[space, message.conversation]]
         )
-        times_by_name: dict[str, list[datetime]] = {}
+        times_by_name: dict[tuple[str, str], list[datetime]] = {}
         for message in own_messages:
-            if is_public[space, message.conversation] and (name := display_name(message)):
-                times_by_name.setdefault(name, []).append(message.time)
-        for name, times in times_by_name.items():
-            put_name(tx, space, person, "display", name, min(times), max(times))
+            if name := display_name(message):
+                kind = "display" if is_public[space, message.conversation] else PRIVATE
+                times_by_name.setdefault((kind, name), []).append(message.time)
+        for (kind, name), times in times_by_name.items():
+            put_name(tx, space, person, kind, name, min(times), max(times))
 
 
 def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) -> None:

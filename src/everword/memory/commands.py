@@ -54,7 +54,7 @@ from everword.model import (
     Unknown,
 )
 from everword.ports import Tx
-from everword.text.fences import fold_name, resolve
+from everword.text.names import fold_name, resolve
 
 logger = logging.getLogger("everword.commands")
 

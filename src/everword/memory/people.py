@@ -41,7 +41,7 @@ from everword.ports import Tx
 from everword.summaries import digests as days
 from everword.summaries.digests import recent_speakers
 from everword.summaries.rules.days import parse_time_zone
-from everword.text.fences import is_taken, resolve
+from everword.text.names import is_taken, resolve
 
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes

@@ -4,7 +4,7 @@ A command is addressed to the bot, so the bot must be named, unless everything i
 People remember and forget in ordinary talk all the time ("I remember when …", "remember to breathe", "forget it"): only
 what is certainly a command counts. A missed command costs a repetition; a false one costs somebody's memory.
 
-The person a command is about is given as said; `text.fences.resolve` finds the member. A name that resolves to nobody
+The person a command is about is given as said; `text.names.resolve` finds the member. A name that resolves to nobody
 is ordinary talk. English only: other languages are for a model.
 """
 

@@ -31,7 +31,6 @@ from zoneinfo import ZoneInfo
 from everword.errors import InvalidInput
 from everword.model import Message
 from everword.text.fences import (
-    MENTION,
     RESERVED,
     Fenced,
     distinct_labels,
@@ -40,6 +39,7 @@ from everword.text.fences import (
     fold_character,
     with_sign,
 )
+from everword.text.names import MENTION
 from everword.word_lists import lazy_pattern
 
 HISTORY = 6

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
-from everword.text.fences import fold_name, name_shapes, resolve
+from everword.text.fences import name_shapes
+from everword.text.names import fold_name, resolve
 
 
 def member(id: str, **names: str) -> Member:
