@@ -23,12 +23,15 @@ from everword.facts import tables as profiles
 from everword.facts import view
 from everword.facts.findings import FINDINGS, REFUSED, findings_of, json_values, slot_of, to_found_fact
 from everword.facts.rules.deciding import fact_id
-from everword.facts.tables import ANSWER, CHANNEL, PEOPLE, facts_of, name_for, viewer_of_statement
+from everword.facts.tables import ANSWER, CHANNEL, facts_of, name_for, viewer_of_statement
 from everword.facts.view import command_of
 from everword.log.audit import Order, note_removal
 from everword.log.rules import profile_conversation, to_ranges, with_audience
 from everword.log.tables import (
     DIGESTING,
+    NAME_KINDS,
+    PEOPLE,
+    PRIVATE,
     append_change,
     cursor_of,
     every_message,
@@ -311,7 +314,7 @@ def rename_fact_ids(tx: Tx, space: str, persons: Iterable[str], ids: Mapping[str
 
 def names_of(tx: Tx, space: str, person: str) -> list[str]:
     """All that a person is called: their id, their names, and what they said their name is."""
-    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": profiles.KINDS})
+    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": (*NAME_KINDS, PRIVATE)})
     told = [fact.value for fact in facts_of(tx, space, person) if fact.key == "name" and fact.subject is None]
     return [person, *(row["name"] for row in rows), *told]
 

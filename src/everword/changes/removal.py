@@ -27,7 +27,7 @@ from everword.changes.removed_knowledge import facts_resting_on, statements_rest
 from everword.context.receipts import TABLE, named_ids, receipt_rows
 from everword.documents import names_in
 from everword.errors import DamagedMessage, NotFound
-from everword.facts.tables import CHANNEL, DISPLAYED, PEOPLE, answers_repeating, display_name, drop_notes
+from everword.facts.tables import CHANNEL, DISPLAYED, answers_repeating, display_name, drop_notes
 from everword.facts.view import command_of
 from everword.log import audit, rules
 from everword.log.access import LOCAL
@@ -39,6 +39,7 @@ from everword.log.tables import (
     CHANGES_TABLE,
     DIGESTING,
     LAST_REMOVAL,
+    PEOPLE,
     changes_of,
     erase_edits,
     every_conversation,

@@ -38,11 +38,11 @@ from everword.facts.profile_changes import MergeScene, keep_statements, restore_
 from everword.facts.prompts import remember
 from everword.facts.rules.commands import parse_command
 from everword.facts.rules.grounding import NEAR
-from everword.facts.tables import ANSWER, PEOPLE, facts_of
+from everword.facts.tables import ANSWER, facts_of
 from everword.facts.view import LOCK, FactsView, command_of, weigh_slots
 from everword.follow.faults import request_reading
 from everword.log.rules import TOLD, edited_fields
-from everword.log.tables import append_change, erase_edits, every_message, new_id, warn_of_damage
+from everword.log.tables import PEOPLE, append_change, erase_edits, every_message, new_id, warn_of_damage
 from everword.model import Conversation, Fact, Filter, LogChange, Message, Statement
 from everword.model.log import notes_key, own_notes
 from everword.ports import Tx

@@ -26,13 +26,13 @@ from typing import Any
 from everword.changes.removal import drop_answers, lock_conversations, make_order, put_tombstones
 from everword.changes.retention_rules import EXPIRED_KINDS, KINDS, OVER, Retention, day_is_over, find_expired_topics
 from everword.errors import DamagedMessage, EverwordError
-from everword.facts.tables import CHANNEL, PEOPLE
+from everword.facts.tables import CHANNEL
 from everword.facts.view import LOCK
 from everword.follow.store_calls import StoreCalls
 from everword.log.access import LOCAL
 from everword.log.audit import Order, note_removal
 from everword.log.rules import has_expired
-from everword.log.tables import cursor_of, every_conversation, is_empty, new_id, unreadable_message
+from everword.log.tables import PEOPLE, cursor_of, every_conversation, is_empty, new_id, unreadable_message
 from everword.masking import masked_logger
 from everword.model import Expired, Filter, Message, Retained
 from everword.ports import Clock, Telemetry, Tx

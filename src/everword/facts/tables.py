@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from everword.log.access import Viewer, is_claim
-from everword.log.tables import warn_of_damage
+from everword.log.tables import NAME_KINDS, PEOPLE, PRIVATE, warn_of_damage
 from everword.model import Answer, Fact, Member, Message, Name, Statement
 from everword.model.people import clean_name
 from everword.ports import WHOLE_SPACE, Tx
@@ -93,9 +93,7 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
 
 FactsByPerson = Mapping[str, Sequence[Fact]]
 
-PEOPLE = "people"
 CHANNEL = "channel"  # the kind of a row that says in which channel somebody has spoken
-PRIVATE = "private"  # the kind of a display name that came in a chat with one person, and is known there alone
 DISPLAYED = ("display", PRIVATE)
 NAME_LIKE = lazy_pattern(r"[^\W\d_]+(?:[-'’. ]+[^\W\d_]+)*\.?")  # what reads as a name: letters alone
 
@@ -238,8 +236,6 @@ FORGET = "forget"
 CHANGE = "change"  # of a fact, by hand: what was decided is in the metadata of the message
 DENIAL = "denial"  # a change that edits or deletes a fact: it denies the findings that its sources name
 CHANGES = (CHANGE, DENIAL)
-SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets, not the person's own API key
-KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
 
 def statements_of(
@@ -284,7 +280,7 @@ def name_in_statement(tx: Tx, statement: Statement) -> str:
     name = name_for(tx, statement.space, statement.user, viewer)
     if begins_with_name(statement.text, name):
         return name
-    rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
+    rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": (*NAME_KINDS, PRIVATE)})
     told = told_name(tx, statement.space, statement.user, viewer)
     earlier_names = (statement.user, told, *(row["name"] for row in rows))
     return next(
@@ -320,7 +316,7 @@ def members_of(tx: Tx, space: str) -> list[Member]:
     names_by_person: dict[str, list[Name]] = {}
     for row in tx.rows(PEOPLE, where={"space": space}):
         names = names_by_person.setdefault(row["user_id"], [])
-        if row["kind"] in KINDS:
+        if row["kind"] in NAME_KINDS:
             names.append(Name(row["name"], row["kind"], row["since"], row["seen"]))
     return [Member(person, tuple(names)) for person, names in names_by_person.items()]
 

@@ -82,6 +82,11 @@ class Operation:
         """The arguments that are in its path, each with what it is called there."""
         return {argument or name: name for argument, name in PLACE.findall(self.path)}
 
+    @cached_property
+    def takes_name(self) -> bool:
+        """Whether it reads what is kept of a `user`, who may be given by a name: what changes something takes ids."""
+        return self.right == READ and not self.about_all and "user" in self.signature.parameters
+
     @property
     def is_of_conversation(self) -> bool:
         """Whether it is about one conversation: then its path begins with that, and no argument names it."""

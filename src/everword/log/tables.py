@@ -531,3 +531,20 @@ def refuse_renamed_messages(tx: Tx, batch: Batch, additions: Sequence[Added], no
     ids = possible_row_ids(now, rules.hash_platform_id(name))
     if tx.rows(ANSWERS, limit=1, where={"space": batch.space, "id": ids}):
         raise AnswerGone(ANSWER_IS_GONE)
+
+
+PEOPLE = "people"
+PRIVATE = "private"  # the kind of a display name that came in a chat with one person, and is known there alone
+SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets, not the person's own API key
+NAME_KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
+
+
+def author_names(tx: Tx, space: str, authors: Collection[str], reader: str | None) -> dict[str, set[str]]:
+    """The names by which authors are known in a space, by id, which is one of them; to the `reader` also what they are
+    called in their own chats."""
+    names = {author: {author} for author in authors}
+    where = {"space": space, "user_id": tuple(names), "kind": (*NAME_KINDS, PRIVATE)}
+    for row in tx.rows(PEOPLE, where=where) if names else ():
+        if row["kind"] != PRIVATE or row["user_id"] == reader:
+            names[row["user_id"]].add(row["name"])
+    return names

@@ -20,9 +20,9 @@ from typing import Any, Literal
 
 from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.errors import NotFound
-from everword.facts.tables import KINDS, PEOPLE, SAID, names_in_context, told_name
+from everword.facts.tables import SAID, names_in_context, told_name
 from everword.log.access import ConversationScope, Viewer
-from everword.log.tables import warn_of_damage
+from everword.log.tables import NAME_KINDS, PEOPLE, warn_of_damage
 from everword.memory.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Filter, Member, Message, Name, Receipt, Tiers, Topic
@@ -248,7 +248,7 @@ def members_after(tx: Tx, space: str, after: str) -> Iterator[tuple[Member, date
     those of the key: the store finds the place of each block by its index."""
     for id, rows in groupby(rows_after(tx, space, after), key=lambda row: row[0]):
         names = list(rows)
-        own = tuple(name for _, name in names if name.kind in KINDS)
+        own = tuple(name for _, name in names if name.kind in NAME_KINDS)
         yield Member(id, own), min(name.since for _, name in names if name.since is not None)
 
 

@@ -18,7 +18,7 @@ from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import PROGRAM
 from everword.log.operations import Operation, operation
-from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime
+from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, answer_by_name
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
 from everword.ports import Tx
@@ -211,7 +211,7 @@ class InProcess(MemoryPart):
         await self.runtime.close()
 
     async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return await operation.method(self, *args, **kwargs)
+        return await answer_by_name(self.runtime, operation, partial(operation.method, self, *args), kwargs)
 
     def _perform_stream(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return operation.method(self, *args, **kwargs)

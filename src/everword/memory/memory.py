@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -26,7 +27,7 @@ from everword.memory.moves import Moves
 from everword.memory.people import Knowledge
 from everword.memory.questions import Questions
 from everword.memory.removal import Removal
-from everword.memory.runtime import Runtime
+from everword.memory.runtime import Runtime, answer_by_name, person_named
 from everword.memory.seen_by import add_batches, check_call, narrow_answer
 from everword.model import Added, Batch, Fact, Message, Stats
 
@@ -88,10 +89,10 @@ class SeenMemory(MemoryEngine):
         self.access = access
 
     async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        values = check_call(self.access, operation, args, kwargs)
+        values = check_call(self.access, operation, args, await self._with_own_id(operation, kwargs))
         space = values.get("space", self.access.home)
         try:
-            answer = await operation.method(self, **values)
+            answer = await answer_by_name(self.runtime, operation, partial(operation.method, self), values)
         except NotSettled:
             if self.access.spaces is None:
                 raise
@@ -106,6 +107,16 @@ class SeenMemory(MemoryEngine):
         if operation.name == "why" and not visible:  # where it comes from may not be seen: the fact is not found
             raise missing_fact(space, values["user"], values["fact"])
         return visible
+
+    async def _with_own_id(self, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with the id of the user that a key is bound to, where they have a name of that user."""
+        name = arguments.get("user")
+        own_id = self.access.user
+        if own_id is None or name in (None, own_id) or not operation.takes_name:
+            return arguments
+        space = self.access.resolve_space(arguments.get("space"))
+        person = await person_named(self.runtime, name, space, only=own_id)
+        return {**arguments, "user": person}
 
     def _perform_stream(
         self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]

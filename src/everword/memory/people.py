@@ -33,6 +33,7 @@ from everword.log import rules
 from everword.log.access import Access, Viewer
 from everword.log.operations import operation
 from everword.log.rules import first_expiry
+from everword.log.tables import NAME_KINDS, PEOPLE, SHOWN_BY_PLATFORM
 from everword.memory.facts import undo_change
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import Batch, Digest, Draft, Fact, Forgotten, Member, Message, Profile, Statement, Whom
@@ -190,10 +191,10 @@ class Knowledge(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
-        if kind not in profiles.KINDS:
-            raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(profiles.KINDS)}")
+        if kind not in NAME_KINDS:
+            raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(NAME_KINDS)}")
         if self.access.user is not None:  # by a user's key, a nickname or an alias that nobody else in the space has
-            if kind in profiles.SHOWN_BY_PLATFORM:
+            if kind in SHOWN_BY_PLATFORM:
                 self.access.check_unbound()
             await check_free_name(self.runtime, name, user_id, space_id)
         name = self.runtime.parts.secrets.guard_text("name", rules.check_id("name", name))
@@ -205,11 +206,11 @@ class Knowledge(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         row = {"space": space_id, "user_id": rules.check_id("user", user), "name": rules.check_id("name", name)}
         is_own_key = self.access.user is not None
-        kinds = [kind for kind in profiles.KINDS if not (is_own_key and kind in profiles.SHOWN_BY_PLATFORM)]
+        kinds = [kind for kind in NAME_KINDS if not (is_own_key and kind in SHOWN_BY_PLATFORM)]
 
         def remove(tx: Tx) -> None:
             for kind in kinds:
-                tx.remove(profiles.PEOPLE, row | {"kind": kind})
+                tx.remove(PEOPLE, row | {"kind": kind})
 
         await self.runtime.write(remove)
 

@@ -83,7 +83,7 @@ class Questions(MemoryPart):
         reply, made_by = await answer_question(runtime, inputs)
         cited_facts = tuple(facts[number][0] for number in reply.facts)
         cited_messages = tuple(hits[number].message.without_secrets for number in reply.messages)
-        return MemoryAnswer(reply.text, reply.known, made_by, cited_facts, cited_messages)
+        return MemoryAnswer(reply.text, reply.known, made_by, cited_facts, cited_messages, user_id)
 
 
 def find_scope(

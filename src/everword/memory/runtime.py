@@ -11,7 +11,7 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -21,17 +21,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
-from everword.errors import EverwordError, InvalidInput, StoreClosed, StoreError
+from everword.errors import EverwordError, InvalidInput, NotFound, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter
 from everword.follow.store_calls import Callers, CallThreads, StoreCalls, ThreadsClosed
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access, Viewer
+from everword.log.operations import Operation
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
 from everword.memory.read_ahead import ReadAhead
-from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
+from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, MemoryAnswer, Message, Profile
 from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
@@ -529,6 +530,44 @@ class MemoryPart:
     async def _viewer(self, space: str) -> Viewer | None:
         """Who reads the answers; None for a program, which decides itself what it shows."""
         return None
+
+
+async def answer_by_name(
+    runtime: Runtime, operation: Operation, call: Callable[..., Awaitable[Any]], arguments: Mapping[str, Any]
+) -> Any:
+    """What a call answers. Where it reads what is kept of a `user`, and nothing is, that may be a name: then it is
+    called again with the id of the person whose name it is."""
+    user = arguments.get("user")
+    if user is None or not operation.takes_name:
+        return await call(**arguments)
+    try:
+        answer = await call(**arguments)
+    except NotFound:
+        person = await person_named(runtime, user, arguments.get("space"))
+        if person == user:
+            raise
+    else:
+        person = user if not is_empty(answer) else await person_named(runtime, user, arguments.get("space"))
+        if person == user:
+            return answer
+    return await call(**{**arguments, "user": person})
+
+
+def is_empty(answer: Any) -> bool:
+    """Whether an answer holds nothing that is kept of a person."""
+    if isinstance(answer, MemoryAnswer):
+        return not (answer.facts or answer.messages)
+    if isinstance(answer, Profile):
+        return not (answer.facts or answer.context)
+    return isinstance(answer, list) and not answer
+
+
+async def person_named(runtime: Runtime, user: str, space: str | None, *, only: str | None = None) -> str:
+    """The id of the person whom a caller means by `user`, or the same text if it is nobody's name."""
+    from everword.facts.person_lookup import person_by_name  # a search by an id does without that room
+
+    space_id = runtime.resolve_space(space)
+    return await runtime.read(lambda tx: person_by_name(tx, space_id, user, only=only))
 
 
 async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:

@@ -118,7 +118,8 @@ class MemoryAnswer:
     """The answer to a question about a person, and the facts and messages it rests on, best first.
 
     `made_by` is "model", or "offline" if there was none or its answer could not be used: then `text` is the facts and
-    messages themselves, as lines. If it is not `known`, nothing that is remembered answers the question.
+    messages themselves, as lines. If it is not `known`, nothing that is remembered answers the question. `user` is the
+    id of the person: whoever asked by a name sees whom it was taken for.
     """
 
     text: str
@@ -126,6 +127,7 @@ class MemoryAnswer:
     made_by: str
     facts: tuple[Fact, ...] = ()
     messages: tuple[Message, ...] = ()
+    user: str = ""
 
 
 def clean_name(*names: object) -> str:

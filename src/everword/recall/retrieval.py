@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.log.tables import warn_of_damage
+from everword.log.tables import author_names, warn_of_damage
 from everword.model import Filter, Hit, Message
 from everword.model.passages import NEVER, PassageCandidate, Posting, Tally, products
 from everword.model.views import UNKNOWN_TRAITS
@@ -394,9 +394,11 @@ def search(
     standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else NO_PASSAGES
     postings = source.postings(where, groups, PER_WORD)
     proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
-    scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
+    frequencies = [posting.frequency for posting in postings]
+    scorer = PassageScorer(source, where, groups, frequencies, tally, vector)
     candidates = scorer.score(neighbour_rules.distinct_numbers(np.concatenate([*proposals, standing])))
-    parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
+    names = author_names(tx, where.space, candidates.authors, where.user)
+    parsed_query = query_rules.add_authors(parsed_query, query, names, tally.languages, frequencies)
     message_limit = max(READ, limit + MORE)
     candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
     if weights.near:

@@ -26,14 +26,14 @@ from typing import Any
 from cachetools import TTLCache
 
 from everword.facts.rules.statements import matching_statements
-from everword.facts.tables import FORGET, PEOPLE, public_name, statements_of
+from everword.facts.tables import FORGET, public_name, statements_of
 from everword.facts.view import command_of
 from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.claiming import FlightKey, FlightResult, SingleFlight, WaitLimit
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim
-from everword.log.tables import erasures_of, warn_of_damage
+from everword.log.tables import PEOPLE, erasures_of, warn_of_damage
 from everword.model import Digest, Filter, Message, Span
 from everword.ports import Clock, Telemetry, Tokenizer, Tx
 from everword.summaries import prompts

@@ -88,6 +88,8 @@ def fold_name(text: str) -> str:
 
 
 def _fold_name(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return " ".join(text.casefold().split())
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", strip_invisible(text)).casefold())
     letters = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
     return " ".join(unicodedata.normalize("NFC", letters).split())
@@ -225,7 +227,7 @@ def _spelling_distance(small: str, shape: frozenset[str], name: str) -> int | No
 # Misspelt names
 
 SHORTEST_MISSPELT = 4
-"""Letters of the shortest name that may be misspelt: others are too similar to too many."""
+"""Letters of the shortest name that may be misspelt: others are too similar to too many. A letter may be missing."""
 LONG_NAME = 8
 """Letters from which on a name may be misspelt in two places."""
 
@@ -255,20 +257,18 @@ def is_misspelling(text: str, name: str) -> bool:
     other letters is no misspelling but may be a disguise."""
     word = fold_name(text.removeprefix("@"))
     full_name = fold_name(name)
-    if (
-        len(word) > MAX_NAME
-        or not word.replace(" ", "").isalpha()
-        or not name_shapes(text).isdisjoint(name_shapes(name))
-    ):
-        return False
-    return any(_is_one_slip(word, spelling) for spelling in {full_name, *full_name.split()[:1]} if spelling != word)
+    spellings = {full_name, *full_name.split()[:1]}
+    return any(_is_one_slip(word, spelling) for spelling in spellings) and name_shapes(text).isdisjoint(
+        name_shapes(name)
+    )
 
 
 def _is_one_slip(word: str, name: str) -> bool:
-    shorter = min(len(word), len(name))
-    if shorter < SHORTEST_MISSPELT or not name.replace(" ", "").isalpha():
+    longer = max(len(word), len(name))
+    if word == name or not SHORTEST_MISSPELT <= longer <= MAX_NAME:
         return False
-    return _edit_distance(word, name, 1 if shorter < LONG_NAME else 2) is not None
+    is_near = _edit_distance(word, name, 1 if longer < LONG_NAME else 2) is not None
+    return is_near and word.replace(" ", "").isalpha() and name.replace(" ", "").isalpha()
 
 
 def _edit_distance(first: str, second: str, limit: int) -> int | None:

@@ -7,15 +7,15 @@ little. "What did I pay for my bike?" can only be answered from memory; "How do 
 instructions, though it has the same words: that decides nothing alone, it says how much else is needed before something
 counts as relevant (`selection.relevance`).
 
-The names a query can mean are the authors of the messages at hand, so nothing is looked up in a list. A question in the
-first person is about what the person said; one that says "you" may be about either side. A question for several
-things ("which books", "how many times") is answered in several places. The rules are those of English; of a query in
-another language only words for what belongs to the speaker are looked for.
+The names a query can mean are those of the authors of the messages at hand, so nothing is looked up in a list of names.
+A question in the first person is about what the person said; one that says "you" may be about either side. A question
+for several things ("which books", "how many times") is answered in several places. The rules are those of English; of a
+query in another language only words for what belongs to the speaker are looked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from everword.text.dates import TimeSpan, spans
 from everword.text.detect import detect, function_words
+from everword.text.names import is_misspelling
 from everword.text.terms import MAX_GROUPS, query_groups
 from everword.word_lists import Patterns, WordLists, lazy_pattern
 
@@ -99,6 +100,8 @@ NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
 TIME = 0.3
 """What the words of a time count as words: "last month" is rarely said again about that month."""
+FEW_WORDS = 60
+"""Words of a query in which misspelt names are looked for: a longer text is no question for somebody's words."""
 END = 4_000
 """Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
 wait meanwhile. All of a query has its part in the vector."""
@@ -106,6 +109,9 @@ wait meanwhile. All of a query has its part in the vector."""
 DAY = timedelta(days=1)
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
+
+AuthorNames = Mapping[str, Collection[str]]
+"""All names of the authors of messages, by id; the id is one of them."""
 
 _WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
 
@@ -168,26 +174,49 @@ def _text_between(query: str, times: Sequence[TimeSpan]) -> Iterator[str]:
 
 
 def add_authors(
-    parsed_query: ParsedQuery, query: str, authors: Iterable[str], languages: Collection[str]
+    parsed_query: ParsedQuery, query: str, names: AuthorNames, languages: Collection[str], frequencies: Sequence[int]
 ) -> ParsedQuery:
-    """The same query with those of these authors whom it names."""
-    named_authors = authors_in(query, authors)
-    if not named_authors:
+    """The same query with those authors whom it names, by any of their names. `frequencies` says how often each group
+    of terms occurs: a word that occurs nowhere may be a misspelt name."""
+    unknown_groups = {group for group, count in zip(parsed_query.groups, frequencies, strict=True) if not count}
+    words_by_author = authors_in(query, names) | misspelt_authors(query, names, languages, unknown_groups)
+    if not words_by_author:
         return parsed_query
-    names = {group for name in named_authors for group in query_groups(name, languages)}
+    name_groups = {group for words in words_by_author.values() for group in query_groups(words, languages)}
     emphasis = tuple(
-        NAME if group in names else factor
+        NAME if group in name_groups else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
     )
-    return replace(parsed_query, emphasis=emphasis, authors=named_authors, personal=True)
+    return replace(parsed_query, emphasis=emphasis, authors=frozenset(words_by_author), personal=True)
 
 
-def authors_in(query: str, authors: Iterable[str]) -> frozenset[str]:
-    """The authors a query names, in full or by the first of several names; a name that is also an everyday word, or
-    a first name alone, only with a capital."""
+def authors_in(query: str, names: AuthorNames) -> dict[str, str]:
+    """The authors a query names, each with the name: in full or by the first of several names; a name that is also an
+    everyday word, or a first name alone, only with a capital."""
     words = _WORD.findall(query)
     folded_words = [word.casefold() for word in words]
-    return frozenset(author for author in set(authors) if _is_named(_parts_of_name(author), words, folded_words))
+    return {
+        author: name
+        for author, author_names in names.items()
+        for name in author_names
+        if _is_named(_parts_of_name(name), words, folded_words)
+    }
+
+
+def misspelt_authors(
+    query: str, names: AuthorNames, languages: Collection[str], unknown_groups: Set[tuple[str, ...]]
+) -> dict[str, str]:
+    """The authors whose names a query misspells, each with the misspelt word: one that is in no message, or that has
+    the stem of the name. A word that may be the name of two authors is of neither."""
+    words = list(dict.fromkeys(_WORD.findall(query)))
+    misspelt_names: dict[str, str] = {}
+    for word in words if len(words) <= FEW_WORDS else ():
+        authors = {author: name for author in names for name in names[author] if is_misspelling(word, name)}
+        groups = set(query_groups(word, languages)) if len(authors) == 1 else set()
+        for author, name in authors.items() if groups else ():
+            if groups <= unknown_groups or groups == set(query_groups(name, languages)):
+                misspelt_names[author] = word
+    return misspelt_names
 
 
 def asks_for_several(query: str) -> bool:

@@ -187,7 +187,7 @@ SAMPLES: tuple[Any, ...] = (
     model.Reply("Your name is Alex.", MESSAGE, RECEIPT, (model.Round(1, (), (), (), 120, 6, "a-model"),)),
     model.Forgotten("01jd3x8k2m9q4r7t5v6w", (STATEMENT,), (FACT,)),
     model.FactChange("01jd3x8k2m9q4r7t5v6w", "add", "alex", THEN, FACT),
-    model.MemoryAnswer("Alex lives in Berlin.", True, "model", (FACT,), (MESSAGE,)),
+    model.MemoryAnswer("Alex lives in Berlin.", True, "model", (FACT,), (MESSAGE,), "alex"),
     model.Erasure("01jd3x8k2m9q4r7t5v6w", "default", THEN, 12, 2, 12),
 )
 EXAMPLES: dict[Any, Any] = {type(sample): to_json_value(sample) for sample in SAMPLES}
