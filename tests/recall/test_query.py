@@ -84,13 +84,6 @@ def test_a_name_and_a_time_count_little_as_words() -> None:
 def test_a_word_that_no_message_has_may_be_a_misspelt_name_of_one_author(query: str, authors: dict[str, str]) -> None:
     all_names = ("Caroline Reed", "John", "Marta", "Marla", "Tom", "Gardner")
     names = {f"u{number}": {name} for number, name in enumerate(all_names, start=1)}
-        "u1": {"u1", "Caroline Reed"},
-        "u2": {"John"},
-        "u3": {"Marta"},
-        "u4": {"Marla"},
-        "u5": {"Tom"},
-        "u6": {"Gardner"},
-    }
     known = query_groups("garden plan say about", EN)
     groups = query_groups(query, EN)
     parsed_query = parse_query(query, groups, EN, NOW)
