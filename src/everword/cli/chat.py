@@ -26,7 +26,16 @@ import click
 from everword.cli import opening
 from everword.cli.conversations import show_message
 from everword.cli.opening import MemoryHandle, current_settings
-from everword.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_option, parse_budget, printable, warn
+from everword.cli.options import (
+    INTERRUPTED,
+    OneLineError,
+    StoreCommand,
+    json_option,
+    parse_budget,
+    person_option,
+    printable,
+    warn,
+)
 from everword.cli.output import console, plural, print_json
 from everword.errors import EverwordError, InvalidInput, NoModel
 from everword.model import Budget, Degraded, Fact, Message, Receipt
@@ -365,7 +374,7 @@ def write_out(text: str) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
 @click.argument("text", default="")
-@click.option("--user", metavar="ID", help="Whose conversation it must be.")
+@person_option("Whose conversation it must be.")
 @click.option("--system", metavar="TEXT", help="A system prompt.")
 @click.option(
     "--budget", callback=parse_budget, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
@@ -389,7 +398,7 @@ def context(
     without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
     with opening.open_for_chat(without_models) as handle:
         is_new = opening.read_conversation(handle.store, settings.space, conversation) is None
-        chat = handle.memory.conversation(conversation, user=user)
+        chat = handle.memory.conversation(conversation, user=user and handle.find_person(user))
         preview = chat.context(text, **prompt_options)
         state = opening.index_state(handle.store, settings.space)
     if as_json:

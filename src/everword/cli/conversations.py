@@ -57,6 +57,7 @@ def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any)
     everword search "what she eats" --user alex --facts
     """
     with open_for_reading(searching=True) as handle:
+        choice["user"] = choice["user"] and handle.find_person(choice["user"])
         hits = handle.memory.search(query, kinds=("message", "fact") if facts else ("message",), **choice)
         state = index_state(handle.store, handle.settings.space)
     if as_json:
@@ -158,7 +159,7 @@ def show_message(out: Console, message: Message) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--user", metavar="ID", help="Only chats with this person.")
+@options.person_option("Only chats with this person.")
 @options.JSON_LINES
 def conversations(user: str | None, as_json: bool) -> None:
     """List the conversations of the space.
@@ -169,6 +170,7 @@ def conversations(user: str | None, as_json: bool) -> None:
     listing: list[Conversation] = []
     with open_for_reading() as handle:
         after = ""
+        user = user and handle.find_person(user)
         while page := handle.memory.conversations(user=user, after=after, limit=PAGE):
             listing += page
             after = page[-1].id
@@ -412,7 +414,7 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="Another day than today.")
 @click.option("--week", is_flag=True, help="How each has been in the six days before.")
-@click.option("--user", metavar="ID", help="Of one member alone.")
+@options.person_option("Of one member alone.")
 @click.option("--time-zone", metavar="NAME", help="Set the space's time zone first, as in Europe/Berlin.")
 @json_option("One JSON object a line, with all that is kept of the digest.")
 def digest(
@@ -433,6 +435,7 @@ def digest(
         space = place or handle.settings.space
         if time_zone is not None:
             handle.memory.set_time_zone(time_zone, space=space)
+        user = user and handle.find_person(user, space)
         digests = handle.memory.digests(space, day=day, user=user, week=week)
     if as_json:
         output.print_json_lines(digests)

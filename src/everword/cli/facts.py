@@ -9,7 +9,7 @@ import click
 
 from everword.cli import output
 from everword.cli.opening import open_for_reading, open_for_writing
-from everword.cli.options import StoreCommand, json_option, parse_moment, printable, warn
+from everword.cli.options import StoreCommand, json_option, parse_moment, person_option, printable, warn
 from everword.cli.output import format_time, plural, show_table, table
 from everword.cli.settling import view_states
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Message, Statement
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 VIEW = "facts"
 ALL_OF_FACT = "One JSON object{}, with all that is kept of the fact."
-IN_MEMORY = click.option("--user", metavar="ID", required=True, help="In whose memory the fact is.")
-IN_PROFILE = click.option("--user", metavar="ID", required=True, help="In whose profile.")
-ABOUT = click.option("--user", metavar="ID", required=True, help="Whom it is about.")
+IN_MEMORY = person_option("In whose memory the fact is.", required=True)
+IN_PROFILE = person_option("In whose profile.", required=True)
+ABOUT = person_option("Whom it is about.", required=True)
 FROM = click.option("--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which it is so.")
 TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", help="The day on which it ends.")
 
@@ -64,6 +64,7 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
         return
     with open_for_reading() as handle:
         memory = handle.memory
+        user = handle.find_person(user)
         listing = memory.facts(user=user, **choice) if key is None else memory.fact_history(key, user=user)
         warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
@@ -93,6 +94,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     from everword.formats import dump
 
     with open_for_reading() as handle:
+        user = handle.find_person(user)
         messages = handle.memory.why(fact, user=user)
         known_facts = handle.store.read(lambda tx: facts_of(tx, handle.settings.space, user))
     if as_json:
@@ -105,7 +107,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
 def show_refused(user: str, as_json: bool) -> None:
     """Print what was found in a person's messages and refused, with the reason, oldest first."""
     with open_for_reading() as handle:
-        refused = handle.memory.refused_facts(user=user)
+        refused = handle.memory.refused_facts(user=handle.find_person(user))
     if as_json:
         output.print_json_lines(refused)
         return
@@ -197,6 +199,7 @@ def show(id: str, user: str, as_json: bool) -> None:
     everword fact show f41d0c6a9be27b3155aa --user alex
     """
     with open_for_reading() as handle:
+        user = handle.find_person(user)
         known_fact = handle.memory.fact(id, user=user)
         messages = handle.memory.why(id, user=user)
     if as_json:
@@ -223,6 +226,7 @@ def add(user: str, **fields: Any) -> None:
     everword fact add preference likes "long walks" --user alex
     """
     with open_for_writing(new=True) as handle:
+        user = handle.find_exact_person(user)
         change = handle.memory.add_fact(user=user, **fields)
     show_change(change, user)
 
@@ -242,6 +246,7 @@ def edit(id: str, value: str, user: str, **times: Any) -> None:
     everword fact edit f41d0c6a9be27b3155aa Delft --user alex
     """
     with open_for_writing() as handle:
+        user = handle.find_exact_person(user)
         change = handle.memory.edit_fact(id, value, user=user, **times)
     show_change(change, user)
 
@@ -259,6 +264,7 @@ def delete(id: str, user: str) -> None:
     everword fact delete f41d0c6a9be27b3155aa --user alex
     """
     with open_for_writing() as handle:
+        user = handle.find_exact_person(user)
         change = handle.memory.delete_fact(id, user=user)
     show_change(change, user)
 
@@ -288,7 +294,7 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
     everword ask "Where does Alex live?" --user alex --sources
     """
     with open_for_writing() as handle:
-        answer = handle.memory.ask(question, user=user, conversation=conversation)
+        answer = handle.memory.ask(question, user=handle.find_person(user), conversation=conversation)
         warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
         messages = [message.id for message in answer.messages]
@@ -328,6 +334,7 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None) -> 
 
     until = parse_expiry("expires", expires)
     with open_for_writing(new=True) as handle:
+        user = handle.find_exact_person(user)
         statements = handle.memory.remember(text, user=user, speaker=speaker, expires=until)
     show_entries(statements, ())
 
@@ -348,6 +355,7 @@ def forget(what: str, user: str) -> None:
     everword forget "what I said about my boss" --user alex
     """
     with open_for_writing() as handle:
+        user = handle.find_exact_person(user)
         removal = handle.memory.forget(what, user=user)
         warning = unread_warning(handle.store, handle.settings.space)
     if warning:
@@ -378,7 +386,7 @@ def undo(id: str, user: str) -> None:
     everword undo 01jd3x8k2m9q4r7t5v6w --user alex
     """
     with open_for_writing() as handle:
-        restored_entries = handle.memory.undo(id, user=user)
+        restored_entries = handle.memory.undo(id, user=handle.find_exact_person(user))
     show_entries(restored_entries.statements, restored_entries.facts)
     if not restored_entries.found:
         click.echo("nothing came back: what was told since stands", err=True)
@@ -399,7 +407,7 @@ def profile(user: str, as_json: bool) -> None:
     everword profile alex --json
     """
     with open_for_reading() as handle:
-        user_profile = handle.memory.profile(user=user, wait=0)
+        user_profile = handle.memory.profile(user=handle.find_person(user), wait=0)
         warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
         today = user_profile.today

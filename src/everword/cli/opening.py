@@ -6,7 +6,7 @@ read, verified, exported and erased without a working embedder: only searching a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +15,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, cast
 
-from everword.cli.options import SPACE, STORE, global_option, warn
+import click
+
+from everword.cli.options import SPACE, STORE, global_option, printable, warn
 from everword.cli.output import plural
 from everword.errors import NotFound
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from everword.memory.runtime import Parts
     from everword.memory.sync import BlockingConversation, BlockingMemory
     from everword.model import Conversation, Degraded, ViewState
-    from everword.ports import Store
+    from everword.ports import Store, Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,29 @@ class MemoryHandle:
 
     def find_conversation(self, id: str) -> Conversation:
         return find_conversation(self.store, self.settings.space, id)
+
+    def find_person(self, name: str, space: str | None = None) -> str:
+        """The id of the person whose name was typed to read something, perhaps misspelt."""
+        from everword.facts.person_lookup import person_by_name
+
+        return self._announce_person(name, space, partial(person_by_name, is_typed=True))
+
+    def find_exact_person(self, name: str) -> str:
+        """The id of the person whose name was typed to change something: it must be exact."""
+        from everword.facts.person_lookup import person_by_exact_name
+
+        return self._announce_person(name, None, person_by_exact_name)
+
+    def _announce_person(self, name: str, place: str | None, find: Callable[[Tx, str, str], str]) -> str:
+        """The person; whoever typed the name is told whom it was taken for."""
+        space = place or self.settings.space
+        person = self.store.read(lambda tx: find(tx, space, name))
+        if person != name:
+            from everword.facts.person_lookup import shown_person
+
+            shown = self.store.read(lambda tx: shown_person(tx, space, person))
+            click.echo(f"{printable(name)!r} is taken for {printable(shown)}", err=True)
+        return person
 
     def existing_chat(self, id: str) -> BlockingConversation:
         """A conversation that is there, as its user has it."""

@@ -186,7 +186,12 @@ def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) 
     return Budget(total=int(value))
 
 
-ONE_USER = click.option("--user", metavar="ID", help="Only this person's memory.")
+def person_option(about: str, **options: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option `--user` of a command that works on what is kept: it takes any of a person's names."""
+    return click.option("--user", metavar="PERSON", help=f"{about} An id, or a name.", **options)
+
+
+ONE_USER = person_option("Only this person's memory.")
 ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Only this conversation.")
 JSON_LINES = json_option("One JSON object a line.")
 JSON_OBJECT = json_option("One JSON object.")

@@ -31,7 +31,7 @@ OWN_TIME = "what was kept with a time at which it expires"
 @click.option("--message", metavar="ID", help="A message of --conversation: its id, its platform's, or its turn as #7.")
 @click.option("--conversation", metavar="ID", help="A whole conversation, or where --message is.")
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Messages of before this moment.")
-@click.option("--user", metavar="ID", help="Messages of this person.")
+@options.person_option("Messages of this person.")
 @click.option("--query", metavar="TEXT", help="Messages with this phrase in them, word for word.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @options.YES
@@ -55,6 +55,7 @@ def delete(
     if as_json and not (yes or dry_run):
         raise click.UsageError("--json needs --yes or --dry-run: nothing is asked then")
     with open_for_reading() as handle:
+        choice["user"] = choice["user"] and handle.find_exact_person(choice["user"])
         if dry_run or not yes:
             outcome = run_delete(handle, message, conversation, choice, dry_run=True)
             if not as_json:
@@ -135,7 +136,7 @@ def audit(limit: int, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--user", metavar="ID", required=True, help="Whose messages to remove.")
+@options.person_option("Whose messages to remove.", required=True)
 @options.YES
 def erase(user: str, yes: bool) -> None:
     """Remove a person's messages for good.
@@ -151,6 +152,7 @@ def erase(user: str, yes: bool) -> None:
     from everword.cli.output import progress_bar
 
     with open_for_reading() as handle:
+        user = handle.find_exact_person(user)
         if not yes:
             click.echo(f"This removes all messages of {user!r} from {handle.store.name}, for good.", err=True)
             confirmation = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
@@ -191,6 +193,7 @@ def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool,
     if as_json and not (dry_run or yes):
         raise click.UsageError("--json needs --yes or --dry-run: there is nobody to ask")
     with open_for_reading() as handle:
+        user = user and handle.find_exact_person(user)
         run = partial(handle.memory.redact, user=user, conversation=conversation, space=handle.settings.space)
         if dry_run or not yes:
             outcome = run(dry_run=True)
@@ -278,7 +281,7 @@ def show_expired(outcome: Retained) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("conversation", required=False)
 @click.option("--to", metavar="ID", help="The new name of the conversation.")
-@click.option("--user", metavar="ID", help="The user whose chat it is from now on.")
+@options.person_option("The user whose chat it is from now on.")
 @click.option("--undo", metavar="ID", help="Take back the move or the merge with this id.")
 @click.option("--dry-run", is_flag=True, help="Only show what would move.")
 @options.JSON_OBJECT
@@ -303,6 +306,7 @@ def move(
     if conversation is None or (to is None and user is None):
         raise click.UsageError("say what to move and where: everword move CONVERSATION --to ID, or --user ID")
     with open_for_reading() as handle:
+        user = user and handle.find_exact_person(user)
         outcome = handle.memory.move_conversation(conversation, to=to, user=user, dry_run=dry_run)
     show_move(outcome, as_json)
 
@@ -331,6 +335,8 @@ def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, a
     if user is None or into is None:
         raise click.UsageError("say who becomes whom: everword merge USER --into OTHER")
     with open_for_reading() as handle:
+        user = handle.find_exact_person(user)
+        into = handle.find_exact_person(into)
         outcome = handle.memory.merge_users(user, into=into, dry_run=dry_run)
     show_move(outcome, as_json)
 

@@ -37,9 +37,11 @@ from everword.log.access import Viewer, is_claim
 from everword.log.tables import warn_of_damage
 from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from everword.ports import Tx
+from everword.recall.rules.query import authors_in
 from everword.recall.rules.selection import FLOOR
 from everword.summaries.digests import MergedDigest
-from everword.text.fences import person_byline
+from everword.text.fences import Labels, named_byline, person_byline, plain_name
+from everword.text.names import fold_name
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
 LESSER_FACTS = 2  # facts of little importance that a context shows, if they have to do with the message
@@ -70,6 +72,38 @@ def context_notes(
     if person is not None:
         return person_notes(tx, space, person, viewer, now, query, facts_by_person)
     return group_notes(tx, space, facts_by_person, viewer, now, speaker, query, facts_by_person)
+
+
+def name_notes(
+    labels: Labels,
+    names: Mapping[str, str],
+    told: Mapping[str, str],
+    person: str | None,
+    query: str,
+    notes: Sequence[Note],
+) -> list[Note]:
+    """A line for whoever has another name beside the one they are shown by: what they call themselves, and the id if
+    the query has it. In a chat with one person, who that is, unless the notes say it already. `names` and `told` are
+    what people are called, and call themselves, by id."""
+    speakers = {id: label for (role, id), label in labels.items() if role == "user"}
+    if person is not None:
+        speakers.setdefault(person, named_byline(person, names.get(person)))
+    lines: list[Note] = []
+    for id, label in sorted(speakers.items()):
+        others = other_names(id, names.get(id, id), told.get(id, ""), query)
+        is_named = id in names or bool(authors_in(query, {id: {id}}))
+        is_asker = id == person and is_named and not any(names.get(id, id) in note.text for note in notes)
+        if others or is_asker:
+            text = f"{label} ({', '.join(others)})" if others else label
+            text = f"The user is {text}." if id == person else text
+            lines.append(Note("names", text, "who is who", "People", (-1, text)))
+    return lines
+
+
+def other_names(id: str, name: str, told: str, query: str) -> list[str]:
+    """What else somebody is called who is shown by a name: by themselves, and in the query."""
+    others = [f"goes by {plain_name(told)}"] if told and fold_name(told) != fold_name(name) else []
+    return [*others, *([f"id {plain_name(id)}"] if id != name and authors_in(query, {id: {id}}) else [])]
 
 
 def person_notes(

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from everword.errors import InvalidInput
-from everword.facts.tables import FACTS, NAME_LIKE, STATEMENTS, members_of, to_fact
+from everword.facts.tables import FACTS, NAME_LIKE, STATEMENTS, members_of, own_name, to_fact
 from everword.log.access import is_claim
 from everword.log.tables import PEOPLE, PRIVATE, warn_of_damage
-from everword.model import Ambiguous, Candidate, Filter, Member, Name, Resolved, Whom
+from everword.model import Ambiguous, Candidate, Filter, Member, Name, Resolved, Unknown, Whom
 from everword.ports import Tx
 from everword.text.names import resolve_misspelt
 
@@ -51,6 +51,27 @@ def person_by_name(tx: Tx, space: str, text: str, *, is_typed: bool = False, onl
     if isinstance(whom, Ambiguous):
         raise ambiguous_name(text, whom.candidates)
     return whom.member if isinstance(whom, Resolved) else text
+
+
+def person_by_exact_name(tx: Tx, space: str, text: str) -> str:
+    """The id of the person whom a text means that was typed in order to change something: their id, or a name exactly
+    as it is kept, or nobody's. Raises InvalidInput if it is only like the names of people, and says which."""
+    whom = whom_by_name(tx, space, text, is_typed=True)
+    if isinstance(whom, Unknown):
+        return text
+    if isinstance(whom, Ambiguous):
+        raise ambiguous_name(text, whom.candidates)
+    names = next((member.names for member in members_by_any_name(tx, space) if member.id == whom.member), ())
+    if text in (whom.member, *(name.text for name in names)):
+        return whom.member
+    shown = shown_person(tx, space, whom.member)
+    raise InvalidInput("user", f"is {text!r}, and nobody is called exactly that; did you mean {shown}?")
+
+
+def shown_person(tx: Tx, space: str, person: str) -> str:
+    """A person as they are shown to whoever typed a name of theirs: `Caroline (user101)`."""
+    name = own_name(tx, space, person)
+    return name if name == person else f"{name} ({person})"
 
 
 def ambiguous_name(text: str, candidates: Iterable[Candidate]) -> InvalidInput:

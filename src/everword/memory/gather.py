@@ -16,7 +16,7 @@ from everword.context.build import assemble, head_of, room_beside
 from everword.context.markers import instructions, whole_instructions
 from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
-from everword.facts.tables import active_facts_by_person, names_in_context, viewer_alone
+from everword.facts.tables import active_facts_by_person, names_in_context, told_names, viewer_alone
 from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
@@ -221,8 +221,12 @@ class ContextBuilder:
             state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
-        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages, facts_by_person)
-        return replace(state, names=names)
+        people = sorted(state.people if person is None else {*state.people, person})
+        names = names_in_context(tx, self._scope.space, people, viewer, own_messages, facts_by_person)
+        told = told_names(tx, self._scope.space, people, viewer, facts_by_person)
+        state = replace(state, names=names)
+        name_notes = knowing.name_notes(state.labels, names, told, person, request.text, notes)
+        return replace(state, profile=[*name_notes, *notes])
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""

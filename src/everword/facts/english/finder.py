@@ -244,7 +244,7 @@ def find_facts(
     sentences = prose_sentences(text)
     assertions = [*assertions_in(sentences), *filter(None, [answer])]
     facts = [*_relation_mentions(sentences), *_attribute_facts(assertions, today)]
-    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
+    return _mark_echoes(_clear_facts(facts, text), text, shown_texts)
 
 
 def read_facts(
@@ -262,7 +262,42 @@ def read_facts(
         statements = read_statements(assertion, today, in_request=in_request, is_long_ago=is_long_ago)
         facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
     facts += _attribute_facts([answer], today) if answer else []  # it is a sentence of ours: it tells nothing else
-    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
+    return _mark_echoes(_clear_facts(facts, text), text, shown_texts)
+
+
+_INTRODUCTIONS = Patterns("introductions", DATA, WORDS)
+
+
+def _clear_facts(facts: list[FoundFact], text: str) -> list[FoundFact]:
+    """The facts that may be kept; a name of the author only if the text says clearly that it is theirs."""
+    return [
+        fact
+        for fact in acceptable_facts(facts)
+        if fact.key != "name" or fact.subject is not None or _tells_own_name(text, fact.value)
+    ]
+
+
+def _tells_own_name(text: str, given_name: str) -> bool:
+    """Whether a text says anywhere that its author has this name, and not only that they are, or that others and they
+    are, like somebody who has it."""
+    named_places = re.finditer(rf"(?<!\w){re.escape(given_name)}(?!\w)", limit_text(text))
+    clearness = {_is_own_name_at(text, *place.span()) for place in named_places}
+    return True in clearness or False not in clearness
+
+
+def _is_own_name_at(text: str, start: int, end: int) -> bool | None:
+    """Whether what stands before and after a name says that it is the author's; None if it says nothing about that."""
+    before = text[max(start - _LONGEST_LEAD, 0) : start]
+    if _INTRODUCTIONS.called.search(before):
+        return True
+    if not _INTRODUCTIONS.i_am.search(before):
+        return False if _INTRODUCTIONS.we_are.search(before) else None
+    if _INTRODUCTIONS.loudly.match(text, end):
+        return _INTRODUCTIONS.greeting.search(before) is not None
+    return _INTRODUCTIONS.introduced.match(text, end) is not None
+
+
+_LONGEST_LEAD = 80  # characters before a name in which a greeting or "I am" is looked for
 
 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:

@@ -129,7 +129,8 @@ def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[Fact
 def _identity_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
     if key in _NAME_KEYS and attribute != "middle name":
         given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
-        if given_name and not (clause.holds == "not" and given_name.islower()):
+        is_remark = given_name.casefold() in DEMONYMS  # "my name is Irish"
+        if given_name and not is_remark and not (clause.holds == "not" and given_name.islower()):
             confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
             yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
     elif key in _FORMS:

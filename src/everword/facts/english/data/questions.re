@@ -12,7 +12,8 @@
 [origin]
     (?i)\bwhere\s(?:are\syou\s(?:originally\s)?from|do\syou\scome\sfrom)
 [name]
-    (?i)\bwhat(?:['’]s|\sis)\syour\sname|\bwhat\s(?:should|can|may)\si\scall\syou|\bwho\sare\syou
+    (?i)\b(?:what(?:['’]s|\sis)\syour\s(?:first\s|full\s)?name|what\s(?:should|can|may)\si\scall\syou|who\sare\syou)
+    (?=\s*(?:$|[,;–—-]|{AFTER_NAME_QUESTION}\b))
 [age]
     (?i)\bhow\sold\sare\syou|\bwhat(?:['’]s|\sis)\syour\sage
 [job]
