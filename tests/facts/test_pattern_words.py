@@ -146,7 +146,7 @@ SENTENCES: dict[str, list[Sentence]] = {
     "NUMBERS_TO_TEN": [Sentence("I have {} cats", ["identity/pets={} cats"])],
     "ALLERGY_DEGREES": [Sentence("I have a {} allergy to nuts", ["constraint/allergies=nuts"])],
     "TRAIT_ENDS": [Sentence("I am vegan {} reasons", ["constraint/diet=vegan"])],
-    "NAME_ENDS": [Sentence("I am Ada {}", NAME)],
+    "AFTER_INTRODUCTION": [Sentence("I am Ada, {} zorble", NAME)],
     "PREFERENCE_ENDS": [Sentence("I prefer tea {} mornings", ["preference/prefers=tea"])],
     "LANGUAGE_ENDS": [Sentence("I speak Dutch {} French", ["identity/languages=dutch"])],
     "ANIMAL_ENDS": [Sentence("I have a cat {} Oslo", ["identity/pets=cat"])],

@@ -59,7 +59,7 @@ def test_a_name_and_a_time_count_little_as_words() -> None:
     query = "What did Ann cook two weeks ago?"
     groups = query_groups(query, EN)
     names = {"Ann": {"Ann"}, "Ben": {"Ben"}}
-    found = add_authors(parse_query(query, groups, EN, NOW), query, names, EN, [1] * len(groups))
+    found = add_authors(parse_query(query, groups, EN, NOW), query, names, EN, ())
     counts = {group[0]: emphasis for group, emphasis in zip(found.groups, found.emphasis, strict=True)}
     assert found.authors == {"Ann"}
     assert counts["ann"] == NAME
@@ -87,7 +87,7 @@ def test_a_word_that_no_message_has_may_be_a_misspelt_name_of_one_author(query: 
     known = query_groups("garden plan say about", EN)
     groups = query_groups(query, EN)
     parsed_query = parse_query(query, groups, EN, NOW)
-    found = add_authors(parsed_query, query, names, EN, [int(group in known) for group in groups])
+    found = add_authors(parsed_query, query, names, EN, set(groups) - set(known))
     assert found.authors == authors.keys()
     counts = {group[0]: emphasis for group, emphasis in zip(found.groups, found.emphasis, strict=True)}
     assert all(counts[group[0]] == NAME for name in authors.values() for group in query_groups(name, EN))

@@ -154,11 +154,12 @@ def name_for(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
 
 def known_name(person: str, told: str) -> str:
     """What others know a person by who has no display name: the id, if it reads as a name; a name that they said of
-    themselves takes the place of any other id, or of its own spelling in small letters."""
-    is_name = NAME_LIKE.fullmatch(person) is not None and RESERVED.fullmatch(person) is None
-    if not told or (is_name and fold_name(person) not in (fold_name(told), *fold_name(told).split())):
+    themselves takes the place of any other id, and of one that it only spells out: `alex`, "Alexandra"."""
+    if not told:
         return person
-    return told
+    is_name = NAME_LIKE.fullmatch(person) is not None and RESERVED.fullmatch(person) is None
+    is_longer = any(word.startswith(fold_name(person)) for word in (fold_name(told), *fold_name(told).split()))
+    return told if is_longer or not is_name else person
 
 
 def display_names(tx: Tx, space: str, people: Sequence[str], viewer: Viewer) -> dict[str, str]:

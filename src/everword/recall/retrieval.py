@@ -398,7 +398,8 @@ def search(
     scorer = PassageScorer(source, where, groups, frequencies, tally, vector)
     candidates = scorer.score(neighbour_rules.distinct_numbers(np.concatenate([*proposals, standing])))
     names = author_names(tx, where.space, candidates.authors, where.user)
-    parsed_query = query_rules.add_authors(parsed_query, query, names, tally.languages, frequencies)
+    unknown_groups = {group for group, frequency in zip(groups, frequencies, strict=True) if not frequency}
+    parsed_query = query_rules.add_authors(parsed_query, query, names, tally.languages, unknown_groups)
     message_limit = max(READ, limit + MORE)
     candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
     if weights.near:

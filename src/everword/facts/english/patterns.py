@@ -318,7 +318,7 @@ def _be_a(rest: str, clause: Clause) -> Iterator[FactReading]:
 def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
     """ "I am Dana", and what may follow: "I am Dana, a nurse from Oslo"."""
     given_name = name(rest) if clause.holds == "now" and not clause.past else ""
-    if not given_name or not _READINGS.name_end.match(rest, len(given_name)):
+    if not given_name:
         return
     is_loud = given_name.isupper() and len(given_name) > 3
     if is_loud or given_name.split()[0].casefold() in DEMONYMS | BELIEFS | PROGRAMMING:

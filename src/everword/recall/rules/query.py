@@ -15,7 +15,7 @@ query in another language only words for what belongs to the speaker are looked 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -174,11 +174,14 @@ def _text_between(query: str, times: Sequence[TimeSpan]) -> Iterator[str]:
 
 
 def add_authors(
-    parsed_query: ParsedQuery, query: str, names: AuthorNames, languages: Collection[str], frequencies: Sequence[int]
+    parsed_query: ParsedQuery,
+    query: str,
+    names: AuthorNames,
+    languages: Collection[str],
+    unknown_groups: Collection[tuple[str, ...]],
 ) -> ParsedQuery:
-    """The same query with those authors whom it names, by any of their names. `frequencies` says how often each group
-    of terms occurs: a word that occurs nowhere may be a misspelt name."""
-    unknown_groups = {group for group, count in zip(parsed_query.groups, frequencies, strict=True) if not count}
+    """The same query with those authors whom it names, by any of their names. A word that is in no message, of
+    `unknown_groups` of terms, may be a misspelt name."""
     words_by_author = authors_in(query, names) | misspelt_authors(query, names, languages, unknown_groups)
     if not words_by_author:
         return parsed_query
@@ -204,7 +207,7 @@ def authors_in(query: str, names: AuthorNames) -> dict[str, str]:
 
 
 def misspelt_authors(
-    query: str, names: AuthorNames, languages: Collection[str], unknown_groups: Set[tuple[str, ...]]
+    query: str, names: AuthorNames, languages: Collection[str], unknown_groups: Collection[tuple[str, ...]]
 ) -> dict[str, str]:
     """The authors whose names a query misspells, each with the misspelt word: one that is in no message, or that has
     the stem of the name. A word that may be the name of two authors is of neither."""
@@ -214,7 +217,7 @@ def misspelt_authors(
         authors = {author: name for author in names for name in names[author] if is_misspelling(word, name)}
         groups = set(query_groups(word, languages)) if len(authors) == 1 else set()
         for author, name in authors.items() if groups else ():
-            if groups <= unknown_groups or groups == set(query_groups(name, languages)):
+            if groups.issubset(unknown_groups) or groups == set(query_groups(name, languages)):
                 misspelt_names[author] = word
     return misspelt_names
 

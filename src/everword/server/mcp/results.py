@@ -55,6 +55,14 @@ def data_block(title: str, parts: Iterable[fences.Fenced]) -> str:
     return f"{DATA}\n{fences.section(title, parts, between=chr(10))}"
 
 
+def person_note(person: str | None, arguments: Mapping[str, Any]) -> str:
+    """Whom a name was taken for; nothing if the person was named by their id."""
+    name = arguments.get("user")
+    if not name or not person or name == person:
+        return ""
+    return f"{escape_name(name)} is taken for the user {escape_name(person)}.\n"
+
+
 def fact_line(fact: Fact) -> fences.Fenced:
     whose = f"{fact.subject}: " if fact.subject else ""
     return fences.escape_line(text_with_speaker(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
@@ -175,7 +183,7 @@ class SearchResult(ToolResult):
             {**to_json_shallow(message), "score": hit.score, "excerpt": message is not hit.message}
             for message, hit in zip(shown_messages, answer, strict=True)
         ]
-        return cls.build(text, messages=messages)
+        return cls.build(person_note(answer[0].message.user if answer else None, arguments) + text, messages=messages)
 
 
 def excerpt_about(query: str, message: Message) -> Message:
@@ -239,7 +247,7 @@ class FactsResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         text = data_block("FACTS", map(fact_line, answer)) if answer else "Nothing is known yet."
-        return cls.build(text, facts=answer)
+        return cls.build(person_note(answer[0].user if answer else None, arguments) + text, facts=answer)
 
 
 class RefusedOut(AboutSomebody):
@@ -306,7 +314,7 @@ class AskResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         return cls.build(
-            data_block("ANSWER", [fences.escape(answer.text)]),
+            person_note(answer.user, arguments) + data_block("ANSWER", [fences.escape(answer.text)]),
             answer=answer.text,
             known=answer.known,
             made_by=answer.made_by,

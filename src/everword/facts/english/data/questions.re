@@ -13,7 +13,7 @@
     (?i)\bwhere\s(?:are\syou\s(?:originally\s)?from|do\syou\scome\sfrom)
 [name]
     (?i)\b(?:what(?:['’]s|\sis)\syour\s(?:first\s|full\s)?name|what\s(?:should|can|may)\si\scall\syou|who\sare\syou)
-    (?=\s*(?:$|[,;–—-]|{AFTER_NAME_QUESTION}\b))
+    (?=\s*(?:$|[,;–—-]|(?:again|please|then|and|btw|by\sthe\sway)\b))
 [age]
     (?i)\bhow\sold\sare\syou|\bwhat(?:['’]s|\sis)\syour\sage
 [job]

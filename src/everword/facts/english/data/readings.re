@@ -3,8 +3,6 @@
     the\s(?!{COUNTRIES_WITH_THE})
 [trait_end]
     \s*[,.!;(]|\s{TRAIT_ENDS}\b
-[name_end]
-    \s*$|\s*[,.!;(–—-]|\s{NAME_ENDS}\b
 [but_not]
     ,?\s(?:but|and)\snot\s(?!{AFTER_BUT_NOT}\b)(.+)$
 [preference_end]
