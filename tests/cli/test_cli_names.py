@@ -1,4 +1,4 @@
-"""At the command line a person is given by any of their names (G6), and whoever typed it is told whom it was taken for."""
+"""At the command line a person is given by any of their names (G6), and it is said whom a name was taken for."""
 
 from __future__ import annotations
 
