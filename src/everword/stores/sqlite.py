@@ -16,6 +16,8 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Literal
@@ -166,31 +168,48 @@ class PlainStatement:
     query of one row than the query, and some microseconds for each row that is written."""
 
     def __init__(self, compiled: Any, columns: Iterable[Any], dialect: Dialect) -> None:
-        self.string: str = compiled.string
+        self._string: str = compiled.string
         self._constants = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
         kinds = {name: bind.type.dialect_impl(dialect) for name, bind in compiled.binds.items()}
         self._values = [(name, kinds[name].bind_processor(dialect)) for name in compiled.positiontup]
-        self._columns = [(column.key, result_decoder(column.type, dialect)) for column in columns]
-        self._converts_rows = any(decode is not None for _, decode in self._columns)
+        self._lists = [bind.key for bind in compiled.post_compile_params]
+        self._names = [column.key for column in columns]
+        decoders = [result_decoder(column.type, dialect) for column in columns]
+        self._decoders = decoders if any(decoders) else ()
 
-    def values(self, params: Mapping[str, Any]) -> list[Any]:
-        values = {**self._constants, **params} if self._constants else params
-        return [values[name] if encode is None else encode(values[name]) for name, encode in self._values]
+    def bind(self, params: Mapping[str, Any]) -> tuple[str, list[Any]]:
+        """The statement with as many places as its lists have values, and all values in their order."""
+        params = {**self._constants, **params} if self._constants else params
+        if not self._lists:
+            return self._string, [
+                params[name] if encode is None else encode(params[name]) for name, encode in self._values
+            ]
+        string = self._string
+        for name in self._lists:
+            string = string.replace(list_mark(name), ", ".join("?" * len(params[name])))
+        values: list[Any] = []
+        for name, encode in self._values:
+            given = params[name] if name in self._lists else (params[name],)
+            values += given if encode is None else map(encode, given)
+        return string, values
 
     def decode_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows as the driver gives them, with the values that they stand for."""
-        if not self._converts_rows:
+        if not self._decoders:
             return rows
-        decoders = [decode for _, decode in self._columns]
         return [
-            [value if decode is None else decode(value) for value, decode in zip(row, decoders, strict=True)]
+            [value if decode is None else decode(value) for value, decode in zip(row, self._decoders, strict=True)]
             for row in rows
         ]
 
     def named_rows(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
         """As `decode_rows`, with the names of the columns."""
-        names = [name for name, _ in self._columns]
-        return [dict(zip(names, row, strict=True)) for row in self.decode_rows(rows)]
+        return [dict(zip(self._names, row, strict=True)) for row in self.decode_rows(rows)]
+
+
+def list_mark(name: str) -> str:
+    """Where SQLAlchemy leaves a place in a compiled statement for a list of values."""
+    return f"__[POSTCOMPILE_{name}]"
 
 
 def result_decoder(kind: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
@@ -201,12 +220,11 @@ def result_decoder(kind: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
 
 
 @queries.built_once
-def plain_statement(statement: Any, dialect: Dialect, names: tuple[str, ...] | None = None) -> PlainStatement | None:
-    """A statement that is built once; one that writes, for rows with these names. None for one with lists of values."""
+def plain_statement(statement: Any, dialect: Dialect, names: tuple[str, ...] | None = None) -> PlainStatement:
+    """A statement that is built once; one that writes, for rows with these names."""
     compiled = statement.compile(dialect=dialect, column_keys=names)
-    if compiled.post_compile_params:
-        return None
-    return PlainStatement(compiled, statement.selected_columns if statement.is_select else (), dialect)
+    assert all(list_mark(bind.key) in compiled.string for bind in compiled.post_compile_params), compiled.string
+    return PlainStatement(compiled, list(statement.selected_columns) if statement.is_select else (), dialect)
 
 
 def wrap_sqlite_error(sql: str, error: sqlite3.Error) -> BaseException:
@@ -219,6 +237,8 @@ class SqliteTx(MoveTx):
 
     def __init__(self, connection: Any, cache: Cache | None = None) -> None:
         super().__init__(connection, cache)
+        self._dialect = connection.dialect
+        self._driver: Any = connection.connection.driver_connection
         self._changed_notes: set[str] = set()
         self._matrices: dict[tuple[str, str | None], Matrix] = {}  # that this transaction has searched
 
@@ -227,39 +247,31 @@ class SqliteTx(MoveTx):
         return super().write(table, statement, values)
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        plain = plain_statement(query, self.connection.dialect)
-        if plain is None:
-            return super().fetch(query, params)
+        plain = plain_statement(query, self._dialect)
         return plain.decode_rows(self._execute(plain, params))
 
     def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        plain = plain_statement(query, self.connection.dialect)
-        if plain is None:
-            return super().fetch_named(query, params)
+        plain = plain_statement(query, self._dialect)
         return plain.named_rows(self._execute(plain, params))
 
     def _execute(self, plain: PlainStatement, params: Mapping[str, Any]) -> list[Sequence[Any]]:
-        values = plain.values(params)
+        string, values = plain.bind(params)
         try:
-            return list(self._driver.execute(plain.string, values).fetchall())
+            return list(self._driver.execute(string, values).fetchall())
         except sqlite3.Error as error:
-            raise wrap_sqlite_error(plain.string, error) from error
+            raise wrap_sqlite_error(string, error) from error
 
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> int:
-        plain = plain_statement(statement, self.connection.dialect, tuple(rows[0]))
-        if plain is None:
-            return super().write_rows(table, statement, rows)
+        plain = plain_statement(statement, self._dialect, tuple(rows[0]))
         self._note_changed_table(table)
         self.touched.add(table.name)
-        values = [*map(plain.values, rows)]
-        try:
-            return int(self._driver.executemany(plain.string, values).rowcount)
-        except sqlite3.Error as error:
-            raise wrap_sqlite_error(plain.string, error) from error
-
-    @property
-    def _driver(self) -> Any:
-        return self.connection.connection.driver_connection
+        count = 0
+        for string, group in groupby(map(plain.bind, rows), key=itemgetter(0)):
+            try:
+                count += self._driver.executemany(string, [values for _, values in group]).rowcount
+            except sqlite3.Error as error:
+                raise wrap_sqlite_error(string, error) from error
+        return count
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         notes = self._changed_notes.copy()
@@ -275,7 +287,7 @@ class SqliteTx(MoveTx):
 
     def note_versions(self) -> None:
         """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
-        new_version = token_hex(8)
+        new_version = token_hex(8) if self._changed_notes else ""
         self.put(meta.name, [{"key": note, "value": new_version} for note in sorted(self._changed_notes)])
 
     @cached_property
@@ -293,17 +305,12 @@ class SqliteTx(MoveTx):
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
-            plain = plain_statement(query, self.connection.dialect)
-            if plain is None:
-                return super()._fetch_raw(query, params)
-            return list(self._driver.execute(plain.string, plain.values(params)).fetchall())
-        except (DBAPIError, sqlite3.Error) as error:
-            reason = damage_reason(getattr(error, "orig", error))
+            return self._execute(plain_statement(query, self._dialect), params)
+        except DBAPIError as error:
+            reason = damage_reason(error.orig)
             if reason is not None:
                 # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
                 raise UnreadableRow(f"a row cannot be read: {reason}; run `everword rebuild index`") from None
-            if isinstance(error, sqlite3.Error):
-                raise wrap_sqlite_error(str(query), error) from error
             raise
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
@@ -342,13 +349,12 @@ class SqliteTx(MoveTx):
 
     @contextmanager
     def bad_text_as_bytes(self) -> Iterator[None]:
-        driver: Any = self.connection.connection.driver_connection
-        text_factory = driver.text_factory
-        driver.text_factory = text_or_bytes
+        text_factory = self._driver.text_factory
+        self._driver.text_factory = text_or_bytes
         try:
             yield
         finally:
-            driver.text_factory = text_factory
+            self._driver.text_factory = text_factory
 
     @staticmethod
     def upsert(table: Table) -> Any:
