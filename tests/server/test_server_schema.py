@@ -46,7 +46,8 @@ RANDOM = 1 * TIMES  # of the one or the other, in turn
 THIRD = 3  # in `make test` only each third route has random ones: to make one up takes as long as ten edges
 LEAST = 2_000  # requests of which no two are the same, whoever makes them
 PATIENCE = 120.0  # seconds
-OF_THE_CALLER = {"authorization", "x-schemathesis-testcaseid"}  # headers that make no other request of it
+ONCE = "Idempotency-Key"
+OF_THE_CALLER = {"authorization", "x-schemathesis-testcaseid", ONCE.lower()}  # headers that make no other request of it
 
 
 class Asking:
@@ -64,13 +65,20 @@ class Asking:
             GenerationMode.NEGATIVE: cycle([everything, *few]),
         }
         self._session = session
+        self._once = set[str | None]()
         self.seen = set[Any]()
         self.statuses: list[int] = []
 
     def ask(self, case: Any) -> None:
-        headers = {"Authorization": f"Bearer {next(self._keys[case.meta.generation.mode])}"}
+        mode = case.meta.generation.mode
+        headers = {"Authorization": f"Bearer {next(self._keys[mode])}"}
+        once = (case.headers or {}).get(ONCE)
+        if mode is GenerationMode.POSITIVE and once is not None and once in self._once:
+            # The same key for another request is refused before anything is done: this one is to be done.
+            headers[ONCE] = f"request {len(self.statuses)}"
+        self._once.add(once)
         answer = case.call_and_validate(checks=CHECKS, session=self._session, headers=headers, timeout=PATIENCE)
-        self.seen.add(identity(answer.request))
+        self.seen.add((identity(answer.request), once))
         self.statuses.append(answer.status_code)
 
 
