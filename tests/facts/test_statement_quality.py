@@ -53,7 +53,7 @@ class TestTime:
 
     def test_a_day_ahead_is_not_when_it_was_done(self) -> None:
         assert days("I signed up for a diving course next Saturday.") == [
-            ("signed up for a diving course on 14 September 2024", None)
+            ("signed up for a diving course on 14 September 2024", date(2024, 9, 14))
         ]
         assert values("I booked a cabin for next month.") == ["booked a cabin for October 2024"]
 

@@ -36,7 +36,7 @@ def told(text: str) -> list[tuple[str, str, date | None]]:
         ("I carved this spoon for my niece.", "event", "carved a spoon for their niece", None),
         ("I'm setting aside some me-time each evening.", "other", "is setting aside some me-time each evening", None),
         ("I retook the sailing exam last Friday.", "event", "retook the sailing exam", date(2024, 9, 6)),
-        ("I mended sails in Genoa a few years ago.", "event", "mended sails in Genoa", date(2021, 1, 1)),
+        ("I mended sails in Genoa a few years ago.", "event", "mended sails in Genoa a few years ago", None),
         ("I got a call from the shipyard.", "event", "got a call from the shipyard", None),
         ("We rented a kayak last month, on August 20.", "event", "rented a kayak", date(2024, 8, 20)),
         ("I attended Harbour College from 2010 to 2014.", "event", "attended Harbour College", date(2010, 1, 1)),

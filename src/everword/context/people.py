@@ -19,8 +19,8 @@ from types import MappingProxyType
 
 from everword.context.render import Note
 from everword.facts.english.finder import find_facts, is_about_answering
-from everword.facts.rules.deciding import MAX_SOURCES, facts_now
-from everword.facts.rules.profile import HEADINGS, fact_relevances, value_with_dates
+from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
+from everword.facts.rules.profile import HEADINGS, fact_relevances, value_with_days
 from everword.facts.rules.statements import is_said_by_facts, parse_statement
 from everword.facts.tables import (
     FactsByPerson,
@@ -275,20 +275,32 @@ def hide_private_names(tx: Tx, statements: Sequence[Statement], viewer: Viewer) 
 
 
 def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
-    """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them."""
-    dated_facts = [fact for fact in facts if fact.speaker != viewer.person and has_dates(fact)]
+    """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them, and as
+    said when the viewer first heard it."""
+    dated_facts = [
+        fact
+        for fact in facts
+        if fact.speaker != viewer.person and (has_dates(fact) or (len(fact.sources) > 1 and is_occasion(fact)))
+    ]
     if not dated_facts:
         return list(facts)
     ids = sorted({id for fact in dated_facts for id in fact.sources})
     sources = tx.find_messages(space, ids=ids, damaged=warn_of_damage)
     places = {message.id: message.conversation for message in sources}
     heard_places = {place for place in set(places.values()) if hears_channel(tx, space, place, viewer)}
+    heard_at = {message.id: message.time for message in sources if message.conversation in heard_places}
     ids_to_undate = {
         fact.id
         for fact in dated_facts
         if len(fact.sources) >= MAX_SOURCES or not all(places.get(id) in heard_places for id in fact.sources)
     }
-    return [replace(fact, valid_from=None, valid_to=None) if fact.id in ids_to_undate else fact for fact in facts]
+    return [undate(fact, heard_at) if fact.id in ids_to_undate else fact for fact in facts]
+
+
+def undate(fact: Fact, heard_at: Mapping[str, datetime]) -> Fact:
+    """A fact without its dates, first said in the first of its sources that was heard."""
+    times = [heard_at[id] for id in fact.sources if id in heard_at]
+    return replace(fact, valid_from=None, valid_to=None, recorded_at=min(times, default=fact.said_at))
 
 
 def has_dates(fact: Fact) -> bool:
@@ -402,7 +414,7 @@ def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int 
                 key,
                 len(fact_lines),
             )
-            shown_values = [value_with_dates(fact) for fact in line_facts]
+            shown_values = [value_with_days(fact) for fact in line_facts]
             text = "; ".join(shown_values) if key == category else f"{key}: {', '.join(shown_values)}"
             reason = f"known, importance {line_facts[0].importance:.1f}"
             speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""
@@ -420,7 +432,7 @@ def split_into_lines(values: Sequence[Fact]) -> Iterator[list[Fact]]:
     line_facts: list[Fact] = []
     size = 0
     for fact in values:
-        length = len(value_with_dates(fact))
+        length = len(value_with_days(fact))
         if line_facts and size + length > LINE:
             yield line_facts
             line_facts = []

@@ -18,7 +18,7 @@ from everword.errors import EmbedderError, InvalidInput, NotFound, ScopeError
 from everword.facts.findings import COMMANDS
 from everword.facts.prompts import AskInputs, AskReply, Line
 from everword.facts.prompts import ask as ask_task
-from everword.facts.rules.profile import value_with_dates
+from everword.facts.rules.profile import value_with_days
 from everword.facts.tables import is_channel, name_for, names_in_context
 from everword.facts.view import command_of
 from everword.log import rules
@@ -171,7 +171,7 @@ def lines_within(lines: Sequence[Line], characters: int) -> tuple[Line, ...]:
 def fact_line(fact: Fact, names: dict[str, str]) -> str:
     whose = f"{fact.subject}: " if fact.subject else ""
     source = f" (says {person_byline(fact.speaker, names.get(fact.speaker))})" if is_claim(fact) else ""
-    return f"{whose}{fact.key}: {value_with_dates(fact)}{source}"
+    return f"{whose}{fact.key}: {value_with_days(fact)}{source}"
 
 
 def message_line(hit: Hit, labels: Labels, stems: Collection[str]) -> str:

@@ -1,20 +1,24 @@
 """The times that an English text mentions: "last Tuesday", "in May 2023", "since May", "from 2010 to 2014".
 
 `spans` gives them as spans of the calendar, relative to the moment the text was said (or asked), in that moment's time
-zone. A span means the past where the words leave it open: "in March" is the last March that has begun. A vague time
-gets a wide span: "two weeks ago" is a week around that day, "a few months ago" is four months. A word that may be a
-time counts only if the words around it say so: "may", "march" and the names June, April and August need a day, a year
-or a preposition; "second" is never a time, and "on Mondays" is a habit. `parse_times` says since when and until when a
-phrase is true; a time that is given only as a year or a month begins on its first day. Words that no rule knows give no
-time, never a guess and never an error.
+zone. Where the words leave open which one is meant, as in "in March", "on the 17th" and "on Friday", a span is the last
+one that has begun, and `next_after` gives the one to come: the tense of the sentence decides, which only its reader
+knows. Two times that stand together are one: "in April last year". A vague time gets a wide span: "two weeks ago" is a
+week around that day, "a few months ago" is four months. A word that may be a time counts only if the words around it
+say so: "may", "march" and the names June, April and August need a day, a year or a preposition; "second" is never a
+time, and "on Mondays" is a habit. `parse_times` says since when and until when a phrase is true; a time that is given
+only as a year or a month begins on its first day. Words that no rule knows give no time, never a guess and never an
+error.
 """
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
 
 from everword.word_lists import Patterns, lazy_pattern, read_list
 
@@ -41,17 +45,20 @@ MAX_CHARACTERS = 20_000
 OPENING = 8  # characters of a time's own words that may be "from" or "between"
 
 Bounds = tuple[datetime, datetime]
+Period = Literal["", "week", "month", "year"]
 Rule = Callable[[re.Match[str], datetime], Bounds | None]
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A time from `start` up to, not including, `end`. `text` is the words that name it, at `at` in the text."""
+    """A time from `start` up to, not including, `end`. `text` is the words that name it, at `at` in the text. If they
+    leave open which one is meant, `every` is the period after which there is another."""
 
     start: datetime
     end: datetime
     text: str
     at: int = 0
+    every: Period = ""
 
 
 def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
@@ -67,9 +74,41 @@ def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
         except (OverflowError, ValueError):  # a day or a year that does not exist
             continue
         if bounds is not None:
-            times.append(TimeSpan(*bounds, text=match[0], at=match.start()))
+            times.append(TimeSpan(*bounds, text=match[0], at=match.start(), every=_period(match, rule)))
             end = match.end()
-    return tuple(_join_ranges(text, times))
+    return tuple(_join_times(text, times))
+
+
+def next_after(span: TimeSpan, now: datetime) -> TimeSpan:
+    """The same time, or the next such one if it has passed and the words leave open which one is meant."""
+    return span if span.end > now or not span.every else next(_others_like(span, 1), span)
+
+
+def _others_like(span: TimeSpan, step: int) -> Iterator[TimeSpan]:
+    """The times that the words of a span may mean too, the nearest first: later ones, earlier ones if `step` is -1."""
+    length = span.end - span.start
+    for count in range(1, 54 if span.every == "week" else 9):  # a 29 February comes again after eight years at most
+        try:
+            if span.every == "week":
+                start: datetime | None = span.start + timedelta(days=7 * step * count)
+                end = None
+            else:
+                months = step * count * (12 if span.every == "year" else 1)
+                start = _add_months(span.start, months)
+                end = _add_months(span.end, months) if length.days > 7 else None
+            if start is not None:
+                yield replace(span, start=start, end=end or start + length)
+        except OverflowError:  # the calendar ends
+            return
+
+
+def _add_months(moment: datetime, count: int) -> datetime | None:
+    """The same day of another month; None if that month has no such day."""
+    number = moment.year * 12 + moment.month - 1 + count
+    try:
+        return moment.replace(year=number // 12, month=number % 12 + 1)
+    except ValueError:
+        return None
 
 
 def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
@@ -87,23 +126,37 @@ def _may_name_time(text: str) -> bool:
     return any(map(text.lower().__contains__, _HINTS)) or _DIGIT.search(text) is not None
 
 
-def _join_ranges(text: str, times: list[TimeSpan]) -> Iterator[TimeSpan]:
-    """Join two times that are the ends of one: "between May 3 and May 9", "from Monday to Friday"."""
+def _join_times(text: str, times: list[TimeSpan]) -> Iterator[TimeSpan]:
+    """Join two times that are the ends of one ("between May 3 and May 9"), or that say together which one is meant:
+    "in April last year"."""
     pending: TimeSpan | None = None
     opening = _FROM.search(text)
     opening_end = len(text) if opening is None else opening.end()
     for span in times:
         if pending is not None:
             between = text[pending.at + len(pending.text) : span.at]
+            words = text[pending.at : span.at + len(span.text)]
             latest_opening = pending.at + min(len(pending.text), OPENING)
             if opening_end <= latest_opening and _TO.fullmatch(between) and pending.start <= span.start:
-                words = text[pending.at : span.at + len(span.text)]
                 pending = TimeSpan(pending.start, max(pending.end, span.end), words, pending.at)
+                continue
+            within = _time_within(pending, span) if _BESIDE.fullmatch(between) else None
+            if within is not None:
+                pending = replace(within, text=words, at=pending.at, every="")
                 continue
             yield pending
         pending = span
     if pending is not None:
         yield pending
+
+
+def _time_within(first: TimeSpan, second: TimeSpan) -> TimeSpan | None:
+    """Of two times that stand together the one in the other: the Friday of a week, the April of a year."""
+    inner, frame = (first, second) if first.every else (second, first)
+    if frame.every or not inner.every or (frame.end - frame.start).days > _PERIOD_DAYS[inner.every]:
+        return None
+    candidates = (inner, *_others_like(inner, 1), *_others_like(inner, -1))
+    return next((span for span in candidates if frame.start <= span.start < frame.end), None)
 
 
 # -- the calendar
@@ -149,23 +202,46 @@ def _range_ago(now: datetime, high: float, low: float, unit: str) -> Bounds:
 # -- words
 
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
-_NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_UNIT_DAYS |= {"decade": 3652.5}
+_NUMBERS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+}  # fmt: skip
 # Months whose names are also ordinary words or the names of people.
 _AMBIGUOUS_MONTHS = ("march", "april", "may", "june", "august")
 _SEASONS = {"spring": (3, 3), "summer": (6, 3), "autumn": (9, 3), "fall": (9, 3), "winter": (12, 3)}
 _FEASTS = {"christmas": (12, 25), "halloween": (10, 31), "valentine": (2, 14), "new year's eve": (12, 31)}
 _FEASTS |= {"new year's day": (1, 1), "christmas eve": (12, 24)}
 
+_PERIOD_DAYS = {"week": 7, "month": 31, "year": 366}
+_TENS = {"fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990}
+
 _HINTS = (
-    *("day", "night", "week", "month", "year", "ago", "last", "past", "this", "next", "hour", "morrow"),
+    *(
+        "day",
+        "night",
+        "week",
+        "month",
+        "year",
+        "ago",
+        "last",
+        "past",
+        "this",
+        "next",
+        "hour",
+        "morrow",
+        "ties",
+        "decade",
+    ),
     *("christmas", "halloween", *MONTHS, *_SEASONS),
 )
 _HINT = lazy_pattern(rf"(?i)\d|{'|'.join(_HINTS)}")
 _DIGIT = lazy_pattern(r"\d")
 _FROM = lazy_pattern(r"(?i)\b(?:from|between)\b")
+_BESIDE = lazy_pattern(r"(?i)[\s,]*(?:(?:of|in|on|the)\s+)*")
 _TO = lazy_pattern(r"(?i)\s*(?:and|to|until|till|through|-|–)\s*(?:on\s+|the\s+)?")
 
-_UNIT = r"(?P<unit>hour|day|week|fortnight|month|year)s?"
+_UNIT = r"(?P<unit>hour|day|week|fortnight|month|year|decade)s?"
 _COUNT = r"(?P<count>\d{1,3}|an?|" + "|".join(_NUMBERS) + r"|(?:a\s+)?couple(?:\s+of)?|(?:a\s+)?few|several|half\s+a)"
 _MONTH = r"(?P<month>" + "|".join(MONTHS) + r")"
 _SHORT_MONTH = r"(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]}|\\.)?" if name != "may" else name for name in MONTHS)
@@ -175,7 +251,7 @@ _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _IN_YEAR = r"(?:,?\s+(?:of\s+|in\s+)?(?P<year>(?:19|20)\d\d))"
 _WEEKDAY = r"(?P<weekday>" + "|".join(WEEKDAYS) + r")"
 _PART = r"(?P<part>early|mid|late|(?:beginning|start|middle|end)\s+of)"
-_WHICH = r"(?P<which>last|past|this|next|previous|following)"
+_WHICH = r"(?P<which>last|past|(?:this )?coming|this|next|previous|following|upcoming)"
 # One of these stands before a month whose name is also a word or a person's name.
 _PREPOSITION = r"(?:in|during|since|until|till|by|of|before|after|from|between|through|around|throughout|back\s+in)"
 
@@ -186,12 +262,18 @@ def _count(text: str) -> tuple[float, float]:
     if text.isdecimal():
         return float(text), float(text)
     if text in _NUMBERS:
-        return _NUMBERS.index(text) + 1.0, _NUMBERS.index(text) + 1.0
+        return float(_NUMBERS[text]), float(_NUMBERS[text])
     if "couple" in text:
         return 2.0, 3.0
     if text in ("few", "a few", "several"):
         return 2.0, 5.0
     return (0.5, 0.5) if "half" in text else (1.0, 1.0)
+
+
+def _step(match: re.Match[str]) -> int | None:
+    """Whether the last, this or the next one is meant: -1, 0 or 1; None if the words leave it open."""
+    which = (match.groupdict().get("which") or "").lower()
+    return {"": None, "last": -1, "past": -1, "previous": -1, "this": 0, "the": 0}.get(which, 1)
 
 
 def _number_of_month(name: str) -> int:
@@ -231,7 +313,7 @@ def _day_word(match: re.Match[str], now: datetime) -> Bounds:
 
 
 def _relative_unit(match: re.Match[str], now: datetime) -> Bounds:
-    step = {"last": -1, "previous": -1, "past": -1, "this": 0}.get(match["which"].lower(), 1)
+    step = _step(match) or 0
     unit = match["unit"].lower()
     if unit == "week":
         return _days(now - timedelta(days=now.weekday() - 7 * step), 7)
@@ -242,18 +324,22 @@ def _relative_unit(match: re.Match[str], now: datetime) -> Bounds:
     return _year(now, now.year + step)
 
 
+def _part_of_unit(match: re.Match[str], now: datetime) -> Bounds:
+    return _third(match["part"], *_relative_unit(match, now))
+
+
 def _the_weekend(match: re.Match[str], now: datetime) -> Bounds:
     return _days(now - timedelta(days=(now.weekday() - 5) % 7), 2)
 
 
 def _weekday(match: re.Match[str], now: datetime) -> Bounds:
-    which = (match["which"] or "").lower()
+    step = _step(match)
     ahead = WEEKDAYS.index(match["weekday"].lower()) - now.weekday()
-    if which in ("last", "past", "previous"):
+    if step == -1:
         ahead = ahead % 7 - 7
-    elif which in ("next", "following"):
+    elif step == 1:
         ahead = (ahead - 1) % 7 + 1
-    elif which != "this" and ahead > 0:
+    elif step is None and ahead > 0:
         ahead -= 7
     return _days(now + timedelta(days=ahead))
 
@@ -264,18 +350,13 @@ def _months(match: re.Match[str], now: datetime) -> Bounds | None:
     if (fields.get("which") or "").lower() in ("this", "next") and fields["month"] in ("may", "march"):
         return None
     month = _number_of_month(fields["month"])
-    which = (fields.get("which") or "").lower()
+    step = _step(match)
     year = now.year - (month > now.month)
     if fields.get("year"):
         year = int(fields["year"])
-    elif which in ("last", "past", "previous"):
-        year = now.year - (month >= now.month)
-    elif which in ("next", "following"):
-        year = now.year + (month <= now.month)
-    elif which == "this":
-        year = now.year
-    start, end = _month(now, year, month)
-    return _third(fields.get("part"), start, end)
+    elif step is not None:
+        year = now.year + {-1: -(month >= now.month), 0: 0, 1: month <= now.month}[step]
+    return _third(fields.get("part"), *_month(now, year, month))
 
 
 def _third(part: str | None, start: datetime, end: datetime) -> Bounds:
@@ -303,6 +384,24 @@ def _day_of(now: datetime, year: str | None, month: int, day: int) -> Bounds:
     return this_year if this_year[0] <= now else _days(this_year[0].replace(year=now.year - 1))
 
 
+def _day_range(match: re.Match[str], now: datetime) -> Bounds:
+    month = _number_of_month(match["month"])
+    first = _day_of(now, match["year"], month, int(match["day"]))[0]
+    return first, _days(first.replace(day=int(match["last"])))[1]
+
+
+def _day_number(match: re.Match[str], now: datetime) -> Bounds:
+    """A day of no month: the last such day that has come."""
+    day = _midnight(now).replace(day=1)
+    months = (_add_months(day, -count) for count in range(3))
+    days = (month.replace(day=int(match["day"])) for month in months if month and _has_day(month, int(match["day"])))
+    return _days(next(day for day in days if day <= now))
+
+
+def _has_day(month: datetime, day: int) -> bool:
+    return (month + timedelta(days=day - 1)).month == month.month
+
+
 def _slashes(match: re.Match[str], now: datetime) -> Bounds | None:
     """7/22/2023 and 22/7/2023 can be read in one way only; 3/4/2023 cannot, and is not read."""
     first = int(match["first"])
@@ -315,17 +414,29 @@ def _slashes(match: re.Match[str], now: datetime) -> Bounds | None:
 
 
 def _season(match: re.Match[str], now: datetime) -> Bounds:
+    fields = match.groupdict()
     month, count = _SEASONS[match["season"].lower()]
-    which = (match.groupdict().get("which") or "").lower()
-    if match.groupdict().get("year"):
-        return _month(now, int(match["year"]), month, count)
-    start, end = _month(now, now.year, month, count)
-    if which == "next":
-        return (start, end) if start > now else _month(now, now.year + 1, month, count)
-    if which == "this":
+    step = _step(match)
+    year = now.year
+    if fields.get("year"):
+        year = int(fields["year"])
+    elif fields.get("count"):
+        year -= int(_count(match["count"])[0])
+    else:
+        start, end = _month(now, now.year, month, count)
         before = _month(now, now.year - 1, month, count)
-        return before if before[1] > now else (start, end)
-    return (start, end) if end <= now else _month(now, now.year - 1, month, count)
+        if step == 1:
+            year += start <= now
+        elif before[1] > now if step == 0 else (start > now if step is None else end > now):
+            year -= 1
+    return _third(fields.get("part"), *_month(now, year, month, count))
+
+
+def _decade(match: re.Match[str], now: datetime) -> Bounds:
+    words = match["decade"].lower()
+    digits = re.sub(r"\D", "", words)
+    year = _TENS[words] if not digits else int(digits) if len(digits) == 4 else 1900 + int(digits)
+    return _third(match["part"], *_month(now, year, 1, 120))
 
 
 def _feast(match: re.Match[str], now: datetime) -> Bounds:
@@ -336,6 +447,11 @@ def _feast(match: re.Match[str], now: datetime) -> Bounds:
 
 def _plain_year(match: re.Match[str], now: datetime) -> Bounds:
     return _year(now, int(match["year"]))
+
+
+def _year_range(match: re.Match[str], now: datetime) -> Bounds | None:
+    start, end = _year(now, int(match["first"]))[0], _year(now, int(match["last"]))[1]
+    return (start, end) if start < end else None
 
 
 def _since(match: re.Match[str], now: datetime) -> Bounds | None:
@@ -368,7 +484,14 @@ def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
     return lazy_pattern(r"(?i)(?<![\w/.-])" + pattern.replace(" ", r"\s+") + r"(?![\w])(?!-\w)(?!/\d)"), rule
 
 
-_DATED = r"(?P<rest>(?:[\w,./-]+\s?){1,4})"
+_DATED = r"(?P<rest>(?:[\w,./-]+\s?){1,4})(?<![.,\s])"
+_SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
+_AFTER_NUMBER = (
+    r"(?=\W*$|[.,;:!?)]| (?:and|at|of|for|to|with|in|from|because|so|but|until|till|through|when|after|before)\b)"
+)
+_WHOLE = "(?P<unit>week|month|year)"
+_DECADE = r"(?P<decade>(?:19|20)\d0'?s|'\d0s|[6-9]0'?s|" + "|".join(_TENS) + ")"
+_RANGE = r"\s*(?:to|until|till|through|and|-|–)\s*(?:the )?(?P<last>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _LENGTH = "(?:the |last )?(?:" + _COUNT + " )?(?P<unit>day|week|weekend|month|year)s?"
 _RULES = (
     _rule(_COUNT + " " + _UNIT + " (?:ago|back|earlier)", _ago),
@@ -382,6 +505,8 @@ _RULES = (
     _rule("last night", _day_word),
     _rule("this (?:morning|afternoon|evening)", _day_word),
     _rule(_WHICH + " (?P<unit>week|weekend|month|year)", _relative_unit),
+    _rule("(?:(?:at|by|in) )?(?:the )?" + _PART + " (?P<which>the|this|last|next) " + _WHOLE, _part_of_unit),
+    _rule("(?P<part>early|late) (?P<which>this|last|next) " + _WHOLE, _part_of_unit),
     _rule("(?:on|over|at) the weekend", _the_weekend),
     _rule("(?:" + _WHICH + " )?" + _WEEKDAY, _weekday),
     _rule(_WHICH + " " + _MONTH, _months),
@@ -391,29 +516,44 @@ _RULES = (
     _rule(_CLEAR_MONTH + "(?! " + r"\d)", _months),
     _rule(_SHORT_MONTH + " (?:the )?" + _DAY + _IN_YEAR + "?", _date),
     _rule(r"(?:the )?" + _DAY + "(?: of)? " + _SHORT_MONTH + _IN_YEAR + "?", _date),
+    _rule(r"(?:from |between )?(?:the )?" + _DAY + _RANGE + "(?: of)? " + _SHORT_MONTH + _IN_YEAR + "?", _day_range),
+    _rule(r"(?:from |between )?" + _SHORT_MONTH + " (?:the )?" + _DAY + _RANGE + _IN_YEAR + "?", _day_range),
+    _rule("(?:on|by|until|till|since|from|for|before|after|around|of|" + "|".join(WEEKDAYS) + ") the "
+        + "(?P<day>[12]\\d|3[01]|0?[1-9])(?:st|nd|rd|th)" + _AFTER_NUMBER, _day_number),
     _rule(r"(?P<year>(?:19|20)\d\d)[-/](?P<number>0?[1-9]|1[0-2])[-/](?P<day>[12]\d|3[01]|0?[1-9])", _date),
     _rule(r"(?P<day>[12]\d|3[01]|0?[1-9])\.(?P<number>0?[1-9]|1[0-2])\.(?P<year>(?:19|20)\d\d)", _date),
     _rule(r"(?P<first>\d\d?)/(?P<second>\d\d?)/(?P<year>(?:19|20)\d\d|\d\d)", _slashes),
     _rule(r"(?:on|since|until|by) (?P<first>\d\d?)/(?P<second>\d\d?)(?P<year>(?!))?", _slashes),
-    _rule("(?P<which>last|past|this|next) (?P<season>" + "|".join(_SEASONS) + ")", _season),
-    _rule("(?P<season>" + "|".join(_SEASONS) + ")" + _IN_YEAR, _season),
+    _rule(_WHICH + " " + _SEASON, _season),
+    _rule(_SEASON + _IN_YEAR, _season),
+    _rule(_PREPOSITION + " (?:the )?(?:" + _PART + "[ -](?:the )?)?" + _SEASON, _season),
+    _rule(_COUNT + " " + _SEASON + "s? ago", _season),
+    _rule("the (?:" + _PART + "[ -](?:the )?)?" + _DECADE, _decade),
     _rule("(?P<feast>christmas(?: eve)?|halloween|valentine's day|new year's (?:eve|day))" + _IN_YEAR + "?", _feast),
     _rule("(?:" + _PREPOSITION + "|early|late|mid|year)(?: the year)?[ -]" + r"(?P<year>(?:19|20)\d\d)", _plain_year),
+    _rule(r"(?:from|between) (?P<first>(?:19|20)\d\d)\s*(?:to|until|till|through|and|-|–)\s*(?P<last>(?:19|20)\d\d)",
+        _year_range),
     _rule("since " + _DATED, _since),
     _rule(_LENGTH + " (?P<way>before|after) " + _DATED, _before),
 )  # fmt: skip
 
+_OPEN: dict[Rule, Period] = {
+    **dict.fromkeys((_the_weekend, _weekday), "week"),
+    _day_number: "month",
+    **dict.fromkeys((_months, _date, _day_range, _slashes, _season, _feast), "year"),
+}
+"""The rules whose words may leave open which one is meant, with the time after which there is another."""
+
+
+def _period(match: re.Match[str], rule: Rule) -> Period:
+    fields = match.groupdict()
+    return "" if any(fields.get(name) for name in ("which", "year", "count")) else _OPEN.get(rule, "")
+
 
 _PATTERNS = Patterns("dates")
 
-_NUMBERS_IN_WORDS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
-}  # fmt: skip
-_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25, "decade": 3652.5}
-
 _YEAR = lazy_pattern(r"\b(?:19|20)\d\d\b")
-_DAY_NUMBER = lazy_pattern(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?!\d)")
+_AMOUNT = lazy_pattern("(?i)" + f"{_COUNT} {_UNIT}".replace(" ", r"\s+") + r"\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,14 +567,16 @@ class TimedPhrase:
     lasted: bool = False
 
 
-def parse_times(text: str, today: date | None) -> TimedPhrase:
-    """Find the times in a phrase. `lasted`: the phrase says how long; if that is over, its start is unknown."""
+def parse_times(text: str, today: date | None, *, ahead: bool = False) -> TimedPhrase:
+    """Find the times in a phrase. `lasted`: the phrase says how long; if that is over, its start is unknown. `ahead`:
+    it is so now, and an end that leaves open which year is meant is still to come."""
     since = until = then = None
     has_duration = False
     between = _PATTERNS.between.search(text)
     if between:
-        since = parse_date(between[1], today)
-        until = parse_date(between[2], today)
+        until = parse_date(between[2], today, ahead=ahead)
+        since = parse_date(between[1], today, ahead=ahead)
+        since = parse_date(between[1], today) if since and until and since > until else since
         text = _cut_match(text, between)
     duration = _PATTERNS.lasting.search(text)
     if duration:
@@ -446,7 +588,7 @@ def parse_times(text: str, today: date | None) -> TimedPhrase:
     if begin:
         since = since or parse_date(begin[1], today)
     if end:
-        until = until or parse_date(end[1], today)
+        until = until or parse_date(end[1], today, ahead=ahead)
     for edge in sorted(filter(None, (begin, end)), key=lambda edge: -edge.start()):
         text = _cut_match(text, edge)
     moment = _PATTERNS.then.search(text) if not (begin or end or between or duration) else None
@@ -461,66 +603,60 @@ def strip_final_time(text: str) -> str:
     return text[: matches[0].start()].rstrip(" ,") if matches else text
 
 
-def parse_date(text: str, today: date | None) -> date | None:
-    """The first day of the time that a text names."""
-    text = text.casefold().strip()
-    iso = _PATTERNS.iso.search(text)
-    if iso:
-        return _valid_date(int(iso[1]), int(iso[2]), int(iso[3]))
+def parse_date(text: str, today: date | None, *, ahead: bool = False) -> date | None:
+    """The first day of the time that a text names; of one that leaves open which is meant the last, or the next."""
     year = _YEAR.search(text)
-    month = _PATTERNS.month_in.search(text)
-    if month is None and year:
-        return _valid_date(int(year[0]), 1, 1)
-    if month:
-        number = next(n for n, name in enumerate(MONTHS, 1) if name.startswith(month[0][:3]))
-        day = _DAY_NUMBER.search(text)
-        if year:
-            return _valid_date(int(year[0]), number, int(day[1]) if day else 1)
-        return _latest(number, int(day[1]) if day else 1, today)
-    return _date_ago(text, today) if today else None
-
-
-def _date_ago(text: str, today: date) -> date | None:
-    words = text.removesuffix(" ago").replace("a couple of", "two").split()
-    if text == "yesterday":
-        return _days_before(today, 1)
-    if words[:1] == ["last"]:
-        return {
-            "year": date(max(today.year - 1, 1), 1, 1),
-            "month": _valid_date(today.year - (today.month == 1), (today.month - 2) % 12 + 1, 1),
-            "week": _days_before(today, 7),
-        }.get(words[-1])
-    if len(words) < 2:
+    month = _PATTERNS.iso_month.fullmatch(text.strip())
+    if today is None and year is None:
         return None
-    count = _NUMBERS_IN_WORDS.get(words[-2]) or (int(words[-2]) if words[-2].isdecimal() else None)
-    unit = _DAYS.get(words[-1].removesuffix("s"))
-    if count is None or unit is None:
+    moment = noon(today or date(int(year[0]) if year else 1, 12, 31))
+    span = next(iter(spans(f"in {text.strip()}", moment)), None)
+    if month or span is None:
+        return date(int(year[0]), int(month[1]) if month else 1, 1) if year else None
+    days = days_of(next_after(span, moment) if ahead else span)
+    return days[0] if days else None
+
+
+def days_of(span: TimeSpan) -> tuple[date, date] | None:
+    """The first and the last day of a time, as closely as people mean it: "three years ago" is a year, and "a few years
+    ago" no time at all."""
+    amount = _AMOUNT.search(span.text)
+    last = span.end - timedelta(microseconds=1) if span.end > span.start else span.end
+    if amount is None or span.text.casefold().startswith(_ROLLING):
+        return span.start.date(), last.date()
+    low, high = _count(amount["count"])
+    if low != high:
         return None
-    day = _days_before(today, round(count * unit))
-    if day is None:
-        return None
-    # Nobody who says "three years" means a day.
-    return day.replace(day=1, month=1) if unit > 300 else day.replace(day=1) if unit > 30 else day
+    day = (span.start + (last - span.start) / 2).date()
+    if amount["unit"].lower() in ("year", "decade"):
+        return day.replace(month=1, day=1), day.replace(month=12, day=31)
+    return (day.replace(day=1), _month_end(day)) if amount["unit"].lower() == "month" else (day, day)
 
 
-def _days_before(today: date, days: int) -> date | None:
-    """None if the calendar has no such day."""
-    return today - timedelta(days=days) if days < today.toordinal() else None
+_ROLLING = ("in the ", "over ", "during ", "within ", "for the ", "the ", "past ", "last ")
 
 
-def _latest(month: int, day: int, today: date | None) -> date | None:
-    """The last date that is this day of this month."""
-    if today is None:
-        return None
-    candidate = _valid_date(today.year, month, day)
-    return candidate if candidate is None or candidate <= today else _valid_date(today.year - 1, month, day)
+def _month_end(day: date) -> date:
+    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
-def _valid_date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+def format_days(first: date, last: date) -> str:
+    """A time as closely as it is known: "on 3 May 2024", "in May 2024", "in 2024", "3–9 May 2024"."""
+    is_whole = first.day == 1 and last == _month_end(last)
+    if is_whole and (first.month, last.month) == (1, 12):
+        return f"in {first.year}" if first.year == last.year else f"{first.year}–{last.year}"
+    start, end = (f"{first:%B}", f"{last:%B}") if is_whole else (f"{first.day} {first:%B}", f"{last.day} {last:%B}")
+    if first.year != last.year:
+        return f"{start} {first.year} – {end} {last.year}"
+    if start == end:
+        return f"{'in' if is_whole else 'on'} {start} {last.year}"
+    if first.month == last.month:
+        return f"{first.day}–{end} {last.year}"
+    return f"{start}–{end} {last.year}" if is_whole else f"{start} – {end} {last.year}"
+
+
+def noon(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
 
 
 def _cut_match(text: str, match: re.Match[str]) -> str:

@@ -5,23 +5,25 @@ sentences of a chat are none: they greet, thank, answer, wonder, feel something 
 stands elsewhere ("I love it", "we did that there"). So a clause must be about the speaker, its verb must tell of what
 was done, is done or is planned, and what it names must be named in it. A clause in doubt is left out.
 
-A clause is clear by itself if it speaks to nobody, supposes nothing, and names all it is about. The day that it names
-is taken out of its text: of a plan the time lies ahead, of what was done it lies behind.
+A clause is clear by itself if it speaks to nobody, supposes nothing, and names all it is about. The time that it names
+is taken out of its text. The tense says which one is meant: of a plan the time lies ahead, of what was done it lies
+behind; and what was booked or arranged for a time is then. A vague time ("a few years ago") stays in the text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 from everword.facts.english import DATA, WORDS
 from everword.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, possible_statements
 from everword.facts.english.values import place
+from everword.facts.rules.deciding import is_occasion
 from everword.facts.rules.person_shift import Predicate, Tense, retell_predicate, retell_pronouns
 from everword.model import FactCategory, FoundFact
-from everword.text.dates import MONTHS, TimeSpan, parse_date, parse_times, spans
+from everword.text.dates import MONTHS, WEEKDAYS, TimeSpan, days_of, format_days, next_after, noon, parse_times, spans
 from everword.text.detect import function_words
 from everword.text.english import PLAIN_VERBS, gerund, has_verb, is_past
 from everword.text.filler import names_something
@@ -139,7 +141,7 @@ def _tells_of_state(predicate: Predicate) -> bool:
 def _is_passing(predicate: Predicate) -> bool:
     """Whether it is of this moment, or of every day."""
     if predicate.tense == "progressive" and predicate.verb in WORDS.DOING_JUST_NOW:
-        return True
+        return _TELLING.at_told_time.search(predicate.rest) is None
     if predicate.tense == "perfect" and predicate.verb in WORDS.DOING_LATELY:
         return True
     if predicate.tense == "progressive" and _TELLING.of_now_only.match(f"{predicate.verb} {predicate.rest}"):
@@ -176,33 +178,82 @@ def _names_nothing(predicate: Predicate) -> bool:
 _DAYS = Patterns("days", DATA, WORDS)
 
 
-def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
-    """The text without the time it names, and the day on which that time begins."""
+@dataclass(frozen=True, slots=True)
+class TimedText:
+    """A text without the time that it names: from `since` to `last`, or the end of what holds, `until`."""
+
+    text: str
+    since: date | None = None
+    last: date | None = None
+    until: date | None = None
+
+
+def take_time(text: str, predicate: Predicate, today: date | None) -> TimedText:
+    """The text without the time it names, and the days of that time."""
     if today is None:
-        return text, None
-    times = parse_times(text, today)
-    if times.since and (predicate.tense in ("perfect", "present", "progressive") or times.until):
-        return times.rest, times.since
-    now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
-    times_named = spans(text, now)
+        return TimedText(text)
+    is_past = predicate.tense in ("past", "perfect")
+    times = parse_times(text, today, ahead=not is_past)
+    # "For a week" has begun only if it is said so: "has been there for a week".
+    has_begun = predicate.tense == "perfect" or not times.lasted
+    if times.since and has_begun and predicate.tense in ("perfect", "present", "progressive"):
+        return TimedText(times.rest, times.since, until=times.until)
+    if times.until and not is_past:
+        return TimedText(times.rest, until=times.until)
+    times_named = spans(text, noon(today))
     if len(times_named) > 1:  # "two weeks ago, on a Saturday"
         times_named = tuple(span for span in times_named if not _is_name_part(text, span))
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
-        return text, None
+        return TimedText(text)
     span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
-    if predicate.tense == "past" and _DAYS.ahead.match(span.text) and span.start.date() > today:
+    return _take_span(text, span, times_named[:2], predicate, today)
+
+
+def _take_span(
+    text: str, span: TimeSpan, times_named: Sequence[TimeSpan], predicate: Predicate, today: date
+) -> TimedText:
+    """The text without its times, and the days of the one that counts."""
+    days = _days_meant(text, span, predicate, today)
+    if days is None or _DAYS.inner_deed.search(text[: span.at].partition(predicate.verb)[2]):
+        return TimedText(text)  # "the boat I bought last week": the time is of the inner clause
+    is_of_thing = predicate.tense in ("past", "perfect") and days[0] > today
+    if is_of_thing or _DAYS.until.match(span.text):
         # "Signed up for a race next Sunday": the race is then, the signing was before.
-        name = _name_time(span)
-        is_governed = _DAYS.governs_time.search(text[: span.at]) is not None
-        return text.replace(span.text, name.partition(" ")[2] if is_governed else name, 1), None
-    start = _first_day(span, predicate, today)
-    if start is None or _DAYS.inner_deed.search(text[: span.at].partition(predicate.verb)[2]):
-        return text, None  # "the boat I bought last week": the time is of the inner clause
+        return TimedText(_name_in_text(text, span, days), *(days if is_of_thing else ()))
     if len(times_named) > 1 and _DAYS.several.search(text[times_named[0].at : times_named[1].at]):
-        return text, _first_day(times_named[0], predicate, today)
-    for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
-        text = _cut_time(text, time, text[time.at + len(time.text) :])
-    return text, start
+        first_days = _days_meant(text, times_named[0], predicate, today)
+        return TimedText(text, *(first_days or ()))
+    rest = text
+    for time in reversed(times_named):  # "last month, on 15 May": the closer one counts
+        rest = _cut_time(rest, time, rest[time.at + len(time.text) :])
+    if _DAYS.open_end.search(rest):  # "my exam is on Monday"
+        rest = _name_in_text(text, span, days)
+    return TimedText(rest, *days)
+
+
+def _days_meant(text: str, span: TimeSpan, predicate: Predicate, today: date) -> tuple[date, date] | None:
+    """The first and the last day of a time, in the past or ahead as the tense says; None if it is vague, or has begun
+    though it is said of what is so now."""
+    days = days_of(next_after(span, noon(today)) if _lies_ahead(text, span, predicate) else span)
+    if days is None:
+        return None
+    if predicate.tense == "perfect":  # "this year" is not over, and is named in the text
+        return days if days[0] == days[1] or not _DAYS.this_period.match(span.text) else None
+    if predicate.tense == "past":
+        week = timedelta(days=7)  # "this weekend" is then the last one
+        is_this = days[0] > today and span.text[:5].casefold() == "this "
+        return (days[0] - week, days[1] - week) if is_this else days
+    return days if days[0] >= today else None
+
+
+def _lies_ahead(text: str, span: TimeSpan, predicate: Predicate) -> bool:
+    """Whether a time is still to come, as far as the verb and the thing tell: a flight is booked *for* a day."""
+    before = f"{text[: span.at]}{_DAYS.lead.match(span.text)[0]}"  # type: ignore[index]
+    if predicate.tense in ("past", "perfect"):
+        return _DAYS.arranged.search(before) is not None
+    if predicate.tense in ("progressive", "future") or predicate.verb in WORDS.PLANNING_VERBS:
+        return True
+    return _DAYS.comes.search(before) is not None or predicate.verb in WORDS.TIMETABLE_VERBS
 
 
 def _is_time(text: str, span: TimeSpan, predicate: Predicate) -> bool:
@@ -222,41 +273,16 @@ def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
 
 
-def _name_time(span: TimeSpan) -> str:
-    """A time in words that stay true: "on 3 May 2024", "in May 2024"; unchanged if it is no day, month or year."""
-    day = span.start.date()
-    length = (span.end - span.start).days
-    month = f"{MONTHS[day.month - 1].capitalize()} {day.year}"
-    if length <= 1:
-        return f"on {day.day} {month}"
-    is_whole_year = length > 360
-    is_whole_month = 28 <= length <= 31
-    return f"in {day.year}" if is_whole_year else f"in {month}" if is_whole_month else span.text
-
-
-def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
-    """The first day of a time; of a plan, None if it has begun."""
-    start = parse_date(span.text, today) if span.text.endswith("ago") else None
-    start = (
-        start
-        or _start_of_several(span)
-        or (span.start + (span.end - span.start) / 2 if _DAYS.few.search(span.text) else span.start).date()
-    )
-    if predicate.tense == "past":  # "this weekend" is then the last one
-        return start if start <= today else start - timedelta(days=7)
-    if start >= today:
-        return start
-    if _DAYS.weekday.search(span.text) and span.end.date() <= today:
-        return start + timedelta(days=7)
-    return start if predicate.tense == "perfect" else None
-
-
-def _start_of_several(span: TimeSpan) -> date | None:
-    """The year or the month of "a few years ago": nobody means a day."""
-    middle = (span.start + (span.end - span.start) / 2).date()
-    if not _DAYS.few.search(span.text) or "day" in span.text or "week" in span.text:
-        return None
-    return middle.replace(month=1, day=1) if "year" in span.text else middle.replace(day=1)
+def _name_in_text(text: str, span: TimeSpan, days: tuple[date, date]) -> str:
+    """The text with its time in words that stay true: "on 3 May 2024", "in May 2024"."""
+    lead = _DAYS.lead.match(span.text)
+    kept_lead = lead[0] if lead else ""
+    name = format_days(*days)
+    after = text[span.at + len(span.text) :]
+    if kept_lead or _DAYS.governs_time.search(text[: span.at]):
+        name = kept_lead + re.sub(r"^(?:on|in)\s", "", name)
+    part_of_day = " in the" if _DAYS.part_of_day.match(after) else ""
+    return f"{text[: span.at]}{name}{part_of_day}{after}"
 
 
 def _is_name_part(text: str, span: TimeSpan) -> bool:
@@ -282,8 +308,8 @@ def date_periods(text: str, today: date | None) -> str:
 
 
 def tells_stale_time(text: str) -> bool:
-    """Whether a text names a time that only the day of its message explains: "yesterday"."""
-    return _DAYS.stale.search(text) is not None
+    """Whether a text names a time that only the day of its message explains: "yesterday". A vague one stays vague."""
+    return _DAYS.stale.search(_DAYS.vague.sub("", text)) is not None
 
 
 _STATEMENTS = Patterns("statements", DATA, WORDS)
@@ -344,7 +370,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     unit = _shorten(unit)
     lead = _STATEMENT_CLAUSES.time_first.match(unit)
     if lead and _STATEMENT_CLAUSES.time_hint.search(lead[1]):
-        unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
+        unit = f"{unit[lead.end() :]} {_lower_time(lead[1].strip(' ,'))}"
     unit = _name_thing(_STATEMENTS.bare_kin.sub("my ", unit))
     unit = _STATEMENTS.wish.sub("I want to ", _STATEMENTS.here.sub("", unit))
     if unit[:3].casefold() == "it ":
@@ -360,6 +386,12 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if statement.predicate.tense == "perfect" and _STATEMENTS.minutes.search(unit):
         return None
     return _build_fact(statement, today)
+
+
+def _lower_time(text: str) -> str:
+    """A time that stood first, as it stands in a sentence: "the other day" for "Just the other day"."""
+    is_name = text.split(" ")[0].casefold() in (*MONTHS, *WEEKDAYS)
+    return text if is_name else re.sub(r"^just\s", "", text[:1].lower() + text[1:])
 
 
 def _name_important(match: re.Match[str]) -> str:
@@ -522,11 +554,14 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     text = _STATEMENTS.empty_end.sub(
         "", _STATEMENTS.to_whom.sub("", _STATEMENTS.tail.sub("", _STATEMENTS.vague_time.sub("", statement.text)))
     )
-    text, since = take_time(text, statement.predicate, today)
-    text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(text, today))).strip(" ,.!;:-–—'\"")
+    told = take_time(text, statement.predicate, today)
+    since = told.since
+    text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(told.text, today))).strip(" ,.!;:-–—'\"")
     if today is not None and tells_stale_time(text):
         return None
-    if not _says_something(text, statement.predicate) or _STATEMENTS.no_favourite.match(text):
+    has_day = since is not None or told.until is not None
+    is_told = _says_something(_DAYS.vague.sub("", text), statement.predicate, has_day)
+    if not is_told or _STATEMENTS.no_favourite.match(text):
         return None
     if statement.predicate.text.startswith("will ") and since in (None, today):
         return None  # a promise in the chat: "I'll ask around"
@@ -540,7 +575,10 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     value = _liked_thing(text[liking.end() :]) if liking else text
     if liking and not names_something(value.split()):
         return None
-    return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
+    is_undated = category == "event" and since is None and _DAYS.vague.search(text) is not None
+    importance = _IMPORTANCE.get(category, 0.4)
+    fact = FoundFact(category, key, value, _CONFIDENCE, importance, since=since, is_undated=is_undated)
+    return replace(fact, until=told.until or (told.last if is_occasion(fact) else None))
 
 
 def _liked_thing(text: str) -> str:
@@ -554,15 +592,14 @@ _TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "is part of ", "their dream
 _THIN = frozenset(WORDS.THIN_WORDS) | function_words("en")
 
 
-def _says_something(text: str, predicate: Predicate) -> bool:
-    """Whether a text names something: beside the verb, if it tells of the past."""
+def _says_something(text: str, predicate: Predicate, has_day: bool) -> bool:
+    """Whether a text names something: beside the verb, if it tells of the past or of a day."""
     rest = text.partition(predicate.verb)[2]
     if predicate.tense == "past" and predicate.verb in WORDS.TURNING_POINTS:
         return True
     if text.startswith(_TOLD_BY_ONE_NAME):
         return _names(text, 1)
-    tells_by_one_name = predicate.tense == "past"
-    return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
+    return _names(text, 2) or ((has_day or predicate.tense == "past") and _names(rest, 1))
 
 
 def _names(text: str, count: int) -> bool:

@@ -13,8 +13,9 @@ Nothing is ever removed: a value that no longer holds keeps its row, with the ti
 return whole rows to store, so storing them twice is the same as once. Ids come from what was said and where: a view
 built again has the same facts.
 
-A fact that begins on a later day is a plan until then, under the same key; an event is a fact with a day, and never
-ends. What a model calls by another name is filed under the key by which it is known.
+A fact that begins on a later day is a plan until then, under the same key. An event is a fact with a time, from
+`valid_from` to the last day, `valid_to`, and never ends; nor does anything else that a sentence tells as done or
+planned. What a model calls by another name is filed under the key by which it is known.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from everword.facts.rules.keys_and_values import (
 from everword.log.access import channels_of
 from everword.log.secret_policy import stands_for_secret
 from everword.model import FACT_CATEGORIES, HOLDS, Fact, FactRefusal, FoundFact, Message
-from everword.text.english import species
+from everword.text.english import is_past, species
 from everword.text.terms import analyse
 
 DATED = ("plan", "event")
@@ -60,7 +61,7 @@ SAME_EVENT = 45
 def place_in_time(fact: FoundFact, message: Message) -> FoundFact:
     """A found fact as it is kept: what begins later is a plan, and an event that is over has still happened."""
     if fact.category == "event" and fact.holds != "not":
-        return replace(fact, holds="now", since=fact.since or fact.until, until=None)
+        return replace(fact, holds="now", since=fact.since or fact.until, until=fact.until if fact.since else None)
     is_later = fact.since is not None and fact.since > message.time.date()
     if is_later and not fact.retracts and fact.category not in (*DATED, "instruction"):
         return replace(fact, category="plan")
@@ -83,9 +84,7 @@ def facts_now(facts: Iterable[Fact], now: datetime) -> list[Fact]:
     """The active facts, with plans and events to come. A plan whose day has come is a fact, and one whose end has come
     is none."""
     standing = [
-        come_true(fact, now) if fact.category == "plan" else fact
-        for fact in facts
-        if fact.active and (fact.valid_to is None or fact.valid_to > now)
+        come_true(fact, now) if fact.category == "plan" else fact for fact in facts if fact.active and _end(fact) > now
     ]
     return without_answered_claims(_without_overtaken(standing))
 
@@ -155,7 +154,16 @@ def _holds_at(fact: Fact, moment: datetime) -> bool:
 
 
 def _end(fact: Fact) -> datetime:
-    return fact.valid_to or datetime.max.replace(tzinfo=UTC)
+    never_ends = fact.valid_to is None or (fact.active and is_occasion(fact))
+    return datetime.max.replace(tzinfo=UTC) if never_ends or fact.valid_to is None else fact.valid_to
+
+
+def is_occasion(fact: Fact | FoundFact) -> bool:
+    """Whether a fact has a time at which it happens ("bought a boat"), rather than a beginning and an end."""
+    if fact.category == "event":
+        return True
+    is_sentence = fact.key == fact.category and fact.category != "preference"
+    return is_sentence and (fact.category == "plan" or any(map(is_past, fact.value.split(maxsplit=4)[:4])))
 
 
 MIN_CONFIDENCE = 0.4
@@ -396,8 +404,7 @@ class _Mention:
 
     def end_to_come(self) -> datetime | None:
         """The end of what holds now, if one was said."""
-        until = self.fact.until
-        return midnight(until) if until and self.fact.category != "event" else None
+        return midnight(self.fact.until) if self.fact.until else None
 
     def end_time(self) -> datetime:
         """When the value it takes back ended: as said, or now."""
@@ -451,7 +458,7 @@ def _confirm(mention: _Mention, old: Fact, active: Sequence[Fact]) -> Action:
     if is_newer:
         row = replace(row, conversation=message.conversation, turn=message.turn, said_at=message.time)
     if new.since and new.category in DATED:
-        row = replace(row, valid_from=midnight(new.since))
+        row = replace(row, valid_from=midnight(new.since), valid_to=None)
     elif new.since and (old.valid_from is None or old.valid_from == old.recorded_at):
         row = replace(row, valid_from=min(midnight(new.since), message.time))
     if (end := mention.end_to_come()) is not None:
@@ -548,7 +555,7 @@ def _wording(old: str, new: str) -> str:
 
 def _is_over(new: FoundFact, message: Message) -> bool:
     """Whether it is said of a time that is past: "until 2019"."""
-    return new.until is not None and midnight(new.until) <= message.time
+    return new.until is not None and midnight(new.until) <= message.time and not is_occasion(new)
 
 
 def _is_before(message: Message, fact: Fact) -> bool:

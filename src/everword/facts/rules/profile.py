@@ -3,7 +3,8 @@
 A question often asks for the key of a fact and not for its value ("where does she live"), so a word of the query also
 counts if it is another name of the key, or if the key answers it; a rare word counts more than one that many facts
 have. From 0.5 on, a fact is relevant. In a profile each key stands once with all its values, the most important first.
-Dates are shown only if somebody told them, and a fact that somebody else told names the speaker.
+A fact shows the days that somebody told; what happened or is planned without such a day shows when it was said ("said
+on 3 May 2024"), so that a reader can tell the two apart. A fact that somebody else told names the speaker.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from everword.facts.rules.deciding import is_occasion
 from everword.facts.rules.keys_and_values import keys_named
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact
 from everword.recall.rules.selection import rarity, relevance
+from everword.text.dates import format_days
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
 from everword.text.tokens import lower_letter_runs
@@ -148,8 +151,6 @@ def _month_text(year: int, month: int) -> str:
 
 
 HEADINGS = read_table("headings", "profile", _DATA)
-SINCE = {"event": "on", "plan": "from"}
-"""How the beginning of a fact is told, if it is not "since"."""
 
 
 def profile_lines(facts: Iterable[Fact]) -> list[str]:
@@ -167,19 +168,46 @@ def profile_lines(facts: Iterable[Fact]) -> list[str]:
 
 
 def value_with_source(fact: Fact) -> str:
-    """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
-    value = value_with_dates(fact)
+    """A fact's value, with its days, and with who said it if it was somebody else."""
+    value = value_with_days(fact)
     return f"{value} (says {person_byline(fact.speaker)})" if is_claim(fact) else value
 
 
+def value_with_days(fact: Fact) -> str:
+    """A fact's value, with the days that were told; or of what happened or is planned, when it was said."""
+    value = value_with_dates(fact)
+    if value != fact.value or not is_occasion(fact) or _has_told_day(fact):
+        return value
+    return f"{value} (said {format_days(fact.recorded_at.date(), fact.recorded_at.date())})"
+
+
 def value_with_dates(fact: Fact) -> str:
-    """A fact's value, with its dates if they were said."""
+    """A fact's value, with its days if they were told; not again if the value names them."""
     notes = []
-    if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
-        notes.append(f"{SINCE.get(fact.category, 'since')} {format_moment(fact.valid_from)}")
-    if fact.valid_to is not None:
-        notes.append(f"until {format_moment(fact.valid_to)}")
-    return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
+    start, end = fact.valid_from, fact.valid_to
+    if start is not None and _has_told_day(fact):
+        if end is not None and is_occasion(fact):
+            notes.append(format_days(start.date(), end.date()))
+        else:
+            notes.append(_beginning(fact, start))
+    if end is not None and not is_occasion(fact):
+        notes.append(f"until {format_moment(end)}")
+    if not notes or notes[0].removeprefix("on ").removeprefix("in ") in fact.value:
+        return fact.value
+    return f"{fact.value} ({', '.join(notes)})"
+
+
+def _has_told_day(fact: Fact) -> bool:
+    return fact.valid_from not in (None, fact.recorded_at, fact.said_at)
+
+
+def _beginning(fact: Fact, start: datetime) -> str:
+    """How the beginning of a fact is told: when it happened, or since when it is so."""
+    if fact.category == "plan" and fact.key != "plan":
+        return f"from {format_moment(start)}"
+    if not is_occasion(fact):
+        return f"since {format_moment(start)}"
+    return f"{'in' if start.day == 1 else 'on'} {format_moment(start)}"
 
 
 def format_moment(moment: datetime) -> str:

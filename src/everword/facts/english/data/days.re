@@ -1,14 +1,13 @@
 # The day that a statement names: taken out of its text, as the first day of the time that is meant.
 [day_word]
-    (?i)(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$
+    (?i){DAY_WORDS}\b|.*\bago$
 [before_day]
     (?i)(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{BEFORE_DAY})+\s*$
 [before_time]
     (?i)(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{BEFORE_TIMES})+\s*$
-[weekday]
-    (?i){WEEKDAYS}
-[few]
-    (?i)\b(?:few|several|couple)\b
+[vague]
+    (?i)\b(?:{VAGUE_AMOUNTS}\s)?(?:days|weeks|months|years|decades|ages|a\swhile|long|a\slong\stime)\s(?:ago|back)\b
+    |\b(?:the\sother\s(?:day|night|week)|some\sday|one\sday|once|eventually|sooner\sor\slater)\b
 [this_period]
     (?i)\b(?:later\s|earlier\s)?this\s(month|year)\b
 [stale]
@@ -18,8 +17,20 @@
     \b(?:they|I)\s(?:{PAST_FORMS}|\w+ed)\b[^,]*$
 [governs_time]
     (?i)\b(?:for|from|until|by|of|in|on)\s+$
-[ahead]
-    (?i)(?:next|tomorrow|following)\b
+# The words before a time that say that it is still to come, though what was done is past: a flight is booked for a day
+[arranged]
+    (?i)\b(?:planned|scheduled|arranged)\b
+    |\b{ARRANGING}\b.*\bfor\s(?:the\s)?$
+    |\b(?:tickets?|seats?)\s(?:for|to)\s.+\b(?:on|in|at)\s(?:the\s)?$
+    |\b(?:got|made|set|received|gave|given|have)\s.*\b{APPOINTMENTS}\b[^,]*$
+[comes]
+    (?i)\b(?:is|are|am)\s(?:(?:on|in|at|for|from)\s)?(?:the\s)?$
+[lead]
+    (?i)(?:{BEFORE_DATES}\s)?
+[until]
+    (?i)(?:until|till|by|before|after)\b
+[open_end]
+    (?i)\b(?:is|are|was|were|be)$
 [several]
     (?i)\band\b
 [no_time]

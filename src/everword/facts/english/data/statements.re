@@ -10,7 +10,7 @@
     |(?P<gonna>gonna|going\sto)|(?P<doing>{BARE_PROGRESSIVE}))\s+(?=\w)
 [mine]
     (?i)(?:my|(?P<our>our))\s(?P<who>(?:(?!to\s)[\w'’&-]+,?\s){1,6}?)
-    (?P<verb>{FINITE_VERBS PAST_FORMS}|(?-i:[a-z]{2,}ed))\s+(?=\w)
+    (?P<verb>{FINITE_VERBS PAST_FORMS}|{COMING_VERBS}|(?-i:[a-z]{2,}ed))\s+(?=\w)
 [thing]
     (?i)(?:the\s(?=\w+\s\w+\s)|(?!{SUBJECTS_THAT_POINT}\b))(?P<what>(?:[\w'’-]+\s){1,8}?)
     (?P<verb>{FINITE_VERBS}|{EFFECT_VERBS})\s+(?=.*\b(?:me|my)\b)

@@ -27,6 +27,9 @@
     (?i)had\sto\s{HARD_STEPS}\b
 [mood]
     (?i)(?:an?|the|some|this|that)\s(?:\w+\s)?{MOODS}\b
+# What is done at a time that is told is more than of this moment: "leaving next week"
+[at_told_time]
+    (?i)\b(?:until|till|next|tomorrow|(?:on|in|by|from)\s(?:the\s)?(?:\d|{MONTHS}\b|{WEEKDAYS}\b))
 [of_now_only]
     (?i){OF_NOW_ONLY}\b
 [empty_deed]

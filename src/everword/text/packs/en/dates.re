@@ -29,9 +29,5 @@
 [then]
 (?i)\b(?:(?:back\s)?in\s)?({POINT})(?=[\s,.!]|$)
 
-[iso]
-(\d{4})-(\d\d)-(\d\d)
-
-[month_in]
-(?i)\b{MONTH}\b
-
+[iso_month]
+(?:19|20)\d\d-(0[1-9]|1[0-2])
