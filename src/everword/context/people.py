@@ -18,6 +18,7 @@ from itertools import filterfalse
 from types import MappingProxyType
 
 from everword.context.render import Note
+from everword.context.state import ContextState
 from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
 from everword.facts.rules.profile import HEADINGS, fact_relevances, value_with_days
@@ -40,7 +41,7 @@ from everword.ports import Tx
 from everword.recall.rules.query import authors_in
 from everword.recall.rules.selection import FLOOR
 from everword.summaries.digests import MergedDigest
-from everword.text.fences import Labels, named_byline, person_byline, plain_name
+from everword.text.fences import named_byline, person_byline, plain_name
 from everword.text.names import fold_name
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
@@ -74,26 +75,17 @@ def context_notes(
     return group_notes(tx, space, facts_by_person, viewer, now, speaker, query, facts_by_person)
 
 
-def name_notes(
-    labels: Labels,
-    names: Mapping[str, str],
-    told: Mapping[str, str],
-    person: str | None,
-    query: str,
-    notes: Sequence[Note],
-) -> list[Note]:
+def name_notes(state: ContextState, told: Mapping[str, str], person: str | None, notes: Sequence[Note]) -> list[Note]:
     """A line for whoever has another name beside the one they are shown by: what they call themselves, and the id if
-    the query has it. In a chat with one person, who that is, unless the notes say it already. `names` and `told` are
-    what people are called, and call themselves, by id."""
-    speakers = {id: label for (role, id), label in labels.items() if role == "user"}
-    if person is not None:
-        speakers.setdefault(person, named_byline(person, names.get(person)))
+    the message has it. In a chat with one person, who that is, unless the notes say it already. `told` is what people
+    call themselves, by id."""
     lines: list[Note] = []
-    for id, label in sorted(speakers.items()):
-        others = other_names(id, names.get(id, id), told.get(id, ""), query)
-        is_named = id in names or bool(authors_in(query, {id: {id}}))
-        is_asker = id == person and is_named and not any(names.get(id, id) in note.text for note in notes)
-        if others or is_asker:
+    names = state.names
+    for id in sorted(state.people | ({person} if person is not None else set())):
+        others = other_names(id, names.get(id, id), told.get(id, ""), state.text)
+        is_named = id == person and (id in names or bool(authors_in(state.text, {id: [id]})))
+        if others or (is_named and not any(names.get(id, id) in note.text for note in notes)):
+            label = state.labels.get(("user", id)) or named_byline(id, names.get(id))
             text = f"{label} ({', '.join(others)})" if others else label
             text = f"The user is {text}." if id == person else text
             lines.append(Note("names", text, "who is who", "People", (-1, text)))
@@ -103,7 +95,7 @@ def name_notes(
 def other_names(id: str, name: str, told: str, query: str) -> list[str]:
     """What else somebody is called who is shown by a name: by themselves, and in the query."""
     others = [f"goes by {plain_name(told)}"] if told and fold_name(told) != fold_name(name) else []
-    return [*others, *([f"id {plain_name(id)}"] if id != name and authors_in(query, {id: {id}}) else [])]
+    return [*others, *([f"id {plain_name(id)}"] if id != name and authors_in(query, {id: [id]}) else [])]
 
 
 def person_notes(

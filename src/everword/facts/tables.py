@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from everword.log.access import Viewer, is_claim
-from everword.log.tables import NAME_KINDS, PEOPLE, PRIVATE, warn_of_damage
+from everword.log.tables import NAME_KINDS, PEOPLE, PRIVATE, name_rows, warn_of_damage
 from everword.model import Answer, Fact, Member, Message, Name, Statement
 from everword.model.people import clean_name
 from everword.ports import WHOLE_SPACE, Tx
@@ -164,12 +164,11 @@ def known_name(person: str, told: str) -> str:
 
 def display_names(tx: Tx, space: str, people: Sequence[str], viewer: Viewer) -> dict[str, str]:
     """The display names that were seen last, by id. One that came in a chat with one person is for that person."""
-    where = {"space": space, "user_id": tuple(people), "kind": DISPLAYED}
     latest: dict[str, tuple[bool, datetime, str]] = {}
-    for row in tx.rows(PEOPLE, where=where) if people else ():
+    for row in name_rows(tx, space, people):
         person = row["user_id"]
         is_public = row["kind"] != PRIVATE
-        if is_public or viewer.person == person:
+        if row["kind"] in DISPLAYED and (is_public or viewer.person == person):
             name = (is_public, row["seen"] or row["since"], str(row["name"]))
             latest[person] = max(latest.get(person, name), name)
     return {person: name for person, (_, _, name) in latest.items()}

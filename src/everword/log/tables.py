@@ -537,14 +537,23 @@ PEOPLE = "people"
 PRIVATE = "private"  # the kind of a display name that came in a chat with one person, and is known there alone
 SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets, not the person's own API key
 NAME_KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
+FEW_PEOPLE = 10
 
 
-def author_names(tx: Tx, space: str, authors: Collection[str], reader: str | None) -> dict[str, set[str]]:
+def author_names(tx: Tx, space: str, authors: Collection[str], reader: str | None) -> dict[str, list[str]]:
     """The names by which authors are known in a space, by id, which is one of them; to the `reader` also what they are
     called in their own chats."""
-    names = {author: {author} for author in authors}
-    where = {"space": space, "user_id": tuple(names), "kind": (*NAME_KINDS, PRIVATE)}
-    for row in tx.rows(PEOPLE, where=where) if names else ():
+    names = {author: [author] for author in sorted(authors)}
+    for row in name_rows(tx, space, list(names)):
         if row["kind"] != PRIVATE or row["user_id"] == reader:
-            names[row["user_id"]].add(row["name"])
+            names[row["user_id"]].append(row["name"])
     return names
+
+
+def name_rows(tx: Tx, space: str, people: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The names of some people, as rows. Of few people they are read one by one: a list in SQL takes longer."""
+    kinds = (*NAME_KINDS, PRIVATE)
+    if len(people) > FEW_PEOPLE:
+        return tx.rows(PEOPLE, where={"space": space, "user_id": tuple(people), "kind": kinds})
+    rows = (row for person in people for row in tx.rows(PEOPLE, where={"space": space, "user_id": person}))
+    return [row for row in rows if row["kind"] in kinds]

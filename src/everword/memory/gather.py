@@ -225,8 +225,8 @@ class ContextBuilder:
         names = names_in_context(tx, self._scope.space, people, viewer, own_messages, facts_by_person)
         told = told_names(tx, self._scope.space, people, viewer, facts_by_person)
         state = replace(state, names=names)
-        name_notes = knowing.name_notes(state.labels, names, told, person, request.text, notes)
-        return replace(state, profile=[*name_notes, *notes])
+        name_notes = knowing.name_notes(state, told, person, notes)
+        return replace(state, profile=[*name_notes, *notes]) if name_notes else state
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""

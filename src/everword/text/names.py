@@ -84,12 +84,10 @@ def is_taken(text: str, others: Iterable[Member]) -> bool:
 
 def fold_name(text: str) -> str:
     """A name without case, accents and needless space: the same for all spellings of one name."""
-    return doc_of(text).read(_fold_name)
+    return " ".join(text.lower().split()) if text.isascii() and text.isprintable() else doc_of(text).read(_fold_name)
 
 
 def _fold_name(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return " ".join(text.casefold().split())
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", strip_invisible(text)).casefold())
     letters = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
     return " ".join(unicodedata.normalize("NFC", letters).split())
@@ -257,17 +255,16 @@ def is_misspelling(text: str, name: str) -> bool:
     other letters is no misspelling but may be a disguise."""
     word = fold_name(text.removeprefix("@"))
     full_name = fold_name(name)
-    spellings = {full_name, *full_name.split()[:1]}
-    return any(_is_one_slip(word, spelling) for spelling in spellings) and name_shapes(text).isdisjoint(
-        name_shapes(name)
-    )
+    is_near = _is_one_slip(word, full_name) or (" " in full_name and _is_one_slip(word, full_name.split()[0]))
+    return is_near and name_shapes(text).isdisjoint(name_shapes(name))
 
 
 def _is_one_slip(word: str, name: str) -> bool:
     longer = max(len(word), len(name))
-    if word == name or not SHORTEST_MISSPELT <= longer <= MAX_NAME:
+    limit = 1 if longer < LONG_NAME else 2
+    if word == name or not SHORTEST_MISSPELT <= longer <= min(len(word), len(name)) + limit or longer > MAX_NAME:
         return False
-    is_near = _edit_distance(word, name, 1 if longer < LONG_NAME else 2) is not None
+    is_near = _edit_distance(word, name, limit) is not None
     return is_near and word.replace(" ", "").isalpha() and name.replace(" ", "").isalpha()
 
 

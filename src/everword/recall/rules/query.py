@@ -100,6 +100,8 @@ NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
 TIME = 0.3
 """What the words of a time count as words: "last month" is rarely said again about that month."""
+START = 3
+"""Letters in which a word and its stem are alike: most words are seen to be no misspelt names by them alone."""
 FEW_WORDS = 60
 """Words of a query in which misspelt names are looked for: a longer text is no question for somebody's words."""
 END = 4_000
@@ -194,16 +196,15 @@ def add_authors(
 
 
 def authors_in(query: str, names: AuthorNames) -> dict[str, str]:
-    """The authors a query names, each with the name: in full or by the first of several names; a name that is also an
-    everyday word, or a first name alone, only with a capital."""
+    """The authors a query names, each with the names it has: in full or by the first of several words; a name that is
+    also an everyday word, or a first name alone, only with a capital."""
     words = _WORD.findall(query)
     folded_words = [word.casefold() for word in words]
-    return {
-        author: name
+    found_names = {
+        author: [name for name in author_names if _is_named(_parts_of_name(name), words, folded_words)]
         for author, author_names in names.items()
-        for name in author_names
-        if _is_named(_parts_of_name(name), words, folded_words)
     }
+    return {author: " ".join(author_names) for author, author_names in found_names.items() if author_names}
 
 
 def misspelt_authors(
@@ -212,9 +213,16 @@ def misspelt_authors(
     """The authors whose names a query misspells, each with the misspelt word: one that is in no message, or that has
     the stem of the name. A word that may be the name of two authors is of neither."""
     words = list(dict.fromkeys(_WORD.findall(query)))
+    unknown_starts = {term[:START] for group in unknown_groups for term in group}
     misspelt_names: dict[str, str] = {}
     for word in words if len(words) <= FEW_WORDS else ():
-        authors = {author: name for author in names for name in names[author] if is_misspelling(word, name)}
+        start = word[:START].casefold()
+        authors = {
+            author: name
+            for author in names
+            for name in names[author]
+            if (start in unknown_starts or start == name[:START].casefold()) and is_misspelling(word, name)
+        }
         groups = set(query_groups(word, languages)) if len(authors) == 1 else set()
         for author, name in authors.items() if groups else ():
             if groups.issubset(unknown_groups) or groups == set(query_groups(name, languages)):
