@@ -21,11 +21,12 @@ from everword.context.render import Note
 from everword.context.state import ContextState
 from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
-from everword.facts.rules.profile import HEADINGS, fact_relevances, value_with_days
+from everword.facts.rules.profile import HEADINGS, fact_relevances, past_facts, value_with_days
 from everword.facts.rules.statements import is_said_by_facts, parse_statement
 from everword.facts.tables import (
     FactsByPerson,
     begins_with_name,
+    ended_facts,
     facts_of,
     hears_channel,
     name_for,
@@ -138,14 +139,14 @@ def knowledge_for_viewer(
     now: datetime,
     facts_by_person: FactsByPerson = MappingProxyType({}),
 ) -> tuple[list[Fact], list[Statement]]:
-    """What a viewer may be shown of a person now."""
+    """What a viewer may be shown of a person now, with what has ended and still says something of them."""
     statements = [
         statement
         for statement in statements_of(tx, space, person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
     facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
-    return facts, hide_private_names(tx, statements, viewer)
+    return with_past_facts(tx, space, person, viewer, facts), hide_private_names(tx, statements, viewer)
 
 
 def facts_for_viewer(
@@ -163,6 +164,12 @@ def facts_for_viewer(
         facts = facts_of(tx, space, person, active=True)
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
     return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
+
+
+def with_past_facts(tx: Tx, space: str, person: str, viewer: Viewer, facts: Sequence[Fact]) -> list[Fact]:
+    """The facts of a person that a viewer is shown, with what has ended and still says something of the person."""
+    past = [fact for fact in past_facts(ended_facts(tx, space, person), facts) if viewer.sees(fact)]
+    return [*facts, *hide_private_dates(tx, space, past, viewer)]
 
 
 def profile_text(

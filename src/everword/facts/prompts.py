@@ -38,7 +38,7 @@ from everword.errors import ModelNonsense
 from everword.facts.english.finder import complete_answer, find_facts, is_echo, read_facts, reconcile_facts
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from everword.facts.rules.deciding import refusal, tidy_fact
-from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time
+from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time, tells_end
 from everword.facts.rules.keys_and_values import category_of
 from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from everword.facts.rules.statements import (
@@ -56,7 +56,7 @@ from everword.facts.rules.statements import (
 )
 from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
-from everword.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
+from everword.model import FACT_CATEGORIES, FactCategory, FactRefusal, FoundFact, Holds
 from everword.ports import Request
 from everword.text.dates import parse_date
 from everword.text.english import RELATIONS
@@ -65,7 +65,7 @@ from everword.text.filler import is_small_talk
 from everword.text.mentions import names
 from everword.text.names import fold_name
 from everword.text.own_words import own_words
-from everword.text.sentences import limit_text, sentences
+from everword.text.sentences import both_ends, first_words, limit_text, sentences
 from everword.text.terms import analyse
 from everword.word_lists import lazy_pattern
 
@@ -171,6 +171,9 @@ _ITEMS = {**object_schema(ENTRY), "required": list(REQUIRED)}
 _FACTS_SCHEMA = object_schema({"facts": {"type": "array", "items": _ITEMS}})
 _SELF = frozenset({"", "user", "the user", "me", "i", "myself", "self", "speaker", "author", "none", "null"})
 _ASSISTANTS = frozenset({"assistant", "the assistant", "ai", "the ai", "bot", "chatbot", "ai assistant"})
+_PASSING: frozenset[FactCategory] = frozenset({"preference", "constraint", "instruction", "plan", "event"})
+"""Categories in which an end is no event: who no longer likes tea has lost nothing."""
+_END_IMPORTANCE = 0.6  # of a death, a loss, an end, at least
 _ANSWER_TOKENS = (400, 120)  # to begin with, and for each new line
 _MIDDLING = 0.6
 _MOST_LINES = 10_000
@@ -242,9 +245,18 @@ def numbered_lines(lines: Sequence[ReadLine]) -> Iterable[tuple[int, ReadLine]]:
 def _line_text(line: ReadLine) -> Fenced:
     words = own_words(limit_text(line.text)).strip() if line.role == "user" else line.text.strip()
     limit = MAX_LINE if line.may_state else MAX_CONTEXT
-    if len(words) > limit:
-        words = f"{words[: limit * 3 // 4]} […] {words[-limit // 4 :]}"
-    return escape_line(words) or Fenced("(empty)")
+    return escape_line(both_ends(words, limit)) or Fenced("(empty)")
+
+
+def tell_end(ended: FoundFact) -> FoundFact:
+    """What has ended; as an event, if the value says how: a death is not over, and every profile shows it."""
+    return ended if ended.category in _PASSING or not tells_end(ended.value) else end_event(ended, ended.key)
+
+
+def end_event(fact: FoundFact, key: str) -> FoundFact:
+    importance = max(fact.importance, _END_IMPORTANCE)
+    since = fact.until or fact.since
+    return replace(fact, category="event", key=key, holds="now", importance=importance, since=since, until=None)
 
 
 class LineReader:
@@ -268,12 +280,30 @@ class LineReader:
             refused = self._refuse(fact, about, place)
             if refused is None:
                 settled = settle_time(tidy_fact(fact), self._evidence_at(place), self._lines[place])
-                self._facts.setdefault(place, []).append(settled)
+                self._keep(tell_end(settled) if settled.holds == "ended" else settled, place)
                 return
             first_refusal = first_refusal or refused
         if first_refusal is not None:
             fact = tidy_fact(self._parse_fact(entry, about, places[0]))
             self._refused.append(RefusedInLine(places[0], fact, first_refusal))
+
+    def _keep(self, fact: FoundFact, place: int) -> None:
+        facts = self._facts.setdefault(place, [])
+        if len(facts) == MAX_FACTS:
+            too_many = FactRefusal("invalid", f"its line gives more than {MAX_FACTS} facts")
+            self._refused.append(RefusedInLine(place, fact, too_many))
+        else:
+            facts.append(fact)
+
+    def _tell_ends(self, place: int, found: list[FoundFact]) -> list[FoundFact]:
+        """The facts of a line, with the ends that the rules took for facts that hold, in the words of the line: "my
+        father Tom died" names a father, and says more."""
+        line = self._lines[place]
+        ended_facts = [fact for fact in self._facts.get(place, []) if fact.holds == "ended"]
+        if all(fact in found for fact in ended_facts):
+            return found
+        ends = [fact for fact in read_facts(line.text, line.day) if tells_end(fact.value)]
+        return [*found, *(end_event(fact, "event") for fact in ends)]
 
     def reply(self) -> ReadingReply:
         """What the model and the rules found; marked, if a line repeats what the assistant was shown."""
@@ -281,7 +311,7 @@ class LineReader:
         for place in self._sources:
             line = self._lines[place]
             by_rules = [] if is_small_talk(line.text) else find_facts(line.text, line.day)
-            found = reconcile_facts(self._facts.get(place, [])[:MAX_FACTS], by_rules)
+            found = self._tell_ends(place, reconcile_facts(self._facts.get(place, []), by_rules))
             if found and is_echo(line.text, line.shown):
                 found = [replace(fact, echo=True) for fact in found]
             facts += [FactInLine(place, fact, self._question_of(fact, place)) for fact in found]
@@ -329,9 +359,9 @@ class LineReader:
         status = "ended" if entry.get("ended") is True else answers.line(entry.get("status")).strip().casefold()
         holds, corrects = _STATUS.get(status, ("now", False))
         return FoundFact(
-            category_of(answers.line(entry["category"])),
-            answers.line(entry["key"]),
-            answers.line(entry["value"]),
+            category_of(answers.line(entry.get("category"))),
+            answers.line(entry.get("key")),
+            answers.line(entry.get("value")),
             _parse_number(entry.get("confidence", 1)),
             _parse_number(entry.get("importance")),
             subject=None if is_own else RELATIONS.get(relation, about),
@@ -376,10 +406,9 @@ def read_entries(text: str) -> list[Mapping[str, Any]]:
             entries += [entry for value in lists for entry in value if isinstance(entry, dict)]
     if not entries and not has_list:
         raise ModelNonsense('There is no JSON of the form {"facts": [...]} in the answer.')
-    usable_entries = [entry for entry in entries if "category" in entry and "key" in entry and "value" in entry]
-    if entries and not usable_entries:
+    if entries and not any("category" in entry and "key" in entry and "value" in entry for entry in entries):
         raise ModelNonsense("A fact needs a category, a key and a value.")
-    return usable_entries
+    return entries
 
 
 def _parse_number(value: object) -> float:
@@ -454,7 +483,7 @@ def parse_repair(text: str, inputs: RepairInputs) -> ReadingReply:
     for entry in read_entries(text)[: 2 * MAX_REFUSED]:
         reader.read_entry(entry)
     reply = reader.reply()
-    by_rules = offline_reading(ReadingInputs(chosen.lines)).facts  # they are known from the reading
+    by_rules = LineReader(chosen.lines).reply().facts  # they are known from the reading
     slots_by_rules = {_slot(fact) for fact in by_rules}
     facts = [
         replace(fact, place=places[fact.place], question=None if fact.question is None else places[fact.question])
@@ -466,6 +495,19 @@ def parse_repair(text: str, inputs: RepairInputs) -> ReadingReply:
 
 def _slot(found: FactInLine) -> tuple[object, ...]:
     return found.place, found.fact.subject, found.fact.category, found.fact.key, found.fact.value
+
+
+def refused_after_repair(refused: Sequence[RefusedInLine], repaired: ReadingReply) -> tuple[RefusedInLine, ...]:
+    """What stays refused: each fact for which no corrected one stands, and what was refused again in other words."""
+    left = list(refused)
+    for corrected in repaired.facts:
+        slot = (corrected.fact.subject, corrected.fact.key)
+        same_slot = [fact for fact in left if (fact.fact.subject, fact.fact.key) == slot]
+        if same_slot:
+            left.remove(min(same_slot, key=lambda fact: fact.place != corrected.place))
+    known = {(fact.fact.subject, fact.fact.key, fact.fact.value) for fact in refused}
+    again = [fact for fact in repaired.refused if (fact.fact.subject, fact.fact.key, fact.fact.value) not in known]
+    return (*left, *again)
 
 
 def offline_repair(inputs: RepairInputs) -> ReadingReply:
@@ -511,7 +553,7 @@ _NOBODY = frozenset({"", "none", "null", "nobody", "bot", "n/a", "unknown"})
 def build_command(inputs: CommandInputs) -> Request:
     bot_names = ", ".join(filter(None, map(plain_name, inputs.names))) or "Bot"
     chat = [
-        Fenced(f"{message.role}: {escape_line(message.text[:_MAX_SAID])}")
+        Fenced(f"{message.role}: {escape_line(first_words(message.text, _MAX_SAID))}")
         for message in inputs.exchange[-_MAX_EXCHANGE:]
     ]
     parts = [f"The bot is called {bot_names}."]
@@ -591,11 +633,11 @@ def build_remember(inputs: RememberInputs) -> Request:
     if inputs.conversation:
         labels = author_labels(("user", message.author) for message in inputs.conversation)
         conversation_lines = [
-            Fenced(f"- {labels['user', message.author]}: {escape_line(message.text[:_MAX_HEARD])}")
+            Fenced(f"- {labels['user', message.author]}: {escape_line(first_words(message.text, _MAX_HEARD))}")
             for message in inputs.conversation
         ]
         parts.append(section("CONVERSATION", conversation_lines, between="\n"))
-    new_statement = escape_line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")
+    new_statement = escape_line(first_words(inputs.new, _MAX_NEW)) or Fenced("(what was said last in the conversation)")
     parts.append(section("NEW", [new_statement]))
     parts.append(Fenced(f"The new statement is by {person_byline(inputs.speaker) if inputs.speaker else person}."))
     return build_request(_REMEMBER, "\n".join(parts), max_tokens=600, schema=_REMEMBER_SCHEMA)
@@ -768,7 +810,7 @@ def build_forget(inputs: ForgetInputs) -> Request:
     parts = [
         _person_section(inputs.name),
         _numbered_section("STATEMENTS", inputs.statements),
-        section("FORGET", [escape_line(inputs.what[:_MAX_WHAT]) or Fenced("(empty)")]),
+        section("FORGET", [escape_line(first_words(inputs.what, _MAX_WHAT)) or Fenced("(empty)")]),
     ]
     return build_request(_FORGET, "\n".join(parts), max_tokens=200, schema=_FORGET_SCHEMA)
 

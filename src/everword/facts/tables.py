@@ -55,6 +55,12 @@ def active_facts_by_person(tx: Tx, space: str, people: Iterable[str]) -> dict[st
     return tx.cache.get(tx, scope, names, read_facts) if names else {}
 
 
+def ended_facts(tx: Tx, space: str, person: str) -> list[Fact]:
+    """The facts about a person that have ended: not what was replaced, denied or forgotten."""
+    where = {"space": space, "user_id": person, "active": 0, "retired_by": None}
+    return [to_fact(row) for row in tx.rows(FACTS, where=where)]
+
+
 def facts_in(tx: Tx, space: str, person: str | None = None) -> list[Fact]:
     """The facts of a space that hold now; of one person, if given."""
     where: dict[str, Any] = {"space": space, "active": 1}

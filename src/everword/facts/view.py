@@ -40,7 +40,15 @@ from everword.facts.findings import (
     weigh_findings,
     with_denials,
 )
-from everword.facts.prompts import ReadingInputs, ReadingReply, RefusedInLine, RepairInputs, fact_repair, reading
+from everword.facts.prompts import (
+    ReadingInputs,
+    ReadingReply,
+    RefusedInLine,
+    RepairInputs,
+    fact_repair,
+    reading,
+    refused_after_repair,
+)
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
 from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
@@ -74,6 +82,7 @@ from everword.log.tables import cursor_of, cursors_of, set_cursor, warn_of_damag
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.log import own_notes
 from everword.ports import Telemetry, Tx
+from everword.text.sentences import first_words
 from everword.text.terms import analyse
 
 FACTS = "facts"
@@ -228,7 +237,8 @@ def known_lines(scene: ReadingScene, lines: Iterable[ReadLine]) -> tuple[str, ..
         name = names.get(fact.user, fact.user)
         person = f"{fact.subject} ({name})" if fact.subject else name
         category = "" if is_known(fact.category, fact.key) else f"{fact.category} "
-        by_person.setdefault(person, []).append(f"{category}{fact.key}: {value_with_dates(fact)[:MAX_VALUE]}")
+        shown_fact = replace(fact, value=first_words(fact.value, MAX_VALUE))
+        by_person.setdefault(person, []).append(f"{category}{fact.key}: {value_with_dates(shown_fact)}")
     return tuple(f"{person}: {'; '.join(entries)}" for person, entries in by_person.items())
 
 
@@ -335,9 +345,7 @@ class FactsView:
         if not doubtful:
             return reply
         repaired = (await self._asking.ask(fact_repair, RepairInputs(inputs.lines, doubtful))).reply
-        mended_keys = {(fact.fact.subject, fact.fact.key) for fact in repaired.facts}
-        refused = [fact for fact in reply.refused if (fact.fact.subject, fact.fact.key) not in mended_keys]
-        return ReadingReply((*reply.facts, *repaired.facts), tuple(refused))
+        return ReadingReply((*reply.facts, *repaired.facts), refused_after_repair(reply.refused, repaired))
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space, conversation = result.run.place

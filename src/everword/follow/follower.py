@@ -124,6 +124,11 @@ class Follower:
     def _max_room(self) -> int:
         return self.view.at_once or MOST_CONVERSATIONS
 
+    @property
+    def is_patient(self) -> bool:
+        """Whether its work may wait in the background: it asks a model."""
+        return self._hooks.patience is not None
+
     def prefer(self, space: str) -> None:
         """Serve this space next, because somebody waits for it, unless it was served just now."""
         self._served.prefer(space)
@@ -297,7 +302,8 @@ async def catch_up_together(
         counts[follower] += step_count
         if not step_count or follower.drained or time.monotonic() > deadline:
             del counts[follower]
-        if step_count and (reader := by_name.get(RIGHT_AFTER.get(follower.view.name, ""))):
+        reader = by_name.get(RIGHT_AFTER.get(follower.view.name, ""))
+        if step_count and reader is not None and not reader.is_patient:  # a model writes from what others write before
             message_count += await reader.step(expects_work=follower.drained, whole=True)
             if follower.drained and reader.drained:
                 finished.add(reader)

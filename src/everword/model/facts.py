@@ -102,7 +102,8 @@ class Fact:
     `audience` is the channel where they first did, or None if it was in private, and `also_heard_in` are the other
     channels where they said it. `conversation`, `turn` and
     `said_at` tell where and when it was said last, `recorded_at` when first. It was so from `valid_from` (None: nobody
-    said) to `valid_to`; `retired_by` is the id of the fact in its place, if one is.
+    said) to `valid_to`; `retired_by` is the id of the fact in its place, or of the message that denies it or has it
+    forgotten, if one is: what has only ended has none.
     """
 
     space: str

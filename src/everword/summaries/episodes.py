@@ -97,6 +97,7 @@ TOKENS = (64, 200)  # the least and the most of a summary of messages
 LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
 LEVEL_SHARE = 2
 CALLS = 8  # episodes or topics that the model writes in one step
+MOST_WRITTEN = 200  # episodes that are read for one topic
 BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
 
 
@@ -244,7 +245,8 @@ class Writer:
         summaries = tuple(part.summary for part in parts)
         size = sum(self._tokenizer.count(summary) for summary in summaries)
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
-        return LevelInputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
+        lines = tuple(map(lines_of, parts))
+        return LevelInputs(summaries, limit, self._tokenizer.count, lines, tuple(part.ended for part in parts))
 
     async def with_vector(self, record: EpisodeRecord) -> EpisodeRecord:
         """The episode with the vector of its summary, if it has none yet. If the embedder fails it stays without one:
@@ -478,6 +480,14 @@ def find_episode(tx: Tx, episode: Episode) -> EpisodeRecord | None:
     place = {"space": episode.space, "conversation": episode.conversation}
     rows = tx.rows(TABLE, where={**place, "level": episode.level, "first": episode.first})
     return to_record(rows[0]) if rows else None
+
+
+def written_episodes(tx: Tx, space: str, conversation: str, first: int, last: int) -> list[Episode]:
+    """The episodes of level 1 that a model has written and that begin between two turns."""
+    place = {"space": space, "conversation": conversation, "level": 1}
+    rows = tx.rows(TABLE, {**place, "first": first - 1}, MOST_WRITTEN, where=place)
+    episodes = [to_record(row).episode for row in rows]
+    return [episode for episode in episodes if episode.made_by == "model" and episode.first <= last]
 
 
 def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:

@@ -10,8 +10,9 @@ used. Without a model the most important sentences are the summary (`rules.extra
   far and the new messages, never the old messages again, and has to keep something of the summary so far.
 - `episode_batch`: several of these in one call. One that cannot be used is left out, and is asked for alone.
 - `level_summary`: one summary of several.
-- `topic_summary`: the title and the summary of a topic, updated as with an episode. Without a model the title stays as
-  it is, the beginning of the message that opened the topic.
+- `topic_summary`: the title and the summary of a topic, updated as with an episode. The model is shown the summaries of
+  episodes that are about the topic, and of the other messages whole lines, the most important if they are many. Without
+  a model the title stays as it is, the beginning of the message that opened the topic.
 - `day_digest`: a day for each member who spoke on it. The answer names members by their ids; unknown ids are dropped. A
   member who was left out, or whose entry says what nobody said, gets their own most important sentences instead: so
   every member has exactly one entry. A day too long for one request is asked about in parts; then the `notes` of the
@@ -27,20 +28,21 @@ import html
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Any
 
 from everword.errors import ModelNonsense
 from everword.facts.rules.grounding import Grounds
 from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
-from everword.model import ExtractLine, Message, Tiers
+from everword.model import Episode, ExtractLine, Message, Tiers
 from everword.ports import Request
 from everword.summaries.rules import days, extract, tiers
 from everword.summaries.rules.days import People
 from everword.summaries.rules.extract import SpokenLine, member_lines, narrative_lines, render_lines
 from everword.summaries.rules.tiers import Count, clean
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
+from everword.text.sentences import both_ends, first_words
 from everword.text.terms import analyse
 from everword.text.words import words
 from everword.word_lists import read_entries
@@ -54,12 +56,6 @@ _WORDS_PER_TOKEN = 0.7
 def word_limit(tokens: int, fewest: int = 8) -> int:
     """How many words to ask a model for, so that it stays within so many tokens."""
     return max(int(tokens * _WORDS_PER_TOKEN), fewest)
-
-
-def both_ends(text: str, most: int) -> str:
-    """A text of at most so many characters, three quarters of them from its beginning."""
-    tail = most // 4
-    return text if len(text) <= most else f"{text[: most - tail]} […] {text[len(text) - tail :]}"
 
 
 _SUMMARY_KEYS = ("summary", "newsummary", "updatedsummary", "episodesummary", "text", "content", "answer")
@@ -236,13 +232,15 @@ MAX_TOKENS = 6_000
 class LevelInputs:
     """The summaries, oldest first, the most tokens of the one they become, and how tokens are counted.
 
-    `parts` are the lines of each summary; without them the summaries are prose that nobody said.
+    `parts` are the lines of each summary; without them the summaries are prose that nobody said. `ends` are the times
+    of the last message of each.
     """
 
     summaries: tuple[str, ...]
     limit: int
     count: Count = field(compare=False, repr=False)
     parts: tuple[tuple[ExtractLine, ...], ...] = ()
+    ends: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,16 +255,17 @@ _LEVEL = Instructions.of("level")
 
 
 def build_level(inputs: LevelInputs) -> Request:
+    days_shown = [f"{end:%Y-%m-%d}: " for end in inputs.ends] or [""] * len(inputs.summaries)
     parts = [
-        section(f"SUMMARY {number}", [escape_line(text) or Fenced("(empty)")])
-        for number, text in enumerate(_shorten_summaries(inputs), 1)
+        section(f"SUMMARY {number}", [Fenced(f"{day}{escape_line(text) or '(empty)'}")])
+        for number, (day, text) in enumerate(zip(days_shown, _shorten_summaries(inputs), strict=True), 1)
     ]
     parts.append(Fenced(f"Write one summary of at most {word_limit(inputs.limit)} words."))
     return _LEVEL.request(parts, 2 * inputs.limit)
 
 
 def parse_level(text: str, inputs: LevelInputs) -> SummaryReply:
-    source = "\n".join(_shorten_summaries(inputs))
+    source = "\n".join([*_shorten_summaries(inputs), *map(day_words, inputs.ends)])
     return SummaryReply(_LEVEL.summary_in(text, source, inputs.limit, inputs.count))
 
 
@@ -324,7 +323,9 @@ def shown_parts(inputs: EpisodeInputs) -> list[Fenced]:
 
 def parse_episode(text: str, inputs: EpisodeInputs) -> SummaryReply:
     message_text = "\n".join(
-        text_part for message in _shorten_lines(inputs) for text_part in (message.author, message.text)
+        text_part
+        for message in _shorten_lines(inputs)
+        for text_part in (message.author, message.text, day_words(message.time))
     )
     summary = _EPISODE.summary_in(text, f"{inputs.before}\n{message_text}", inputs.limit, inputs.count)
     if _forgets(summary, inputs.before, message_text):
@@ -341,12 +342,23 @@ def offline_episode(inputs: EpisodeInputs) -> SummaryReply:
 
 
 def _message_lines(inputs: EpisodeInputs) -> list[Fenced]:
-    # Escaped text never begins with a role, so the roles at the start of these lines are ours.
+    """The messages as lines, and the day wherever it changes."""
+    # Escaped text stands after a role, so the days and the roles at the start of these lines are ours.
     labels = author_labels((message.role, message.author) for message in inputs.lines)
-    return [
-        Fenced(f"{attribution(message.role, message.author, labels)}: {escape_line(message.text) or '(empty)'}")
-        for message in _shorten_lines(inputs)
-    ]
+    day = None
+    lines: list[Fenced] = []
+    for message in _shorten_lines(inputs):
+        if message.time is not None and message.time.date() != day:
+            day = message.time.date()
+            lines.append(Fenced(day.isoformat()))
+        speaker = attribution(message.role, message.author, labels)
+        lines.append(Fenced(f"{speaker}: {escape_line(message.text) or '(empty)'}"))
+    return lines
+
+
+def day_words(time: datetime | None) -> str:
+    """A day as a model may write it: one that was shown with a line is no invention."""
+    return "" if time is None else f"{time:%Y-%m-%d} {time.day} {time:%B %A %Y}"
 
 
 def _shorten_lines(inputs: EpisodeInputs) -> list[SpokenLine]:
@@ -358,11 +370,7 @@ def _shorten_lines(inputs: EpisodeInputs) -> list[SpokenLine]:
     sizes = [inputs.count(text) for text in texts]
     max_tokens = extract.size_limit(sizes, MAX_TOKENS)
     return [
-        SpokenLine(
-            message.role,
-            message.author,
-            both_ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),
-        )
+        replace(message, text=both_ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)))
         for message, text, size in zip(lines, texts, sizes, strict=True)
     ]
 
@@ -649,7 +657,8 @@ _WEEK = Instructions.of("week", SIZE=str(WEEK_SIZE))
 
 
 def build_week(inputs: WeekInputs) -> Request:
-    diary = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text[:MAX_DAY])}") for day, text in inputs.days]
+    texts = [(day, first_words(text, MAX_DAY)) for day, text in inputs.days]
+    diary = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text)}") for day, text in texts]
     member = plain_name(inputs.name) or "the member"
     parts = [section("MEMBER", [Fenced(member)]), section("DIARY", diary, between="\n")]
     return _WEEK.request(parts, WEEK_SIZE)
@@ -729,13 +738,13 @@ context_merge = Prompt("context_merge", build_merge, parse_merge, offline_merge)
 MAX_TITLE = 80
 """Characters of a title."""
 MAX_TOPIC_CHARACTERS = 2_400
-"""Characters of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
+"""Characters of episodes and messages that a model is shown: of more, the most important sentences of messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicInputs:
     """The title so far, the new messages, the summary so far (empty for none), the most tokens of the new one, and how
-    they are counted."""
+    they are counted. `episodes` are about the topic: a model is shown them in place of their messages."""
 
     title: str
     lines: tuple[SpokenLine, ...]
@@ -743,6 +752,7 @@ class TopicInputs:
     limit: int
     count: Count = field(compare=False, repr=False)
     before_lines: tuple[ExtractLine, ...] = ()
+    episodes: tuple[Episode, ...] = ()
 
     @property
     def episode(self) -> EpisodeInputs:
@@ -751,10 +761,24 @@ class TopicInputs:
 
     @property
     def shown_episode(self) -> EpisodeInputs:
-        """The same as a model is shown them: of long messages both ends. A title and a few sentences need no more."""
-        most = extract.size_limit([len(line.text) for line in self.lines], MAX_TOPIC_CHARACTERS)
-        lines = tuple(replace(line, text=both_ends(line.text, most)) for line in self.lines)
+        """The same as a model is shown them: messages that are in no episode, or the most important sentences of them.
+        A title and a few sentences need no more."""
+        covered = {turn for episode in self.episodes for turn in range(episode.first, episode.last + 1)}
+        lines = tuple(line for line in self.lines if line.turn not in covered)
+        room = max(MAX_TOPIC_CHARACTERS - sum(len(episode.summary) for episode in self.episodes), 0)
+        if sum(len(line.text) for line in lines) > room:
+            lines = tuple(
+                SpokenLine(line.role or "user", line.author, line.text, line.turn, line.time)
+                for line in extract.gist(lines, room, len)
+            )
         return replace(self.episode, lines=lines)
+
+    @property
+    def source(self) -> EpisodeInputs:
+        """All that a model is shown, as lines."""
+        shown = self.shown_episode
+        of_episodes = [SpokenLine("user", "", part.summary, part.last, part.ended) for part in self.episodes]
+        return replace(shown, lines=(*of_episodes, *shown.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -773,14 +797,17 @@ _TOPIC_SCHEMA = object_schema({"title": _STRING, "summary": _STRING})
 
 def build_topic(inputs: TopicInputs) -> Request:
     request = episode_summary.build(inputs.shown_episode)
-    title = section("TITLE SO FAR", [escape_line(inputs.title) or Fenced("(none)")])
-    body = f"{title}\n{request.messages[-1]['content']}"
+    parts = [section("TITLE SO FAR", [escape_line(inputs.title) or Fenced("(none)")])]
+    if inputs.episodes:
+        summaries = [Fenced(f"{part.ended:%Y-%m-%d}: {escape_line(part.summary)}") for part in inputs.episodes]
+        parts.append(section("EPISODES", summaries, between="\n"))
+    body = "\n".join([*parts, request.messages[-1]["content"]])
     return build_request(_TOPIC.text, body, max_tokens=260 + 2 * inputs.limit, schema=_TOPIC_SCHEMA)
 
 
 def parse_topic(text: str, inputs: TopicInputs) -> TopicReply:
     try:
-        summary = episode_summary.parse(text, inputs.shown_episode).summary
+        summary = episode_summary.parse(text, inputs.source).summary
     except ModelNonsense:
         if inputs.lines or not inputs.before:
             raise
@@ -810,7 +837,7 @@ def _title_in(text: str, inputs: TopicInputs) -> str:
         [
             inputs.title,
             inputs.before,
-            *(text_part for message in inputs.lines for text_part in (message.author, message.text)),
+            *(text_part for message in inputs.source.lines for text_part in (message.author, message.text)),
         ]
     )
     grounds = Grounds.of(source)

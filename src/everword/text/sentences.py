@@ -59,6 +59,27 @@ def limit_text(text: str) -> str:
     return f"{text[: MAX_CHARACTERS - tail]}\n\n{text[-tail:]}"
 
 
+def first_words(text: str, most: int) -> str:
+    """The beginning of a text in at most so many characters: whole words, and a mark where words are left out."""
+    return text if len(text) <= most else f"{_whole_words(text[: most - 1], text[most - 1])}…"
+
+
+def both_ends(text: str, most: int) -> str:
+    """A text of about so many characters, three quarters from its beginning: whole words, and a mark between."""
+    if len(text) <= most:
+        return text
+    tail = most // 4
+    begin = _whole_words(text[: most - tail], text[most - tail])
+    end = _whole_words(text[len(text) - tail :][::-1], text[len(text) - tail - 1])[::-1]
+    return f"{begin} […] {end}"
+
+
+def _whole_words(text: str, next_letter: str) -> str:
+    """A text that was cut before a letter, without the word that was cut; a single long word stays as it is."""
+    place = len(text) if next_letter.isspace() else max(text.rfind(" "), text.rfind("\n"))
+    return text[:place].rstrip() if place > len(text) // 2 else text
+
+
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, at most `MAX_SENTENCES`."""
     return list(doc_of(text).read(_read_sentences))

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.model import ExtractLine
+from everword.model import Episode, ExtractLine
 from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
-from everword.summaries.episodes import CALLS, lock_conversation, summary_inputs
+from everword.summaries.episodes import CALLS, lock_conversation, summary_inputs, written_episodes
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
 from everword.summaries.rules.extract import from_object, to_object, whole_line
 from everword.topics import tables as rows
@@ -27,17 +27,20 @@ from everword.topics.view import TITLES, Topics
 BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step
 FEW_TURNS = 512  # turns that a conversation is behind, of which few topics are pending
 LINES = 120  # messages that are looked at for one summary, the last
+MOSTLY = 2 / 3  # of the messages of an episode that is about a topic
+EPISODE_CHARACTERS = 1_600  # of the summaries of episodes that are shown for a topic
 
 
 @dataclass(frozen=True, slots=True)
 class PendingTopic:
-    """A topic that waits for a title or summary: the summary so far, the new messages, and the lines of the summary if
-    it was written from lines."""
+    """A topic that waits for a title or summary: the summary so far, the new messages, the lines of the summary if it
+    was written from lines, and the episodes that are about the topic."""
 
     state: TopicState
     before: str
     lines: Sequence[TopicMessage]
     before_lines: tuple[ExtractLine, ...] = ()
+    episodes: tuple[Episode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,13 @@ class TitlesView:
     def task_inputs(self, topic: PendingTopic) -> TopicInputs:
         inputs = summary_inputs(topic.lines, topic.before, self._tokenizer, topic.before_lines)
         return TopicInputs(
-            topic.state.title, inputs.lines, inputs.before, inputs.limit, inputs.count, inputs.before_lines
+            topic.state.title,
+            inputs.lines,
+            inputs.before,
+            inputs.limit,
+            inputs.count,
+            inputs.before_lines,
+            topic.episodes,
         )
 
     def save(self, tx: Tx, result: TitlesResult) -> SaveResult:
@@ -201,4 +210,22 @@ def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool)
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
     messages = [message for row in packs for message in rows.decode_pack(bytes(row["packed"])) if message.turn > upto]
-    return PendingTopic(state, before, messages[-LINES:], before_lines)
+    lines = messages[-LINES:]
+    return PendingTopic(state, before, lines, before_lines, episodes_about(tx, place, lines) if asks else ())
+
+
+def episodes_about(tx: Tx, place: rows.Place, lines: Sequence[TopicMessage]) -> tuple[Episode, ...]:
+    """The episodes most of whose messages are among these: the last ones, as many as there is room for."""
+    if not lines:
+        return ()
+    turns = {message.turn for message in lines}
+    room = EPISODE_CHARACTERS
+    chosen: list[Episode] = []
+    episodes = written_episodes(tx, place["space"], place["conversation"], lines[0].turn, lines[-1].turn)
+    for episode in reversed(episodes):
+        episode_turns = range(episode.first, episode.last + 1)
+        is_about = len(turns.intersection(episode_turns)) >= MOSTLY * len(episode_turns)
+        if is_about and len(episode.summary) <= room:
+            room -= len(episode.summary)
+            chosen.insert(0, episode)
+    return tuple(chosen)

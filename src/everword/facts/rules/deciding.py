@@ -483,7 +483,10 @@ def _retire_values(mention: _Mention, active: Sequence[Fact], same_key: Sequence
         return [Action("ignore", "it only repeats what the assistant said or was shown")]
     targets = [fact for fact in _facts_taken_back(active, new) if not _is_before(message, fact)]
     if targets:
-        rows = [_set_end(_end_row(fact, message), mention.end_time()) for fact in targets]
+        denied_by = message.id if new.holds == "not" else None
+        rows = [
+            replace(_set_end(_end_row(fact, message), mention.end_time()), retired_by=denied_by) for fact in targets
+        ]
         reason = "it has ended" if new.holds != "not" else "it is not so"
         return [Action("retire", reason, (row,)) for row in rows]
     if new.holds == "not" or not new.value:

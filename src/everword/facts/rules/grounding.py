@@ -358,6 +358,11 @@ def settle_time(fact: FoundFact, evidence: Evidence, source: ReadLine) -> FoundF
     return settled
 
 
+def tells_end(value: str) -> bool:
+    """Whether a value says by itself that something has ended: "died in March"."""
+    return _EVIDENCE.end.search(value) is not None
+
+
 def _words_before(sentence: str, value: str) -> str:
     """What stands before a value in its part of a sentence."""
     token = _EVIDENCE.token.search(value)

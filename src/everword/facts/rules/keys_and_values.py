@@ -54,6 +54,9 @@ _SEVERAL = _read_phrases("several")
 _SEVERAL["identity"] |= _WORDS.people
 _ALSO_IN = _read_phrases("also_in")
 _ALSO_IN["relationship"] |= {*RELATIONS.values()}
+_ES_PLURALS = ("sses", "shes", "ches", "xes")
+_SINGULARS = {plural: word for word, plural in read_table("singulars", "keys", _DATA).items()}
+_SINGULARS |= {word: word for word in _WORDS.no_plural}
 _SPELLINGS = {
     variant: word for word, variants in read_table("spellings", "keys", _DATA).items() for variant in variants.split()
 }
@@ -174,9 +177,11 @@ def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _singular(word: str) -> str:
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+    if word in _SINGULARS or len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return _SINGULARS.get(word, word)
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(_ES_PLURALS) and not word.endswith("aches") else word[:-1]
 
 
 @cache

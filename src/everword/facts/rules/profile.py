@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.facts.rules.deciding import is_occasion
-from everword.facts.rules.keys_and_values import keys_named
+from everword.facts.rules.keys_and_values import is_in_category, keys_named
 from everword.log.access import is_claim
-from everword.model import FACT_CATEGORIES, Fact
+from everword.model import FACT_CATEGORIES, Fact, FactCategory
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.dates import format_days
 from everword.text.fences import person_byline
@@ -154,17 +154,38 @@ HEADINGS = read_table("headings", "profile", _DATA)
 
 
 def profile_lines(facts: Iterable[Fact]) -> list[str]:
-    """The active facts as lines under headings. The text is as it was said: fence it before a model sees it."""
-    active = [fact for fact in facts if fact.active]
+    """The active facts, and past ones that matter, as lines under headings. The text is as it was said: fence it before
+    a model sees it."""
+    all_facts = list(facts)
+    active_facts = [fact for fact in all_facts if fact.active]
+    shown_facts = [*active_facts, *past_facts(all_facts, active_facts)]
     lines: list[str] = []
     for category in FACT_CATEGORIES:
-        own_facts = [fact for fact in active if fact.category == category and fact.subject is None]
+        own_facts = [fact for fact in shown_facts if fact.category == category and fact.subject is None]
         lines += _section(HEADINGS[category], own_facts)
-    subjects = {fact.subject.casefold(): fact.subject for fact in active if fact.subject}
+    subjects = {fact.subject.casefold(): fact.subject for fact in shown_facts if fact.subject}
     for folded_subject, subject in subjects.items():
-        subject_facts = [fact for fact in active if fact.subject and fact.subject.casefold() == folded_subject]
+        subject_facts = [fact for fact in shown_facts if fact.subject and fact.subject.casefold() == folded_subject]
         lines += _section(f"About {subject}", subject_facts)
     return lines
+
+
+PAST_CATEGORIES: tuple[FactCategory, ...] = ("relationship", "work", "place", "possession", "health")
+LEAST_PAST = 0.5  # importance of what is shown although it has ended
+
+
+def past_facts(facts: Iterable[Fact], current_facts: Sequence[Fact]) -> list[Fact]:
+    """What has ended and still says something of a person: a death, a loss, a job that was left. Not what was denied,
+    forgotten or replaced, and not where the key has another value now."""
+    slots = {(fact.subject, fact.category, fact.key) for fact in current_facts}
+    return [
+        fact
+        for fact in facts
+        if not (fact.active or fact.retired_by or is_claim(fact))
+        and fact.importance >= LEAST_PAST
+        and (fact.subject, fact.category, fact.key) not in slots
+        and any(is_in_category(fact.category, fact.key, category) for category in PAST_CATEGORIES)
+    ]
 
 
 def value_with_source(fact: Fact) -> str:
@@ -192,6 +213,8 @@ def value_with_dates(fact: Fact) -> str:
             notes.append(_beginning(fact, start))
     if end is not None and not is_occasion(fact):
         notes.append(f"until {format_moment(end)}")
+    if end is None and not fact.active:
+        notes.append("past")
     if not notes or notes[0].removeprefix("on ").removeprefix("in ") in fact.value:
         return fact.value
     return f"{fact.value} ({', '.join(notes)})"

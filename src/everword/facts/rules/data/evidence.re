@@ -24,6 +24,12 @@
     |would\slike\sto
     |intend(?:s|ing)?\sto|about\sto|(?:am|are|is|['’]m|['’]re)\s(?:moving|starting|joining|getting|leaving|flying
     |marrying))\b
+[end]
+    (?i)\b(?:died|dead|death|deceased|pass(?:ed|ing)\s(?:away|on)|funeral|widow(?:ed|er)?|miscarr\w+|put\s(?:down|to\ssleep)
+    |lost|loss|gone|stolen|sold|gave\s(?:away|up)|given\s(?:away|up)|got\srid\sof|destroyed|burnt|burned\sdown
+    |divorced?|separated|separation|split(?:\sup)?|broke\s(?:up|off)|break-?up|ended|end\sof|over|closed|shut\sdown
+    |cancell?ed|called\soff|quit|resigned|retired|fired|laid\soff|let\sgo|dropped\sout|left|moved\sout|stopped|no\slonger
+    |any\s?more|former(?:ly)?|used\sto|until)\b
 [change]
     (?i)\b(?:now|nowadays|these\sdays|no\slonger|any\s?more|from\snow\son|instead|meanwhile|switched|became|turned
     |changed
