@@ -621,7 +621,8 @@ def days_of(span: TimeSpan) -> tuple[date, date] | None:
     """The first and the last day of a time, as closely as people mean it: "three years ago" is a year, and "a few years
     ago" no time at all."""
     amount = _AMOUNT.search(span.text)
-    last = span.end - timedelta(microseconds=1) if span.end > span.start else span.end
+    is_short = span.end - span.start < timedelta(days=1)  # "last night" is of the day on which it begins
+    last = span.start if is_short else span.end - timedelta(microseconds=1)
     if amount is None or span.text.casefold().startswith(_ROLLING):
         return span.start.date(), last.date()
     low, high = _count(amount["count"])

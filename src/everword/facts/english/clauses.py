@@ -208,7 +208,7 @@ def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase:
     time_lead = _CLAUSES.time_first.match(text)
     if time_lead:
         text = f"{text[time_lead.end() :].rstrip('.! ')} {time_lead[1]}"
-    if _CLAUSES.passing.search(text):
+    if _CLAUSES.passing.search(text) or _CLAUSES.second_job.search(text):
         return None
     clause = _parse_attribute(text) or _parse_predicate(text)
     if clause is None:
@@ -268,6 +268,7 @@ def _parse_negation(value: str) -> tuple[str, Holds]:
 
 def _parse_predicate(text: str) -> Clause | None:
     """ "I no longer live in Rome", "my brother is vegan", "Bob lives in Hamburg"."""
+    text = _CLAUSES.no_subject.sub("I ", text, count=1) if _CLAUSES.no_subject.match(text) else text
     match = _CLAUSES.who.match(text)
     if match is None or (match["named"] and _CLAUSES.not_names.match(match["named"])):
         return None

@@ -152,6 +152,9 @@ def _favourite_readings(sort: str, value: str, clause: Clause) -> Iterator[FactR
 
 
 def _plain_readings(key: str, attribute: str, value: str) -> Iterator[FactReading]:
+    if _last_word(attribute) in WORDS.DWELLINGS and value.startswith("in ") and (home := place(value[3:])):
+        yield replace(_HOME, value=home, changes=attribute.startswith("new "))
+        return
     first_word = "".join(value.split()[:1]).strip(".,!")
     if key == "job" and (work := trade(value, loose=True)[0]):
         yield FactReading("identity", "job", work, 0.95, 0.8)
@@ -248,6 +251,14 @@ def _job(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
     if work:
         yield replace(fact, value=work)
         yield from _employer_after_job(work, after)
+
+
+def _new_job(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
+    """ "I became a nurse": only what is known as a trade, for one becomes a father too."""
+    work, after = trade(strip_final_time(rest))
+    if work:
+        yield replace(fact, value=work)
+        yield from (replace(employer, changes=True) for employer in _employer_after_job(work, after))
 
 
 def _past_job(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
@@ -449,6 +460,10 @@ def _study(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading
         yield replace(fact, key="school", value=school_name)
 
 
+def _status(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
+    yield replace(fact, value=rest.split()[0].strip(".,!").casefold())
+
+
 def _turn_age(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
     years = re.match(r"(\d{1,3})\b(?!\s?(?:%|percent|degrees|off|down))", rest)
     if years and clause.subject is None and _is_age(years[1]):
@@ -488,6 +503,7 @@ _READERS = {
     "live_in": (_place, _HOME),
     "lived_in": (_past_place, _HOME),
     "moved_to": (_place, replace(_HOME, changes=True)),
+    "get_status": (_status, FactReading("identity", "marital status", "", 0.95, 0.6, changes=True)),
     "be_from": (_be_from, _ORIGIN),
     "grew_up_in": (_place, _ORIGIN),
     "be_born": (_be_born, FactReading("identity", "birthplace", "", 0.95, 0.5, timeless=True)),
@@ -496,6 +512,7 @@ _READERS = {
     "worked_as": (_past_job, _JOB),
     "worked_at": (_past_employer, _WORK),
     "start_at": (_employer, replace(_WORK, changes=True)),
+    "start_as": (_new_job, replace(_JOB, changes=True)),
     "leave_job": (_employer, replace(_WORK, over=True)),
     "be_called": (_own_name, _NAME),
     "go_by": (_go_by, replace(_NAME, confidence=0.6)),

@@ -25,7 +25,7 @@ from everword.facts.rules.person_shift import Predicate, Tense, retell_predicate
 from everword.model import FactCategory, FoundFact
 from everword.text.dates import MONTHS, WEEKDAYS, TimeSpan, days_of, format_days, next_after, noon, parse_times, spans
 from everword.text.detect import function_words
-from everword.text.english import PLAIN_VERBS, gerund, has_verb, is_past
+from everword.text.english import PLAIN_VERBS, gerund, has_verb, is_past, species
 from everword.text.filler import names_something
 from everword.text.tokens import words_before
 from everword.text.words import is_ordinary
@@ -554,6 +554,8 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     text = _STATEMENTS.empty_end.sub(
         "", _STATEMENTS.to_whom.sub("", _STATEMENTS.tail.sub("", _STATEMENTS.vague_time.sub("", statement.text)))
     )
+    if count := _read_count(statement, text):
+        return count
     told = take_time(text, statement.predicate, today)
     since = told.since
     text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(told.text, today))).strip(" ,.!;:-–—'\"")
@@ -579,6 +581,19 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     importance = _IMPORTANCE.get(category, 0.4)
     fact = FoundFact(category, key, value, _CONFIDENCE, importance, since=since, is_undated=is_undated)
     return replace(fact, until=told.until or (told.last if is_occasion(fact) else None))
+
+
+def _read_count(statement: LifeStatement, text: str) -> FoundFact | None:
+    """How many of a thing somebody has, under a key of its own: a newer number takes the place of an older one."""
+    if statement.predicate.tense == "past" or statement.predicate.is_negated or _STATEMENTS.kin.match(text):
+        return None
+    for pattern in (_STATEMENTS.count_of, _STATEMENTS.count_owned, _STATEMENTS.count_in):
+        if count := pattern.fullmatch(text.strip(" .!")):
+            thing = " ".join(filter(None, (count["thing"], count.groupdict().get("parts")))).casefold()
+            if thing.split()[-1] in WORDS.NOT_COUNTED or species(thing):
+                return None
+            return FoundFact("possession", f"number of {thing}", count["number"], _CONFIDENCE, 0.4, corrects=True)
+    return None
 
 
 def _liked_thing(text: str) -> str:

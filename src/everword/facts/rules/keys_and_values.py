@@ -76,6 +76,9 @@ _BORROWS: dict[FactCategory, tuple[FactCategory, ...]] = {
 _ONLY: dict[FactCategory, frozenset[str]] = {"possession": frozenset({"pets"})}
 """The keys that a category borrows, if not all."""
 
+NUMBER_OF = "number of "
+"""How a key begins that holds how many of a thing somebody has."""
+
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -117,6 +120,8 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     canonical = _keys_by_stems().get(category, {}).get(_key_stems(words))
     if canonical is None:
         canonical = " ".join(_singular(word) for word in words)[:MAX_KEY].strip()
+        if canonical.startswith("number "):
+            canonical = f"{NUMBER_OF}{_plural(canonical.removeprefix('number '))}"
         if category == "identity" and canonical in RELATIONS:
             canonical = RELATIONS[canonical]
     if category == "preference" and canonical in ("language", "prefers") and value.strip().casefold() in PROGRAMMING:
@@ -149,8 +154,8 @@ def is_in_category(category: FactCategory, key: str, wanted: FactCategory) -> bo
 
 
 def holds_several_values(category: FactCategory, key: str) -> bool:
-    """Whether a normalised key holds several values at once: all do, but for those known to have one."""
-    return not is_known(category, key) or key in _SEVERAL.get(category, ())
+    """Whether a normalised key holds several values at once: all do, but for numbers and those known to have one."""
+    return not key.startswith(NUMBER_OF) and (not is_known(category, key) or key in _SEVERAL.get(category, ()))
 
 
 _RELATION_KEYS = frozenset(RELATIONS.values())
@@ -174,6 +179,10 @@ def _plain_words(key: str) -> tuple[str, ...]:
 def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
     """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
     return tuple(sorted(term for word in words for term in word_terms(word, "en") or (word,)))
+
+
+def _plural(word: str) -> str:
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in "aeiou" else f"{word}s"
 
 
 def _singular(word: str) -> str:
@@ -274,6 +283,9 @@ def fuller_value(first: str, second: str) -> str:
 
 def excludes_value(fact: Fact, other: FoundFact) -> bool:
     """Whether both cannot be so at once, although the key holds several values."""
+    if fact.key == other.key == "pets":
+        kinds = [species(words[-1]) for words in (fact.value.split(), other.value.split()) if len(words) <= 2]
+        return len(kinds) == 2 and kinds[0] == kinds[1] != "" and fold(fact.value) != fold(other.value)
     if fact.key != "diet" or other.key != "diet":
         return False
     return bool(_DIET_KIND.search(fact.value) and _DIET_KIND.search(other.value)) and not has_same_value(fact, other)

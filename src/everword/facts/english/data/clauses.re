@@ -103,6 +103,12 @@
     (?P<self>(?i:i|we)\b)
     |(?i:my|our)\s(?i:{modifier})(?P<relation>(?i:{relation}))(?:,?\s(?P<called>{name}),?)?(?=\s(?!name\b))(?!['’]s)
     |(?P<named>@[\w.-]{1,40}|{name})(?=\s)
+[second_job]
+    (?i)\balso\s(?:work|am\sworking|started|joined)\b|\bwork\b.*\b(?:part[\s-]time|on\sthe\sside|(?:on|at)\s(?:the\s)?weekends?)\b
+    |\b(?:second|side|other|another)\sjob\b
+# "Just moved to Rome": who speaks is meant
+[no_subject]
+    (?i)(?:(?:just|finally|officially|recently)\s)+(?={NEWS_VERBS}\b)
 [attribute]
     (?:(?:(?i:my|our)\s(?i:{modifier})(?P<relation>(?i:{relation}))(?:\s(?P<called>{name}?))?
     |(?P<named>{name}?))'s

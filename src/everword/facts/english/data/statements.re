@@ -103,6 +103,20 @@
     (?i)\b{RELATION_WORDS}\b
 [kin]
     (?i)^their\s(?:\w+\s)?(?:{RELATIONS}|kids|family|friends|parents|grandparents)\b
+# How many of a thing somebody has: "has 37 stamps", "their stamp collection is at 52", "their blog has 8 followers"
+[count_owned]
+    (?i)(?:has|owns|has\scollected|has\sgot|is\sup\sto|is\sat)\s(?:(?:about|around|over|almost|nearly)\s)?
+    (?P<number>{count})\s(?P<thing>(?:[a-z][\w-]*\s){0,2}[a-z][\w-]{2,}s)(?:\s{count_end})?
+[count_of]
+    (?i)their\s(?P<thing>[\w-]+(?:\s[\w-]+)?)\s(?:collection|library|count|total)\s(?:(?:is|has|stands|counts)\s)?
+    (?:(?:now|at|grown\sto|reached|up\sto|over)\s)*(?P<number>{count})(?:\s\w+s)?(?:\s{count_end})?
+[count_in]
+    (?i)their\s(?P<thing>[\w-]+)\shas\s(?:(?:about|around|over)\s)?(?P<number>{count})
+    \s(?P<parts>[a-z][\w-]{2,}s)(?:\s{count_end})?
+[count]
+    \d[\d.,]*|{NUMBERS_TO_SIX NUMBERS_TO_TEN}
+[count_end]
+    (?:now|already|in\stotal|so\sfar|by\snow|in\sall)
 [liking]
     (?:always\s|still\s|also\s)*(?:{LIKING_VERBS}
     |(?:is|has\s(?:always\s)?been)\s(?:\w+ly\s)?{FOND_OF_DOING})\s+

@@ -7,7 +7,11 @@
 [lived_in]
     (?i)(?:lived\sin){END}
 [moved_to]
-    (?i)(?:(?:moved|relocated)(?:\s{MOVED_WHERE})?\s(?:from\s[\w\s]{2,30}\s)?to){END}
+    (?i)(?:(?:moved|relocated)(?:\s{MOVED_WHERE})?\s(?:from\s[\w\s]{2,30}\s)?to
+    |(?:settled\s(?:down\s)?|(?:moved|settled)\s(?:in|into)\s(?:my|our|a|the)\s(?:\w+\s)?{DWELLINGS}\s)in
+    (?=\s(?-i:[A-Z]))(?!\s{MONTHS}\b)){END}
+[get_status]
+    (?i)got(?=\s(?:engaged|married|divorced|separated)\b){END}
 [be_from]
     (?i)(?:be\sfrom|come\sfrom|hail\sfrom){END}
 [grew_up_in]
@@ -23,8 +27,12 @@
 [worked_at]
     (?i)(?:worked\s(?:at|for)){END}
 [start_at]
-    (?i)(?:(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\s(?:at|for)|joined|got\sa\s(?:new\s)?job\s(?:at|with)
-    |got\shired\s(?:at|by)){END}
+    (?i)(?:(?:started|began)(?:\sworking|\s(?:a|my|the)\s(?:new\s)?{JOBS})?\s(?:at|for|with)|joined
+    |{GETTING}\s(?:a|the|my|that)\s(?:new\s|dream\s)*{JOBS}\s(?:at|with|from)|(?:got|be)\shired\s(?:at|by)
+    |had\smy\sfirst\s(?:day|week)\sat){END}
+[start_as]
+    (?i)(?:(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\sas|became|{GETTING}\s(?:a|the)\s(?:new\s)?{JOBS}\sas
+    |(?:got|be)\s(?:promoted\sto|hired\sas)){END}
 [leave_job]
     (?i)(?:(?:quit|left|lost)\smy\sjob\s(?:at|with)|(?:resigned|retired)\sfrom|be\s(?:laid\soff|fired)\s(?:from
     |by)){END}
