@@ -31,8 +31,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from everword.errors import DamagedMessage, EverwordError
 from everword.follow.faults import backoff, messages_around_damage
 from everword.follow.store_calls import StoreCalls
-from everword.follow.view import Patience, Run, View, fair_order
-from everword.log.tables import DIGESTING, cursors_of
+from everword.follow.view import FEW, Patience, Run, View, fair_order
+from everword.log.tables import DIGESTING, cursors_of, set_cursors
 from everword.masking import mask_credentials, masked_logger
 from everword.model import Filter, Message
 from everword.ports import STAND_IN, Clock, ConversationKey, Lag, Tx
@@ -124,7 +124,8 @@ class Lease:
 class ClaimRequest:
     """What to claim: for which view, under which lease, and how many messages (`room`; conversations, for a view that
     reads for itself). Only conversations that changed `since` then, none that `defers` holds back, with `patience` none
-    of which there is not yet enough, and if they are to be `whole`, none that the view it follows has only in part."""
+    of which there is not yet enough, and if they are to be `whole`, none that the view it follows has only in part. If
+    the view works only on rows of a table that are `pending`, conversations without one are done with the claim."""
 
     view: View[Any]
     lease: Lease
@@ -133,6 +134,7 @@ class ClaimRequest:
     defers: Callable[[str, str], bool]
     patience: Patience | None = None
     whole: bool = False
+    pending: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,13 +234,28 @@ def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: Serv
         for lag, place in zip(chosen_lags, places, strict=True)
         if place in claimed_places
     ]
+    idle_turns = turns_of_idle(tx, request.pending, claimed_lags)
+    set_cursors(tx, view.name, idle_turns)
     if view.at_once:
         runs = read_runs(tx, [*plan_reads(view, claimed_lags, request.room)])
     else:
-        runs = [Run(lag, ()) for lag in claimed_lags]
+        runs = [run for run in (Run(lag, ()) for lag in claimed_lags) if run.place not in idle_turns]
     unread_places = claimed_places - {run.place for run in runs}
     request.lease.release(tx, unread_places)
-    return Claim(runs, is_cut or len(chosen_lags) < len(lags) or bool(unread_places))
+    return Claim(runs, is_cut or len(chosen_lags) < len(lags) or bool(unread_places - idle_turns.keys()))
+
+
+def turns_of_idle(tx: Tx, table: str | None, lags: Iterable[Lag]) -> dict[ConversationKey, int]:
+    """The conversations in which no row of a table is pending, and how far the view is there with that. Those with many
+    new messages mostly have one."""
+    if table is None:
+        return {}
+    return {
+        (lag.space, lag.conversation): lag.turns
+        for lag in lags
+        if lag.turns - lag.done <= FEW
+        and not tx.rows(table, where={"space": lag.space, "conversation": lag.conversation, "pending": 1})
+    }
 
 
 def lags_within_room(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[Lag]:

@@ -159,7 +159,9 @@ class Follower:
 
     def _claim_request(self, since: datetime | None, patient: bool, whole: bool) -> ClaimRequest:
         patience = self._hooks.patience if patient else None
-        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience, whole)
+        hooks = self._hooks
+        lease = self._worker.lease
+        return ClaimRequest(self.view, lease, self._room, since, hooks.later, patience, whole, hooks.pending)
 
     async def _catch_up(self, claim: Claim, *, is_backlog: bool) -> int:
         """Work on what was claimed. In a backlog for which somebody waits, the next batch is as large as the processor

@@ -136,7 +136,8 @@ class Hooks:
     message is skipped (`skip`), what must hold before work begins (`guard` raises if it does not), and how long its
     work may wait in the background for more to come (`patience`; nobody who settles waits). A `steady` view takes
     batches of the same size, however long they take: a call of a model costs much the same for few messages. `on_saved`
-    is called, in the event loop, when it has taken in new messages."""
+    is called, in the event loop, when it has taken in new messages. `pending` is the table whose rows that are pending
+    are all that the view works on."""
 
     later: Callable[[str, str], bool] = _never_defer
     skip: Callable[[Tx, str, str, int], None] = _skip_nothing
@@ -144,6 +145,7 @@ class Hooks:
     patience: Patience | None = None
     steady: bool = False
     on_saved: Callable[[], None] = _do_nothing
+    pending: str | None = None
 
 
 def fair_order(lags: Iterable[Lag], service_order: Mapping[str, int]) -> list[Lag]:

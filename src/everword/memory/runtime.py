@@ -230,8 +230,8 @@ class Runtime:
             "topics": Hooks(skip=topics.skip),
             "index": Hooks(guard=guard, on_saved=self.read_ahead.start),
             "window": Hooks(guard=guard),
-            "episodes": Hooks(guard=guard, patience=patience(SUMMARY_TURNS)),
-            "titles": Hooks(patience=patience(TITLE_TURNS)),
+            "episodes": Hooks(guard=guard, patience=patience(SUMMARY_TURNS), pending="episodes"),
+            "titles": Hooks(patience=patience(TITLE_TURNS), pending="topics"),
             "facts": Hooks(patience=facts, steady=has_model),
         }
 
