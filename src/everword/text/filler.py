@@ -217,6 +217,26 @@ def _plain_spelling(text: str) -> str:
     return _CHAT_PATTERNS.i_would.sub("I'd", _CHAT_PATTERNS.i_will.sub("I'll", text)).strip(" ,")
 
 
+def strip_opening(text: str) -> str:
+    """A sentence of a chat in plain spelling, without what only opens it: "lol yeah our basement flooded"."""
+    plain = plain_spelling(text)
+    opening = _CHAT_PATTERNS.opening.match(plain)
+    return plain[opening.end() :] if opening else plain
+
+
+def with_question_mark(text: str) -> str:
+    """A sentence with its mark, if it asks and was written without one; without a question that only hands the word on
+    to the other person: "got married last week, how about you?"."""
+    if text.endswith("?"):
+        returned = _CHAT_PATTERNS.returned.search(text)
+        head = text[: returned.start()] if returned else ""
+        return head if len(head.split()) >= _LEAST_HEAD and not _CHAT_PATTERNS.asks.match(head) else text
+    return f"{text}?" if text[-1:].isalnum() and _CHAT_PATTERNS.asks.match(text) else text
+
+
+_LEAST_HEAD = 3  # words that say something without the question after them
+
+
 _ADVERB_END = "ly"
 _ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
 _ORDINAL = lazy_pattern(r"\d+(?:st|nd|rd|th)?")

@@ -290,8 +290,8 @@ def _goes_on(paragraph: str, start: int, end: re.Match[str]) -> bool:
 
 def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
     """Whether a full stop ends a sentence, and not an abbreviation, an initial or a number."""
-    if paragraph[end.end() : end.end() + 1].islower():
-        return False
+    if paragraph[end.end() : end.end() + 1].islower() and not paragraph[start : start + 1].islower():
+        return False  # where a sentence begins in small letters, the next one may, too
     last_word = _word_before_stop(paragraph[max(start, end.start() - 30) : end.end()])
     if not last_word:
         return True

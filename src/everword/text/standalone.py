@@ -25,6 +25,7 @@ from everword.text.filler import is_filler, trim_address
 from everword.text.mentions import WHEN
 from everword.text.references import References, lists, read_nouns, read_references, root
 from everword.text.sentences import Sentence, has_question_mark, split_sentences
+from everword.text.telling import Telling, telling_of
 from everword.text.tokens import MARKS, begins_with, lower_tokens
 from everword.text.words import is_content, is_ordinary, is_unspaced, words
 from everword.word_lists import Patterns, lazy_pattern
@@ -201,6 +202,7 @@ _ANSWER = 12  # words of a short answer, which may have no verb
 _OPENING = 4  # words in which a feeling about the other person is said
 _SAID_TO = 2  # telling words of a sentence that is said to the other person, or exclaimed
 _NEAR = 3  # messages back in which "the …" was named
+_SPOKEN_OF = 2  # messages back in which "he" or "she" was named
 _RESUMED = 11  # words of "it has been a while since we last talked"
 _ASKED = 2  # nouns of a question that is shown without an answer, or telling words of one that points back
 _COURTEOUS_OPENINGS = frozenset({phrase.split()[0] for phrase in lists.courteous_pairs | lists.wishes} | {"we"})
@@ -301,7 +303,25 @@ class _Finder:
             return NOTHING
         references = self._references_at(place)
         is_clear = not (references.pronouns or references.has_demonstrative)
-        return ALONE if is_clear and gives_value else self._reference_support(place, references)
+        if is_clear and gives_value:
+            return ALONE
+        support = self._reference_support(place, references)
+        return support if support.stands else self._person_before(place, text, references)
+
+    def _person_before(self, place: int, text: str, references: References) -> Support:
+        """The last sentence before that named a person, for one that goes on with "he" or "she": it must stand, or be
+        what the other person asked."""
+        if references.hangs or references.pronouns != {"person"} or not _PATTERNS.he_or_she.match(text):
+            return NOTHING
+        source = self.statements[place].source
+        for earlier in range(place - 1, -1, -1):
+            if source - self.statements[earlier].source > _SPOKEN_OF:
+                break
+            named = self._references_at(earlier)
+            if "person" in named.names or named.pronouns & {"person"}:
+                is_asked = self.statements[earlier].sentence.is_question and self._is_clear_question(earlier)
+                return Support(True, earlier) if self.supports[earlier].stands or is_asked else NOTHING
+        return NOTHING
 
     def _assistants_support(self, place: int, sentence: Sentence) -> Support:
         support = self._reference_support(place, self._references_at(place))
@@ -339,11 +359,14 @@ class _Finder:
         if not is_answer:
             return None
         is_known = references.pronouns <= self._references_at(question).names
-        return Support(True, question) if is_known and telling_words(text, "en") else None
+        says_something = telling_words(text, "en") or _VALUE.search(text)
+        return Support(True, question) if is_known and says_something else None
 
     def _is_clear_question(self, place: int) -> bool:
         sentence = self.statements[place].sentence
-        is_closed = self._references_at(place).is_closed
+        references = self._references_at(place)
+        is_specific = references.is_closed or _PATTERNS.asks_value.match(bare_text(sentence)) is not None
+        is_closed = is_specific and not (references.hangs or references.pronouns)
         return is_closed and has_predicate(bare_text(sentence)) and bool(telling_words(sentence.text, "en"))
 
     def _reference_support(self, place: int, references: References) -> Support:
@@ -585,6 +608,20 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
 def stands_alone(sentence: Sentence, language: str) -> bool:
     """Whether a sentence that is shown without another can be understood."""
     return language != "en" or doc_of(sentence.text).read(_stands_alone_in_english, sentence)
+
+
+def tells_deed(sentence: Sentence) -> bool:
+    """Whether an English sentence of a person tells what somebody did or plans, and no pronoun in it points elsewhere:
+    "I got the apartment" tells something, whichever it was."""
+    return sentence.kind == "prose" and not sentence.is_question and doc_of(sentence.text).read(_tells_deed)
+
+
+def _tells_deed(text: str) -> bool:
+    text = _bare_text(text)
+    if telling_of(text) != Telling.DEED or not _tells_something(text) or _is_about_the_other(text):
+        return False
+    references = read_references(text)
+    return not (references.hangs or references.pronouns)
 
 
 # -- in any language

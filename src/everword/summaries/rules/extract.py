@@ -32,15 +32,15 @@ from everword.model import ExtractLine, Role
 from everword.summaries.rules import tiers
 from everword.summaries.rules.tiers import drop_dangling
 from everword.text import fences
-from everword.text.corrections import ComparedSentence, find_corrections, is_retraction, says_new_value
+from everword.text.corrections import ComparedSentence, find_corrections, is_retraction
 from everword.text.dates import MONTHS
 from everword.text.detect import detect
 from everword.text.doc import doc_of
 from everword.text.fences import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
-from everword.text.filler import is_filler, trim
-from everword.text.mentions import WHEN
+from everword.text.filler import is_filler, strip_opening, trim, with_question_mark
 from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
-from everword.text.standalone import ALONE, SourcedSentence, drop_addition, find_supports, stands_alone
+from everword.text.standalone import ALONE, SourcedSentence, drop_addition, find_supports, stands_alone, tells_deed
+from everword.text.telling import WEIGHT, Telling, read_signs, telling_of, told_part
 from everword.text.words import is_unspaced, stems, weigh
 from everword.word_lists import lazy_pattern
 
@@ -245,6 +245,7 @@ class SummarySentence(NamedTuple):
     corrected_by: int | None = None
     corrects: bool = False
     is_answered: bool = False
+    telling: Telling = Telling.STATE
 
     def with_changes(self, **changes: Any) -> SummarySentence:
         return self._replace(**changes)
@@ -262,15 +263,6 @@ class Wording(NamedTuple):
     price: float
 
 
-_MATTERS = lazy_pattern(
-    r"""\b(?: decid\w+|agree[ds]?|chose|chosen|settled\son|went\swith|go\swith|instead\sof|cancel\w*|postpone\w*
-        | plan\w*|going\sto|will|book(?:ed|ing)|sign(?:ed)?\sup|start(?:ed|ing)|deadline|due|must|need\w*|prefer\w*
-        | allergic|favou?rite|birthday|anniversary|moved?|married|born|works?\s(?:at|as|for)|lives?\sin
-        | bought|sold|won|lost|broke|finished|built|met|because|result\w*|total|solution|error|fail\w*|recommend\w*
-        | my\s\w+|our\s\w+|name(?:d|\sis)|called )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DIGIT = lazy_pattern(r"\d")
 # A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.
 _ADDS = lazy_pattern(
     r"^(?:(?:and|so)\s(?:i|we|you|he|she|it|they|there|my|our)\b|because|since|as|while|plus|especially|including|like|such\sas|with|even|along|for\sexample)\b",
@@ -419,18 +411,12 @@ def _clean(text: str) -> str:
 
 
 def _bonus(statement: SummarySentence, *, opens: bool) -> float:
-    matters, has_new_value, counts = doc_of(statement.sentence.text).read(_read_signs)
+    matters, has_new_value, counts = doc_of(statement.sentence.text).read(read_signs)
     bonus = 0.8 if opens else 0.0
     bonus += 1.0 if matters else 0.0
     bonus += 2.0 if statement.corrects or has_new_value else 0.0
     bonus += 0.8 if counts else 0.0
     return bonus + (0.4 if statement.sentence.is_question and not statement.is_answered else 0.0)
-
-
-def _read_signs(text: str) -> tuple[bool, bool, bool]:
-    """Whether a sentence tells a decision, a plan or a change in life; gives a new value; has a number or a date."""
-    counts = _DIGIT.search(text) is not None or WHEN.search(text) is not None
-    return _MATTERS.search(text) is not None, says_new_value(text), counts
 
 
 # -- the choice
@@ -568,7 +554,7 @@ class _Choice:
         if fresh < max(_FRESH * total, _LEAST):
             return 0.0
         statement = self.statements[form.place]
-        factor = _SAID_BY.get(statement.line.role, 1.0)
+        factor = _SAID_BY.get(statement.line.role, 1.0) * WEIGHT[statement.telling]
         factor *= _ANSWERED if statement.is_answered and statement.sentence.is_question else 1.0
         return float(factor * fresh * (1 + form.bonus / 3) / (price + _LABEL_PRICE) ** _THRIFT)
 
@@ -624,7 +610,7 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     }
     statements = list(_read_statements(lines, texts, labels))
     language = _language(statements)
-    statements = _with_corrections(_with_supports(statements, language), language)
+    statements = _with_tellings(_with_corrections(_with_supports(statements, language), language), language)
     if chosen_lines := choose_lines(_without_repetition(statements), language, limit, count):
         return chosen_lines
     whole_texts = [
@@ -637,17 +623,21 @@ def _read_statements(
     lines: Sequence[SpokenLine], texts: Sequence[str], labels: Collection[str]
 ) -> Iterator[SummarySentence]:
     """The sentences with a word, each with the line it would be shown in: that gets its text when it is chosen."""
+    is_english = detect(" ".join(texts[:_SAMPLE])) == "en"
     for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
         lines_by_kind: dict[str, ExtractLine] = {}
         for sentence in sentences(text):
             words = sentence.text
             if not has_word(tiers.drop_markers(words)):
                 continue
+            if sentence.kind == "prose" and line.role == "user":
+                words = with_question_mark(words)
+                words = told_part(words) if is_english else words
             kind = sentence.kind
             if kind not in lines_by_kind:
                 lines_by_kind[kind] = ExtractLine(line.turn, line.role, line.author, "", line.time, kind)
             guarded_words = guard_words(words, labels)
-            if guarded_words != words:
+            if guarded_words != sentence.text:
                 sentence = replace(sentence, text=guarded_words)
             yield SummarySentence(number, lines_by_kind[kind], sentence)
 
@@ -670,7 +660,7 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
     if not any(statement.stands for statement in statements):
         statements = [statement.with_changes(stands=True) for statement in statements]
     statements = _with_standing(statements, language)
-    statements = _with_corrections(statements, language)
+    statements = _with_tellings(_with_corrections(statements, language), language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
     return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
 
@@ -719,10 +709,7 @@ def _language(statements: Sequence[SummarySentence]) -> str:
 
 def _with_supports(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements with what each needs to be understood; if none stands alone, all of them do."""
-    sourced = [
-        SourcedSentence(statement.source, speaker_of(statement.line), statement.sentence) for statement in statements
-    ]
-    supports = find_supports(sourced, language)
+    supports = find_supports([_sourced(statement, language) for statement in statements], language)
     if not any(support.stands for support in supports):
         supported = [statement.with_changes(stands=not is_filler(statement.sentence)) for statement in statements]
         return supported if any(statement.stands for statement in supported) else list(statements)
@@ -744,6 +731,61 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
         )
         for place, (statement, support) in enumerate(zip(statements, supports, strict=True))
     ]
+
+
+def _sourced(statement: SummarySentence, language: str) -> SourcedSentence:
+    """A sentence as it is judged: that of an English chat in plain spelling, without what only opens it."""
+    sentence = statement.sentence
+    if language == "en" and sentence.kind == "prose":
+        plain = strip_opening(sentence.text)
+        sentence = sentence if plain == sentence.text else replace(sentence, text=plain)
+    return SourcedSentence(statement.source, speaker_of(statement.line), sentence)
+
+
+def _with_tellings(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The statements with what each tells. Where people tell what they did, have or plan, what they only feel is not
+    chosen, and where they tell much, nothing else is."""
+    if language != "en":
+        return list(statements)
+    marked = [
+        statement.with_changes(telling=telling_of(statement.sentence.text)) if _is_of_person(statement) else statement
+        for statement in statements
+    ]
+    marked = [
+        statement.with_changes(stands=True)
+        if _is_of_person(statement) and not statement.stands and tells_deed(_sourced(statement, language).sentence)
+        else statement
+        for statement in marked
+    ]
+    number = sum(statement.stands and _tells_much(statement) for statement in marked)
+    least = Telling.FELT if not number else Telling.PLAIN if number < _MUCH else Telling.STATE
+    return [
+        statement.with_changes(stands=False)
+        if statement.stands and not _may_stay(statement, marked, least)
+        else statement
+        for statement in marked
+    ]
+
+
+_SAMPLE = 20  # messages by which the language is told
+_MUCH = 3  # sentences that tell what people did, have or plan
+
+
+def _is_of_person(statement: SummarySentence) -> bool:
+    return statement.line.role == "user" and statement.line.kind == "prose"
+
+
+def _tells_much(statement: SummarySentence) -> bool:
+    return _is_of_person(statement) and statement.telling >= Telling.STATE and not statement.sentence.is_question
+
+
+def _may_stay(statement: SummarySentence, statements: Sequence[SummarySentence], least: Telling) -> bool:
+    """Whether a sentence tells enough to be chosen; an answer counts with its question."""
+    if not _is_of_person(statement) or statement.corrects or statement.corrected_by is not None:
+        return True
+    needed = None if statement.needs is None else statements[statement.needs]
+    is_answer = needed is not None and needed.sentence.is_question and needed.source != statement.source
+    return statement.telling >= least or is_answer
 
 
 def _with_standing(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:

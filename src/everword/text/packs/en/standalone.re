@@ -66,3 +66,10 @@
 
 [caption]
 \[[^\[\]]*\]\W*
+
+[he_or_she]
+(?i)^(?:he|she)(?:['’](?:s|ll|d)|\s)
+
+# a time, a place or a number is asked for
+[asks_value]
+(?i)^(?:when|where|how\s(?:many|much|long|old|far))\b

@@ -1,0 +1,98 @@
+"""What a sentence is worth in a summary: what happened, was decided, is planned or counted comes before what was felt.
+
+A person who was there tells what somebody did, will do, has and is, and with which numbers; that it was amazing, that
+life is short, and that the other one should not give up, they leave out. So a sentence of a person is told apart by
+signs of these: a deed in the past, a plan, what is so with somebody, and what is only felt, judged or said to please.
+In other languages and in an assistant's words no such signs are known, and every sentence is worth the same.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from everword.text.corrections import says_new_value
+from everword.text.doc import doc_of
+from everword.text.english import PAST_FORMS, SAME_IN_THE_PAST
+from everword.text.filler import plain_spelling
+from everword.text.mentions import WHEN
+from everword.text.tokens import lower_tokens
+from everword.word_lists import Patterns, WordLists
+
+_WORDS = WordLists("telling")
+_PATTERNS = Patterns("telling", words=_WORDS)
+_NEAR = 10  # words in which the deed of a sentence is told
+
+
+class Telling(IntEnum):
+    """What a sentence of a person tells, from the least to the most."""
+
+    FELT = 0
+    PLAIN = 1
+    STATE = 2
+    DEED = 3
+
+
+WEIGHT = {Telling.FELT: 0.3, Telling.PLAIN: 0.7, Telling.STATE: 1.0, Telling.DEED: 1.6}
+"""What the words of a sentence count, by what it tells."""
+
+
+def telling_of(text: str) -> Telling:
+    """What an English sentence of a person tells."""
+    return doc_of(text).read(_read_telling)
+
+
+def _read_telling(text: str) -> Telling:
+    if text.startswith("["):
+        return Telling.FELT  # what is seen in a picture
+    plain = plain_spelling(text)
+    counts = _PATTERNS.digit.search(plain) is not None or WHEN.search(plain) is not None
+    pleases = _PATTERNS.pleases.match(plain) is not None
+    if not pleases and (_PATTERNS.plan.search(plain) or _tells_deed(plain, counts)):
+        return Telling.DEED
+    if counts:
+        return Telling.STATE
+    if pleases or _PATTERNS.judges.search(plain):
+        return Telling.FELT
+    if _PATTERNS.state.search(plain) or _PATTERNS.named.match(plain):
+        return Telling.STATE
+    return Telling.PLAIN
+
+
+def _tells_deed(text: str, counts: bool) -> bool:
+    """Whether somebody did something: a verb in the past that is no feeling, after a person or at the beginning, or of
+    something with a number or a date: "rent went up to 1150"."""
+    begins = _PATTERNS.begins.match(text)
+    is_headless = begins is not None and _is_deed(begins["word"].casefold())
+    if not is_headless and not counts and _PATTERNS.person.search(text) is None and not _PATTERNS.named.match(text):
+        return False
+    return is_headless or _PATTERNS.had.search(text) is not None or any(map(_is_deed, lower_tokens(text)[:_NEAR]))
+
+
+def _is_deed(word: str) -> bool:
+    is_past = word in PAST_FORMS or (word.endswith("ed") and len(word) > 4)
+    return (is_past or (word in SAME_IN_THE_PAST and word == "quit")) and word not in _WORDS.felt
+
+
+def told_part(text: str) -> str:
+    """The part of an English sentence that tells most, without how it was felt before or after a pause: "it was a rough
+    week - I lost my keys" is "I lost my keys"."""
+    return doc_of(text).read(_told_part)
+
+
+def _told_part(text: str) -> str:
+    pauses = list(_PATTERNS.pause.finditer(text))
+    if len(pauses) == 1 and not _PATTERNS.quoted.search(text):
+        head, tail = text[: pauses[0].start()], text[pauses[0].end() :]
+        if telling_of(head) < Telling.STATE and telling_of(tail) == Telling.DEED and tail[:1].isupper():
+            return _told_part(tail)
+        if telling_of(tail) == Telling.FELT and telling_of(head) > Telling.PLAIN:
+            return _told_part(head)
+    tail_felt = _PATTERNS.felt_tail.search(text)
+    is_kept = tail_felt is None or telling_of(text[: tail_felt.start()]) < Telling.STATE
+    return text if is_kept or tail_felt is None else text[: tail_felt.start()]
+
+
+def read_signs(text: str) -> tuple[bool, bool, bool]:
+    """Whether a sentence names what matters; gives a new value; has a number or a date."""
+    counts = _PATTERNS.digit.search(text) is not None or WHEN.search(text) is not None
+    return _PATTERNS.matters.search(text) is not None, says_new_value(text), counts
