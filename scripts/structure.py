@@ -191,7 +191,7 @@ BARS = {
     "import circles": 0,
 }
 """What each may be at most."""
-MEMOS = frozenset({"cache", "lru_cache", "cached_property", "built_once"})
+MEMOS = frozenset({"cache", "lru_cache", "cached_property"})
 CODELESS = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 WORD_PATTERN = re.compile(r"(?:[\\wWds_+*?:()\[\]^|'’\-.{},0-9]|A-Z|a-z|\s)*")
 CLAUSE_SPLITTER = re.compile(r"_?(?:\w+_)?clauses|split_statement")

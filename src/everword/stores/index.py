@@ -27,6 +27,7 @@ from everword.model import Entry, Filter, Message
 from everword.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
 from everword.ports import SearchIndex, Vectors
 from everword.stores import queries, schema
+from everword.stores.queries import statement_of
 from everword.stores.rows import conversation_row, message_row, turn_conditions
 from everword.stores.schema import EPOCH, UNDECODED, conversations, entries, meta, parse_meta_number, tallies, vectors
 from everword.stores.sql import SqlTx
@@ -224,7 +225,7 @@ class IndexTx(SqlTx):
 
     def tally(self, space: str, user: str | None) -> Tally:
         scope = Filter(space, user)
-        rows = self.fetch(tally_query(queries.filter_shape(scope)), queries.filter_values(scope))
+        rows = self.fetch(statement_of(tally_query, queries.filter_shape(scope)), queries.filter_values(scope))
         return Tally(
             docs=sum(int(row[1]) for row in rows),
             words=sum(int(row[2]) for row in rows),
@@ -256,7 +257,7 @@ class IndexTx(SqlTx):
     def _fetch_candidates(
         self, where: Filter, by_place: bool, selection: Mapping[str, Any], groups: Sequence[Sequence[str]]
     ) -> list[PassageCandidate]:
-        query = candidates_query(type(self), queries.filter_shape(where), by_place)
+        query = statement_of(candidates_query, type(self), queries.filter_shape(where), by_place)
         rows = self._fetch_raw(query, {**queries.filter_values(where), **selection})
         group_numbers: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
@@ -290,7 +291,7 @@ class IndexTx(SqlTx):
         if user is not None:
             params["the_user"] = user
             fields = ("space", "user")
-        docs, space_count, removals, resets, embedder = self.fetch(state_query(fields), params)[0]
+        docs, space_count, removals, resets, embedder = self.fetch(statement_of(state_query, fields), params)[0]
         return ScopeState(
             int(docs),
             parse_meta_number(space_count),
@@ -301,7 +302,7 @@ class IndexTx(SqlTx):
 
     def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
         scope = Filter(space, user)
-        query = queries.docs_upto_query(queries.filter_shape(scope))
+        query = statement_of(queries.docs_upto_query, queries.filter_shape(scope))
         rows = self._fetch_raw(query, queries.filter_values(scope) | {"upto_doc": doc})
         with naming_index_damage():
             return np.fromiter((row[0] for row in rows), np.int64, len(rows))
@@ -309,14 +310,14 @@ class IndexTx(SqlTx):
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
         params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
-        rows = self._fetch_raw(queries.passages_after_query(queries.filter_shape(scope)), params)
+        rows = self._fetch_raw(statement_of(queries.passages_after_query, queries.filter_shape(scope)), params)
         with naming_index_damage():
             return block_of_rows(rows)
 
     def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         scope = Filter(space, user)
         params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto}
-        rows = self.fetch(queries.vectors_after_query(queries.filter_shape(scope)), params)
+        rows = self.fetch(statement_of(queries.vectors_after_query, queries.filter_shape(scope)), params)
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         if not rows:
             return docs, np.empty((0, 0), np.float32)
@@ -361,13 +362,11 @@ def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
     )
 
 
-@queries.built_once
 def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
     selection = tx.is_at_places() if by_place else tx.is_among_numbers(entries.c.doc)
     return CANDIDATES.where(*queries.filter_conditions(entries, fields), selection)
 
 
-@queries.built_once
 def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), literal_column("0", Integer)))
     docs = docs.where(*queries.filter_conditions(tallies, fields))
@@ -377,7 +376,6 @@ def state_query(fields: queries.Shape) -> Any:
     return select(docs.scalar_subquery(), *notes)
 
 
-@queries.built_once
 def tally_query(fields: queries.Shape) -> Any:
     sums = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
     conditions = queries.filter_conditions(tallies, fields)

@@ -66,6 +66,7 @@ from everword.stores import queries
 from everword.stores.connections import OpenConnections, RetryPauses
 from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
+from everword.stores.queries import statement_of
 from everword.stores.schema import TABLES, VECTOR_HEADER, Halfvec, entries, messages, vector_text, vectors
 from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from everword.stores.vectors import unit_vectors
@@ -104,7 +105,7 @@ class PostgresTx(MoveTx):
         return insert(table)
 
     def with_row_locks(self, query: Any) -> Any:
-        return locking_query(query)
+        return statement_of(locking_query, query)
 
     def version(self, scope: Scope) -> str | None:
         """That of the whole database: a note of each scope would keep writers waiting for each other."""
@@ -245,7 +246,6 @@ def array_text(values: Iterable[str]) -> str:
     return "{" + ",".join(f'"{value}"' for value in escaped) + "}"
 
 
-@queries.built_once
 def locking_query(query: Any) -> Any:
     """A query that is kept, locking its rows; it is kept, too."""
     return query.with_for_update()

@@ -1,4 +1,4 @@
-"""Statements, each built once for its shape: to build one costs more than to run it.
+"""Statements, each built once for its shape (`statement_of`): to build one costs more than to run it.
 
 The values are bound when a statement runs. The shape is everything that changes its text: the table, the columns that
 are compared, the order, whether a value is NULL.
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import dropwhile
 from operator import attrgetter
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -55,6 +55,7 @@ from everword.stores.schema import (
     vectors,
 )
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Shape = tuple[str, ...]
 ComparisonKind = Literal[
@@ -79,9 +80,16 @@ MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
-def built_once(build: Callable[..., T]) -> Callable[..., T]:
-    """A function that builds a statement from its shape, and for the same shape gives the same statement."""
-    return lru_cache(maxsize=512)(build)
+def statement_of(build: Callable[P, T], *shape: P.args, **_: P.kwargs) -> T:
+    """The statement that a function builds from its shape. For the same shape it is the same statement: to build one
+    anew takes longer than to run it."""
+    statement: T = _build_statement(build, shape)
+    return statement
+
+
+@lru_cache(maxsize=4096)
+def _build_statement(build: Callable[..., Any], shape: tuple[Any, ...]) -> Any:
+    return build(*shape)
 
 
 def untyped(source: Table) -> TableClause:
@@ -100,7 +108,6 @@ def filter_values(where: Filter) -> dict[str, Any]:
     return {f"the_{name}": getattr(where, name) for name in filter_shape(where) if name != MARKED}
 
 
-@built_once
 def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     """A filter as SQL, for any table that has the columns."""
 
@@ -119,7 +126,6 @@ def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     return tuple(map(condition, fields))
 
 
-@built_once
 def messages_query(
     fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False
 ) -> Any:
@@ -148,7 +154,6 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
 )
 
 
-@built_once
 def passages_after_query(fields: Shape) -> Any:
     """Passages after a doc, at most so many, with the columns of a `PassageBlock`."""
     numbers = ("doc", "time", "length", "turn", "traits", "expires_at")
@@ -159,14 +164,12 @@ def passages_after_query(fields: Shape) -> Any:
     return query.limit(bindparam("most", type_=Integer))
 
 
-@built_once
 def docs_upto_query(fields: Shape) -> Any:
     """The docs of a scope up to one."""
     conditions = filter_conditions(entries, fields)
     return select(entries.c.doc).where(*conditions, entries.c.doc <= bindparam("upto_doc")).order_by(entries.c.doc)
 
 
-@built_once
 def vectors_after_query(fields: Shape) -> Any:
     """Vectors after a doc and up to another."""
     is_between = (vectors.c.doc > bindparam("after_doc"), vectors.c.doc <= bindparam("upto_doc"))
@@ -211,7 +214,6 @@ def equality_conditions(table: Table, comparison: Comparison, without_index: Seq
     return [condition(name, kind) for name, kind in comparison]
 
 
-@built_once
 def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     """Conversations after a space and id, at most so many, in their order."""
     keys = (conversations.c.space, conversations.c.id)
@@ -221,7 +223,6 @@ def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     return query.order_by(*keys).limit(bindparam("most", type_=Integer))
 
 
-@built_once
 def recent_query(comparison: Comparison, has_before: bool) -> Any:
     """Conversations that hold something, those that changed last first."""
     order = (conversations.c.changed_at, conversations.c.id)
@@ -232,21 +233,20 @@ def recent_query(comparison: Comparison, has_before: bool) -> Any:
     return query.order_by(*(key.desc() for key in order)).limit(bindparam("most", type_=Integer))
 
 
-@built_once
-def days_query() -> Any:
-    """How many messages of a space there are of each day, counted from 1970."""
-    day = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
-    since = messages.c.time >= bindparam("since", type_=Instant)
-    in_space = messages.c.space == bindparam("of_space")
-    return select(day, func.count()).where(in_space, since, messages.c.erasure.is_(None)).group_by(day)
+# How many messages of a space there are of each day, counted from 1970.
+_DAY_NUMBER = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
+DAYS = (
+    select(_DAY_NUMBER, func.count())
+    .where(messages.c.space == bindparam("of_space"), messages.c.time >= bindparam("since", type_=Instant))
+    .where(messages.c.erasure.is_(None))
+    .group_by(_DAY_NUMBER)
+)
 
 
-@built_once
 def delete_statement(table: Table, comparison: Comparison) -> Any:
     return delete(table).where(*equality_conditions(table, comparison))
 
 
-@built_once
 def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
     """Rows of any table in the order of its key. Few rows that have the values of other columns are found by an index
     of these and sorted: SQLite would read all rows by their key, to have them in its order."""
@@ -279,7 +279,6 @@ def keys_within_scope(table: Table) -> set[str]:
     return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
 
 
-@built_once
 def vectors_query(table: Table, comparison: Comparison) -> Any:
     """The vectors of a table's rows with their keys."""
     return select(table.c.vec, *table.primary_key).where(
@@ -287,7 +286,6 @@ def vectors_query(table: Table, comparison: Comparison) -> Any:
     )
 
 
-@built_once
 def holders_query(comparison: Comparison) -> Any:
     """Leases with their holders and ends; in the order of their key, so that everybody locks in the same order."""
     columns = (leases.c.conversation, leases.c.holder, leases.c.until)
@@ -345,10 +343,9 @@ def lease_is_free(now: Any) -> Any:
     )
 
 
-@built_once
 def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     """The conversations that a view has not finished. With `besides`, those of other spaces: the first of each space
-    before the second of any. Every view runs this after every message, so it is built once."""
+    before the second of any."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
     turns, source = progress_target(view)
     limit = bindparam("most", type_=Integer)
@@ -369,7 +366,6 @@ def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     return lags.order_by(rows.c.place, rows.c.changed_at).limit(limit)
 
 
-@built_once
 def unseen_query(tx: type[Any], view: str) -> Any:
     """Whether a view has turns of a space to see, also if a worker holds the lease; without those that wait for a
     retry."""
@@ -389,22 +385,19 @@ def unseen_query(tx: type[Any], view: str) -> Any:
     )
 
 
-@built_once
-def changed_query() -> Any:
-    """Whether a view has to read a message of a space again that was changed."""
-    return (
-        select(set_aside.c.turn)
-        .where(
-            set_aside.c.space == bindparam("of_space"),
-            set_aside.c.view == bindparam("of_view"),
-            set_aside.c.failures == 0,
-            set_aside.c.retry_at <= bindparam("now", type_=Instant),
-        )
-        .limit(1)
+# Whether a view has to read a message of a space again that was changed.
+CHANGED = (
+    select(set_aside.c.turn)
+    .where(
+        set_aside.c.space == bindparam("of_space"),
+        set_aside.c.view == bindparam("of_view"),
+        set_aside.c.failures == 0,
+        set_aside.c.retry_at <= bindparam("now", type_=Instant),
     )
+    .limit(1)
+)
 
 
-@built_once
 def due_query(changed: bool) -> Any:
     """Messages that were set aside and are due for a retry: the first of each space before the second of any. With
     `changed`, only those on which nothing failed."""
@@ -416,7 +409,6 @@ def due_query(changed: bool) -> Any:
     return select(*columns).order_by(rows.c.place, rows.c.retry_at).limit(bindparam("most", type_=Integer))
 
 
-@built_once
 def claim_statement(tx: type[Any]) -> Any:
     """An INSERT that gives the lease to a holder, if it is free or theirs."""
     insert = tx.upsert(leases)
@@ -427,7 +419,6 @@ def claim_statement(tx: type[Any]) -> Any:
     )
 
 
-@built_once
 def release_statement(has_error: bool) -> Any:
     place = (
         leases.c.space == bindparam("in_space"),
@@ -442,7 +433,6 @@ def release_statement(has_error: bool) -> Any:
     )
 
 
-@built_once
 def view_state_query(view: str, of_space: bool) -> Any:
     """One row: the leases of a view, what it has set aside, what it is to read again since that was changed, and how
     many turns it is behind in all. One statement and not three: `settle` asks for every view."""
@@ -477,7 +467,6 @@ def view_state_query(view: str, of_space: bool) -> Any:
     return select(lease_counts, aside_counts, distance.scalar_subquery()).join_from(lease_counts, aside_counts, true())
 
 
-@built_once
 def totals_queries(of_space: bool) -> tuple[Any, Any, Any]:
     """Three queries: totals of messages, of conversations, and of entries in the index. Damaged times are left out."""
     is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))

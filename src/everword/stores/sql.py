@@ -35,6 +35,7 @@ from everword.ports import ConversationKey, Lag, OnDamagedMessage, OnDamagedRow,
 from everword.secrets import marks_from_json
 from everword.stores import queries, schema
 from everword.stores.connections import RetryPauses
+from everword.stores.queries import statement_of
 from everword.stores.rows import (
     RowReader,
     batches,
@@ -149,10 +150,10 @@ class SqlTx(RowReader, ABC):
         where = {name: value for name, value in (("space", space), ("user_id", user)) if value is not None}
         params = queries.comparison_values(where) | {"most": limit}
         if recent:
-            query = queries.recent_query(queries.comparison_shape(where), before is not None)
+            query = statement_of(queries.recent_query, queries.comparison_shape(where), before is not None)
             params |= {} if before is None else {"before_time": Instant.encode(before[0]), "before_id": before[1]}
         else:
-            query = queries.conversations_query(queries.comparison_shape(where), with_empty)
+            query = statement_of(queries.conversations_query, queries.comparison_shape(where), with_empty)
             params |= {"after_space": after[0], "after_id": after[1]}
         with self.naming_damage(conversations, query, params):
             return [to_conversation(row) for row in self._fetch_raw(query, params)]
@@ -221,7 +222,7 @@ class SqlTx(RowReader, ABC):
         if among or (where.conversation is not None and after[0] == where.conversation):
             start = "turn"
         limits = upto is not None, limit is not None, newest, bool(among)
-        query = queries.messages_query(queries.filter_shape(where), start, *limits)
+        query = statement_of(queries.messages_query, queries.filter_shape(where), start, *limits)
         page = self.fetch_messages(query, params, damaged, True, limit, newest)
         return page[::-1] if newest else page
 
@@ -279,7 +280,7 @@ class SqlTx(RowReader, ABC):
                     self.delete_rows(table, where | ({"view": view} if "view" in table.c else {}))
 
     def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
-        statement = queries.delete_statement(table, queries.comparison_shape(where))
+        statement = statement_of(queries.delete_statement, table, queries.comparison_shape(where))
         self.write_rows(table, statement, [queries.comparison_values(where)])
 
     def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
@@ -305,7 +306,7 @@ class SqlTx(RowReader, ABC):
     ) -> dict[Any, int]:
         if by == "erasure":
             return self._count_by_erasure()
-        rows = self.fetch(queries.days_query(), {"of_space": space, "since": since})
+        rows = self.fetch(queries.DAYS, {"of_space": space, "since": since})
         return {EPOCH.date() + timedelta(days=int(day)): int(count) for day, count in rows}
 
     def _count_by_erasure(self) -> dict[Any, int]:
@@ -332,13 +333,14 @@ class SqlTx(RowReader, ABC):
         values: dict[str, Any] = {"now": now, "most": limit}
         values |= {"since": since} if since is not None else {}
         values |= {"besides": sorted(besides)} if besides else {}
-        return [Lag(*row) for row in self.fetch(queries.lagging_query(view, since is not None, bool(besides)), values)]
+        query = statement_of(queries.lagging_query, view, since is not None, bool(besides))
+        return [Lag(*row) for row in self.fetch(query, values)]
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         values = {"now": now, "of_space": space}
         return bool(
-            self.fetch(queries.unseen_query(type(self), view), values | {"since": since})
-            or self.fetch(queries.changed_query(), values | {"of_view": view})
+            self.fetch(statement_of(queries.unseen_query, type(self), view), values | {"since": since})
+            or self.fetch(queries.CHANGED, values | {"of_view": view})
         )
 
     def claim(
@@ -351,7 +353,7 @@ class SqlTx(RowReader, ABC):
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
-        self.write_rows(leases, queries.claim_statement(type(self)), rows)
+        self.write_rows(leases, statement_of(queries.claim_statement, type(self)), rows)
         return frozenset(place for place, *lease in self._holders(view, places) if lease == [holder, until])
 
     def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
@@ -362,7 +364,7 @@ class SqlTx(RowReader, ABC):
         for space in sorted({space for space, _ in places}):
             for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
                 where = {"space": space, "view": view, "conversation": tuple(batch)}
-                query = self.with_row_locks(queries.holders_query(queries.comparison_shape(where)))
+                query = self.with_row_locks(statement_of(queries.holders_query, queries.comparison_shape(where)))
                 for conversation, holder, until in self.fetch(query, queries.comparison_values(where)):
                     yield (space, conversation), holder, until
 
@@ -381,10 +383,10 @@ class SqlTx(RowReader, ABC):
             for space, conversation in sorted(places)
         ]
         if rows:
-            self.write_rows(leases, queries.release_statement(error is not None), rows)
+            self.write_rows(leases, statement_of(queries.release_statement, error is not None), rows)
 
     def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
-        rows = self.fetch(queries.due_query(changed), {"of_view": view, "now": now, "most": limit})
+        rows = self.fetch(statement_of(queries.due_query, changed), {"of_view": view, "now": now, "most": limit})
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
@@ -427,7 +429,7 @@ class SqlTx(RowReader, ABC):
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         values = {"now": now} | ({} if space is None else {"of_space": space})
-        (row,) = self.fetch(queries.view_state_query(view, space is not None), values)
+        (row,) = self.fetch(statement_of(queries.view_state_query, view, space is not None), values)
         waiting, lease_count, standing_in, error, count, reason, *changes, behind = row
         changed, changed_waiting, changed_standing_in = changes
         return ViewState(
@@ -465,7 +467,7 @@ class SqlTx(RowReader, ABC):
         where = where or {}
         source = schema.TABLES[table]
         limits = after is not None, limit is not None, newest
-        query = queries.rows_query(source, queries.comparison_shape(where), *limits)
+        query = statement_of(queries.rows_query, source, queries.comparison_shape(where), *limits)
         params = queries.comparison_values(where) | ({} if limit is None else {"most": limit})
         if after is not None:
             params |= {f"after_{name}": after[name] for name in queries.key_names(source)}
@@ -485,7 +487,7 @@ class SqlTx(RowReader, ABC):
         source = schema.TABLES[table]
 
         def read_vectors() -> tuple[list[tuple[Any, ...]], Vectors]:
-            query = queries.vectors_query(source, queries.comparison_shape(where))
+            query = statement_of(queries.vectors_query, source, queries.comparison_shape(where))
             vector_rows = self.fetch(query, queries.comparison_values(where))
             vectors = [row[0] for row in vector_rows]
             return [tuple(row[1:]) for row in vector_rows], unit_vectors(stack_vectors(vectors) if vectors else [])
@@ -514,13 +516,14 @@ class SqlTx(RowReader, ABC):
         if not rows:
             return
         source = schema.TABLES[table]
-        self.write_rows(source, upsert_statement(type(self), source, tuple(rows[0]), tuple(add)), rows)
+        statement = statement_of(upsert_statement, type(self), source, tuple(rows[0]), tuple(add))
+        self.write_rows(source, statement, rows)
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]
         if source in schema.LOG:
             raise StoreError(f"{table} is of the log, from which nothing is removed")
-        statement = queries.delete_statement(source, queries.comparison_shape(where))
+        statement = statement_of(queries.delete_statement, source, queries.comparison_shape(where))
         return self.write_rows(source, statement, [queries.comparison_values(where)])
 
     def lock(self, *name_parts: str) -> None:
@@ -531,7 +534,6 @@ class SqlTx(RowReader, ABC):
             self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
 
 
-@queries.built_once
 def upsert_statement(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
     """An INSERT that updates an existing row; the columns in `add` are increased by the new value."""
     insert = tx.upsert(table)

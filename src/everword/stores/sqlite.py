@@ -58,6 +58,7 @@ from everword.stores import queries
 from everword.stores.connections import OpenConnections, wrap_error
 from everword.stores.index import MoveTx, indexable_terms, scope_terms
 from everword.stores.migrations import CURRENT, READ_VERSION, check_unmigrated, check_version, migrate, schema_version
+from everword.stores.queries import statement_of
 from everword.stores.rows import damage_reason, sqlite_error, strip_text, text_or_bytes
 from everword.stores.schema import VERSIONED, UnreadableRow, entries, messages, meta, parse_meta_number
 from everword.stores.sql import NO_CACHE, SqlStore
@@ -80,7 +81,6 @@ NAMES = ("message_id", "conversation", "role", "author", "language")
 LINE = "\n"
 
 
-@queries.built_once
 def sqlite_block_query(fields: queries.Shape) -> Any:
     """The columns of the passages after a doc, each as one text; how many passages there are, and how many expire."""
     passages = queries.passages_after_query(fields).subquery()
@@ -90,7 +90,6 @@ def sqlite_block_query(fields: queries.Shape) -> Any:
     return select(func.count(passages.c.doc), func.count(passages.c.expires_at), *numbers, *names, terms)
 
 
-@queries.built_once
 def sqlite_vectors_query(fields: queries.Shape) -> Any:
     """The docs and the vectors of the passages after a doc, each as one value; at most so many, or all for -1."""
     rows = queries.vectors_after_query(fields).limit(bindparam("most", type_=Integer)).subquery()
@@ -157,7 +156,6 @@ NO_MATRIX = VersionedValue(NO_VECTORS, (), 0)
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
 
 
-@queries.built_once
 def match_each_query(words: int) -> str:
     """`MATCHING` for several words at once; each row has the number of its word."""
     return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
@@ -219,7 +217,6 @@ def result_decoder(kind: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
     return decoder
 
 
-@queries.built_once
 def plain_statement(statement: Any, dialect: Dialect, names: tuple[str, ...] | None = None) -> PlainStatement:
     """A statement that is built once; one that writes, for rows with these names."""
     compiled = statement.compile(dialect=dialect, column_keys=names)
@@ -247,11 +244,11 @@ class SqliteTx(MoveTx):
         return super().write(table, statement, values)
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        plain = plain_statement(query, self._dialect)
+        plain = statement_of(plain_statement, query, self._dialect)
         return plain.decode_rows(self._execute(plain, params))
 
     def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        plain = plain_statement(query, self._dialect)
+        plain = statement_of(plain_statement, query, self._dialect)
         return plain.named_rows(self._execute(plain, params))
 
     def _execute(self, plain: PlainStatement, params: Mapping[str, Any]) -> list[Sequence[Any]]:
@@ -262,7 +259,7 @@ class SqliteTx(MoveTx):
             raise wrap_sqlite_error(string, error) from error
 
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> int:
-        plain = plain_statement(statement, self._dialect, tuple(rows[0]))
+        plain = statement_of(plain_statement, statement, self._dialect, tuple(rows[0]))
         self._note_changed_table(table)
         self.touched.add(table.name)
         count = 0
@@ -305,7 +302,7 @@ class SqliteTx(MoveTx):
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
-            return self._execute(plain_statement(query, self._dialect), params)
+            return self._execute(statement_of(plain_statement, query, self._dialect), params)
         except DBAPIError as error:
             reason = damage_reason(error.orig)
             if reason is not None:
@@ -316,7 +313,7 @@ class SqliteTx(MoveTx):
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
         params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
-        row = self._fetch_raw(sqlite_block_query(queries.filter_shape(scope)), params)[0]
+        row = self._fetch_raw(statement_of(sqlite_block_query, queries.filter_shape(scope)), params)[0]
         return part_block(row) or super().passages_after(space, user, doc, limit)
 
     def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
@@ -329,7 +326,8 @@ class SqliteTx(MoveTx):
         """Vectors after a doc as one value; None if there are none, or if they cannot be parted."""
         scope = Filter(space, user)
         params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto, "most": most}
-        count, docs_text, data = self._fetch_raw(sqlite_vectors_query(queries.filter_shape(scope)), params)[0]
+        query = statement_of(sqlite_vectors_query, queries.filter_shape(scope))
+        count, docs_text, data = self._fetch_raw(query, params)[0]
         docs = part_numbers(docs_text, count)
         if docs is None or type(data) is not bytes or not count or len(data) % (2 * count):
             return None
