@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.errors import NotFound
-from everword.facts.tables import SAID, names_in_context, told_name
+from everword.facts.tables import SAID, names_in_context, own_name
 from everword.log.access import ConversationScope, Viewer
 from everword.log.tables import NAME_KINDS, PEOPLE, warn_of_damage
 from everword.memory.conversation_topics import build_topic
@@ -270,14 +270,7 @@ def has_part(member: Member, part: str) -> bool:
 
 
 def name_people(tx: Tx, space: str, members: list[tuple[Member, datetime]]) -> tuple[ListedPerson, ...]:
-    return tuple(ListedPerson(member, name_of(tx, space, member), since) for member, since in members)
-
-
-def name_of(tx: Tx, space: str, member: Member) -> str:
-    """What somebody is called in their own chats: their display name, the name they said, or their id."""
-    if member.shown != member.id:
-        return member.shown
-    return told_name(tx, space, member.id, Viewer(member.id)) or member.id
+    return tuple(ListedPerson(member, own_name(tx, space, member.id), since) for member, since in members)
 
 
 async def days_of(runtime: Runtime, space: str, person: str) -> list[date]:
