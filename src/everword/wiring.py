@@ -170,10 +170,14 @@ def memory_models(settings: Settings) -> list[LLM]:
     The local model does it only where it is named for it. It answers one question after the other: memory work would
     keep the next reply waiting, and the built-in writers do it better.
     """
-    names = settings.memory_model or ",".join(name for name in split_names(settings.chat_model) if name != LOCAL)
     url = settings.memory_url or settings.chat_url
     key = settings.memory_key or settings.chat_key
-    return build_models(settings, names, url, key)
+    return build_models(settings, memory_model_names(settings), url, key)
+
+
+def memory_model_names(settings: Settings) -> str:
+    """The names of the models that do memory work, with commas; empty if there is none."""
+    return settings.memory_model or ",".join(name for name in split_names(settings.chat_model) if name != LOCAL)
 
 
 def small_models(settings: Settings) -> list[LLM]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import select
@@ -22,10 +23,11 @@ from hypothesis import strategies as st
 from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, stays_open, streams
 from prepared_programs import PreparedProgram
 
-from everword import Settings
+from everword import AsyncMemory, Settings
 from everword.cli.chat import PrintableStream
 from everword.cli.options import CONTROL, printable
 from everword.model import Budget, Item, Receipt, Section
+from everword.testing import ScriptedLLM
 from everword.wiring import LOCAL, chat_models, memory_models
 
 KEY = "sk-verysecret"
@@ -424,6 +426,33 @@ def test_doctor_names_the_models_and_asks_them_only_when_told_to() -> None:
     unfit = everword("doctor", env={"EVERWORD_CHAT_MODEL": "nameless"})
     assert "chat_url: is empty" in unfit.stdout
     assert unfit.exit_code == 1
+
+
+async def read_by_rules() -> None:
+    async with AsyncMemory("everword.db", memory=ScriptedLLM(), followers=False) as memory:
+        await memory.runtime.followers["first_facts"].step()
+
+
+@pytest.mark.checklist("G4")
+def test_doctor_and_stats_say_what_waits_for_the_model_and_until_when(tmp_path: Path) -> None:
+    with serving() as service:
+        succeeded("import", talk(tmp_path / "talk.jsonl"), "--no-settle")
+        waits = "when a conversation has 40 new messages or has been quiet for 180 seconds"
+        waits += ", and its person 60 messages in all"
+        assert doctor(service)["facts"] == (
+            f"ok   facts      5 messages wait; the model does them {waits}, or now with `everword worker --once`"
+        )
+        asyncio.run(read_by_rules())
+        assert doctor(service)["facts"].startswith(
+            "ok   facts      5 messages are read by rules; the model does them when"
+        )
+        assert doctor(service)["tiers"].startswith("ok   tiers      5 messages wait; the model does them when")
+        assert doctor(service)["index"].startswith("warn index      5 messages behind")
+        told = " ".join(succeeded("stats", env=model(service)).split())
+        assert f"view facts 5 messages behind; the model does them {waits}" in told
+        assert doctor(service)["facts"].startswith("ok")
+        assert service.requests == []
+    assert "warn facts" in succeeded("doctor")  # without a model nothing waits
 
 
 def views() -> dict[str, int]:

@@ -140,6 +140,23 @@ def test_nobody_who_settles_waits(tmp_path: Path) -> None:
     with_memory(tmp_path, use)
 
 
+@pytest.mark.checklist("G4")
+def test_stats_say_until_when_the_models_work_waits(tmp_path: Path) -> None:
+    async def use(memory: AsyncMemory, model: ScriptedLLM, clock: FrozenClock) -> None:
+        await exchange(memory, clock, 1)
+        waits = {view.view: view.waits for view in (await memory.stats()).views}
+        assert waits["facts"] == (
+            "when a conversation has 40 new messages or has been quiet for 180 seconds, "
+            "and its person 60 messages in all"
+        )
+        assert waits["tiers"] == "when a conversation has 60 new messages"
+        assert waits["index"] is None
+        await memory.settle()
+        assert {view.waits for view in (await memory.stats()).views} == {None}
+
+    with_memory(tmp_path, use)
+
+
 def test_with_no_seconds_nothing_waits(tmp_path: Path) -> None:
     async def use(memory: AsyncMemory, model: ScriptedLLM, clock: FrozenClock) -> None:
         await exchange(memory, clock, 1)

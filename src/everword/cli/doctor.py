@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -30,6 +31,7 @@ from everword.masking import mask_credentials
 
 if TYPE_CHECKING:
     from everword.config import Settings
+    from everword.model import ViewState
     from everword.ports import LLM, Store, Tx
 
 Verdict = Literal["ok", "warn", "fail"]
@@ -291,7 +293,26 @@ def check_views(store: Store, settings: Settings) -> Iterator[CheckResult]:
     remedy = "the next program that opens it" if settings.followers else "`everword worker`"
     for state in states:
         lag = f"{plural(state.behind, 'message')} behind: {remedy} brings it up, or now `everword worker --once`"
-        yield "warn" if state.behind else "ok", state.view, lag if state.behind else "up to date"
+        wait = store.read(partial(describe_wait, state, settings)) if state.behind else "up to date"
+        yield "ok" if wait else "warn", state.view, wait or lag
+
+
+def describe_wait(state: ViewState, settings: Settings, tx: Tx) -> str:
+    """When the model does what a view is behind; empty if that does not wait, or is due in some conversation."""
+    from everword.cli.store import models_patience
+    from everword.follow.claiming import LOOKED_AT, due_lags
+    from everword.memory.runtime import FIRST
+
+    patience = models_patience(settings).get(state.view)
+    now = datetime.now(UTC)
+    if patience is None or state.waiting:
+        return ""
+    if due_lags(tx, state.view, patience, tx.lagging(state.view, now, limit=LOOKED_AT), now):
+        return ""
+    unread_count = tx.view_state(FIRST[state.view], now, None).behind if state.view in FIRST else state.behind
+    progress = "wait" if unread_count else "are read by rules"
+    when = f"{patience.describe()}, or now with `everword worker --once`"
+    return f"{plural(state.behind, 'message')} {progress}; the model does them {when}"
 
 
 def check_set_aside(store: Store) -> Iterator[CheckResult]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from everword.cli import output
-from everword.cli.opening import open_for_reading, open_for_writing
+from everword.cli.doctor import describe_wait
+from everword.cli.opening import current_settings, open_for_reading, open_for_writing
 from everword.cli.options import StoreCommand, json_option, parse_moment, person_option, printable, warn
 from everword.cli.output import format_time, plural, show_table, table
 from everword.cli.settling import view_states
@@ -123,10 +125,15 @@ def show_refused(user: str, as_json: bool) -> None:
 
 
 def unread_warning(store: Store, space: str) -> str:
-    """A warning about messages that are not yet read for facts; empty if there are none."""
+    """A warning about messages that are not yet read for facts, or only by rules; empty if there are none."""
+    from everword.memory.runtime import FIRST
+
     state = view_states(store, [VIEW], space)[0]
     if not state.behind:
         return ""
+    wait = store.read(partial(describe_wait, state, current_settings()))
+    if wait and not view_states(store, [FIRST[VIEW]], space)[0].behind:
+        return wait
     reason = f" (the last error was: {state.error})" if state.error else ""
     return (
         f"{plural(state.behind, 'message')} not yet read for facts{reason}: some may be missing here. "

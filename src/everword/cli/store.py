@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from everword.model import Activity, Retried, Stats
 
 if TYPE_CHECKING:
     from everword.config import Settings
+    from everword.follow.view import Patience
 
 
 # -- stats, verify, settings
@@ -38,8 +40,10 @@ def stats(as_json: bool) -> None:
     everword stats
     everword stats --space team --json
     """
+    from everword.memory.runtime import with_waits
+
     with opening.open_for_reading() as handle:
-        totals = handle.memory.stats(space=global_option(SPACE))
+        totals = with_waits(handle.memory.stats(space=global_option(SPACE)), models_patience(handle.settings))
     if as_json:
         print_json(totals)
         return
@@ -48,6 +52,14 @@ def stats(as_json: bool) -> None:
     for name, value in stats_lines(totals):
         grid.add_row(name, printable(value))
     show_table(grid)
+
+
+def models_patience(settings: Settings) -> Mapping[str, Patience]:
+    """How long each view waits for the model, with these settings."""
+    from everword.memory.runtime import patience_by_view
+    from everword.wiring import memory_model_names
+
+    return patience_by_view(settings) if memory_model_names(settings) else {}
 
 
 def stats_lines(totals: Stats) -> list[tuple[str, str]]:
@@ -65,6 +77,8 @@ def stats_lines(totals: Stats) -> list[tuple[str, str]]:
     ]
     for view in totals.views:
         state = "up to date" if not view.behind else f"{plural(view.behind, 'message')} behind"
+        if view.waits:
+            state += f"; the model does them {view.waits}"
         if view.leased:
             state += f", {plural(view.leased, 'conversation')} being worked on"
         if view.waiting:

@@ -75,6 +75,11 @@ def keep_completions() -> Iterator[None]:
         COMPLETIONS.reset(token)
 
 
+def has_model(models: Models) -> bool:
+    """Whether there is a model among these at all."""
+    return models.for_task("").name != NONE
+
+
 class TaskRunner:
     """Runs tasks with the memory model."""
 
@@ -87,7 +92,7 @@ class TaskRunner:
     @property
     def has_model(self) -> bool:
         """Whether there is a model at all."""
-        return self._models.for_task("").name != NONE
+        return has_model(self._models)
 
     async def ask(self, task: Task[I, R], inputs: I) -> TaskResult[R]:
         token = ASKED.set((task, inputs))

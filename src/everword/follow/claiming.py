@@ -181,10 +181,16 @@ def worthwhile_lags(tx: Tx, request: ClaimRequest, lags: Sequence[Lag], now: dat
     lags = [lag for lag in lags if not request.defers(lag.space, lag.conversation)]
     if request.whole:
         lags = [lag for lag in lags if is_whole(tx, lag)]
-    patience = request.patience
-    if patience is None or not lags:
+    if request.patience is None or not lags:
         return lags
-    recent_lags = tx.lagging(request.view.name, now, since=now - patience.quiet, limit=2 * max(LOOKED_AT, request.room))
+    return due_lags(tx, request.view.name, request.patience, lags, now, max(LOOKED_AT, request.room))
+
+
+def due_lags(
+    tx: Tx, view: str, patience: Patience, lags: Sequence[Lag], now: datetime, count: int = LOOKED_AT
+) -> list[Lag]:
+    """Those of these conversations, at most so many, in which enough has come for a view that waits."""
+    recent_lags = tx.lagging(view, now, since=now - patience.quiet, limit=2 * count)
     recent_places = {(lag.space, lag.conversation) for lag in recent_lags}
     return [
         lag

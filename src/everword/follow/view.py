@@ -129,6 +129,14 @@ class Patience:
         behind = lag.turns - lag.done
         return behind >= self.turns or (is_quiet and behind >= self.quiet_turns)
 
+    def describe(self) -> str:
+        """When the work is done, in words."""
+        quiet = (
+            f" or has been quiet for {self.quiet.total_seconds():.0f} seconds" if self.quiet_turns < self.turns else ""
+        )
+        first = f", and its person {self.first} messages in all" if self.first else ""
+        return f"when a conversation has {self.turns} new messages{quiet}{first}"
+
 
 @dataclass(frozen=True, slots=True)
 class Hooks:

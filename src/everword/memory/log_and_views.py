@@ -18,7 +18,7 @@ from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import PROGRAM
 from everword.log.operations import Operation, operation
-from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, answer_by_name
+from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, answer_by_name, with_waits
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
 from everword.ports import Tx
@@ -193,6 +193,7 @@ class LogAndViews(MemoryPart):
             return replace(tx.stats(now, space_id), activity=tuple(activity))
 
         stats = await self.runtime.read(read)
+        stats = with_waits(stats, self.runtime.patience)
         return replace(stats, store=self.runtime.parts.store.name, degraded=self.runtime.degraded)
 
 

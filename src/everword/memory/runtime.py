@@ -22,7 +22,7 @@ from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.errors import EverwordError, InvalidInput, NotFound, StoreClosed, StoreError
-from everword.follow.ask import ActivityCounter, Meter
+from everword.follow.ask import ActivityCounter, Meter, has_model
 from everword.follow.store_calls import Callers, CallThreads, StoreCalls, ThreadsClosed
 from everword.log import rules
 from everword.log import tables as log
@@ -32,7 +32,7 @@ from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
 from everword.memory.read_ahead import ReadAhead
-from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, MemoryAnswer, Message, Profile
+from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, MemoryAnswer, Message, Profile, Stats
 from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from everword.context import turn
     from everword.follow.ask import TaskRunner
     from everword.follow.follower import Follower, Loop
-    from everword.follow.view import Hooks, View
+    from everword.follow.view import Hooks, Patience, View
     from everword.summaries.digests import Digests
     from everword.summaries.window import WindowView
     from everword.topics.rules.topics import TopicRule
@@ -213,27 +213,26 @@ class Runtime:
     def _build_hooks(self, views: list[View[Any]]) -> dict[str, Hooks]:
         """How the follower of each view behaves: what it checks first, what it leaves for later, how long it waits for
         more. A turn under way brings its own tiers: until it ends, no other code makes them."""
-        from everword.follow.view import Hooks, Patience
+        from everword.follow.view import Hooks
 
-        quiet = timedelta(seconds=self.parts.settings.batch_seconds)
-        has_model = self.tasks.has_model
-        waits = has_model and bool(quiet)
+        patience = self.patience
         topics: Any = next(view for view in views if view.name == "topics")
         guard = self.index.guard  # raises where vectors are of another embedder
 
-        def patience(turns: int) -> Patience | None:
-            return Patience(turns, quiet, turns) if waits else None
-
-        facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS) if waits else None
         return {
-            "tiers": Hooks(later=self._has_open_turn, patience=patience(TIER_TURNS)),
+            "tiers": Hooks(later=self._has_open_turn, patience=patience.get("tiers")),
             "topics": Hooks(skip=topics.skip),
             "index": Hooks(guard=guard, on_saved=self.read_ahead.start),
             "window": Hooks(guard=guard),
-            "episodes": Hooks(guard=guard, patience=patience(SUMMARY_TURNS), pending="episodes"),
-            "titles": Hooks(patience=patience(TITLE_TURNS), pending="topics"),
-            "facts": Hooks(patience=facts, steady=has_model),
+            "episodes": Hooks(guard=guard, patience=patience.get("episodes"), pending="episodes"),
+            "titles": Hooks(patience=patience.get("titles"), pending="topics"),
+            "facts": Hooks(patience=patience.get("facts"), steady=self.tasks.has_model),
         }
+
+    @property
+    def patience(self) -> Mapping[str, Patience]:
+        """How long each view that asks a model waits for more messages in the background; none if there is no model."""
+        return patience_by_view(self.parts.settings) if has_model(self._memory_models) else {}
 
     def _build_views(self, parts: Parts, calls: StoreCalls) -> list[View[Any]]:
         from everword.facts.first_facts import FirstFactsView
@@ -515,6 +514,27 @@ class Runtime:
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
         return self.parts.settings.space if space is None else rules.check_id("space", space)
+
+
+def patience_by_view(settings: Settings) -> dict[str, Patience]:
+    """How long each view that asks a model waits for more messages, with these settings."""
+    from everword.follow.view import Patience
+
+    quiet = timedelta(seconds=settings.batch_seconds)
+    if not quiet:
+        return {}
+    turns = {"tiers": TIER_TURNS, "episodes": SUMMARY_TURNS, "titles": TITLE_TURNS}
+    facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS)
+    return {"facts": facts, **{view: Patience(count, quiet, count) for view, count in turns.items()}}
+
+
+def with_waits(stats: Stats, patience: Mapping[str, Patience]) -> Stats:
+    """The figures of a store, with how long what is behind waits for the model."""
+    views = tuple(
+        replace(state, waits=patience[state.view].describe()) if state.behind and state.view in patience else state
+        for state in stats.views
+    )
+    return replace(stats, views=views)
 
 
 class MemoryPart:

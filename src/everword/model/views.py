@@ -114,7 +114,8 @@ class ViewState:
 
     `standing_in` are those of the waiting for which the built-in writer stands in until a model is back; `set_aside`
     are messages the view went past because it failed on them. A message that was changed, and that the view has not
-    read again, counts as one it is behind.
+    read again, counts as one it is behind. `waits` says, in words, when a model does what it is behind, if that waits
+    for more messages; of the facts, rules read it meanwhile.
     """
 
     view: str
@@ -124,6 +125,7 @@ class ViewState:
     error: str | None = None
     standing_in: int = 0
     set_aside: int = 0
+    waits: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
