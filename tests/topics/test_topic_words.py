@@ -132,3 +132,18 @@ def test_a_title_says_what_and_not_how_it_is_or_what_is_done_with_it() -> None:
     assert "choir" in title
     for word in ("joining", "afraid", "Friday", "dangerous"):
         assert word not in title
+
+
+def test_an_opening_title_has_no_caption() -> None:
+    assert opening_title("I joined a travel club! [a photo of a boat]") == "I joined a travel club!"
+    assert opening_title("[a photo of a boat]") == "[a photo of a boat]"
+
+
+@pytest.mark.checklist("E1")
+def test_a_title_names_things_and_no_filler_units_or_verbs() -> None:
+    topic = NO_WORDS
+    for text in ("how was the interview btw", "they asked me about my thesis for like 40 min", "my aunt owns it"):
+        topic = topic.with_message(read_words(text))
+    title = key_title(topic, [topic])
+    assert "interview" in title
+    assert not {"btw", "min", "owns"} & set(title.replace(",", "").split())

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 from everword.model import Role
 from everword.text.detect import detect
 from everword.text.doc import doc_of
-from everword.text.filler import describes
+from everword.text.english import PLAIN_VERBS, form_after_i
+from everword.text.filler import describes, may_name
 from everword.text.words import is_unspaced, matters, stem, words
 from everword.word_lists import WordLists, lazy_pattern
 
@@ -201,7 +202,7 @@ def _read_clause(
 
 
 def _takes_object(tokens: Sequence[str], place: int) -> bool:
-    """Whether a word in -ing is a verb, since its object comes next."""
+    """Whether a word in -ing or of a verb in -s is a verb, since its object comes next."""
     return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS.after_verbs
 
 
@@ -223,7 +224,7 @@ def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
 
 class _TokenReading(NamedTuple):
     """A word of a text. `stem`: empty if it carries no content; `leads_verb`: a verb comes after it; `is_activity`: it
-    ends in -ing."""
+    ends in -ing, or is the form of a verb in -s."""
 
     stem: str
     bare: str
@@ -239,7 +240,7 @@ def _read_token(token: str, language: str) -> _TokenReading:
         _bare(token),
         leads_verb=token.lower() in _LISTS.before_verbs,
         is_lower=token.islower(),
-        is_activity=token.endswith("ing"),
+        is_activity=token.endswith("ing") or (token.endswith("s") and form_after_i(token) in PLAIN_VERBS),
     )
 
 
@@ -326,8 +327,9 @@ _SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
 
 
 def opening_title(text: str) -> str:
-    """The first 80 characters of a message, without sentences before them that name nothing."""
-    line = " ".join(text[: 20 * TITLE].split())
+    """The first 80 characters of a message, without what is seen in a picture and sentences that name nothing."""
+    text = text[: 20 * TITLE]
+    line = " ".join((_ASIDE.sub(" ", text).strip() or text).split())
     sentences = _SENTENCE_END.split(line)
     readings = [read_words(sentence) for sentence in sentences]
     start = next((place for place, reading in enumerate(readings) if reading.is_telling), None)
@@ -424,7 +426,7 @@ def _read_phrase_word(token: str, language: str) -> _PhraseWord:
     return _PhraseWord(
         token,
         _read_token(token, language).stem,
-        is_faint(token),
+        is_faint(token) or (language == "en" and not may_name(token) and not describes(token)),
         may_be_verb=is_lower and token.endswith(_VERB_ENDS),
         describes=is_lower and describes(token),
     )
