@@ -775,10 +775,9 @@ class TopicInputs:
 
     @property
     def source(self) -> EpisodeInputs:
-        """All that a model is shown, as lines."""
-        shown = self.shown_episode
+        """What a summary may say: all that was said in the topic, and the episodes."""
         of_episodes = [SpokenLine("user", "", part.summary, part.last, part.ended) for part in self.episodes]
-        return replace(shown, lines=(*of_episodes, *shown.lines))
+        return replace(self.episode, lines=(*of_episodes, *self.lines))
 
 
 @dataclass(frozen=True, slots=True)
