@@ -315,8 +315,9 @@ def _day_word(match: re.Match[str], now: datetime) -> Bounds:
 def _relative_unit(match: re.Match[str], now: datetime) -> Bounds:
     step = _step(match) or 0
     unit = match["unit"].lower()
-    if unit == "week":
-        return _days(now - timedelta(days=now.weekday() - 7 * step), 7)
+    if unit == "week":  # on a Sunday, for some the week that ends is the last one already
+        is_either = step == -1 and now.weekday() == 6
+        return _days(now - timedelta(days=now.weekday() - 7 * step), 13 if is_either else 7)
     if unit == "weekend":
         return _days(now + timedelta(days=5 - now.weekday() + 7 * step), 2)
     if unit == "month":
