@@ -21,6 +21,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import Any
 
 from cachetools import TTLCache
@@ -150,7 +151,13 @@ def time_order(message: Message) -> tuple[datetime, str, int]:
 
 def activity_spans(activities: Iterable[Participation]) -> tuple[Span, ...]:
     """The turns of these activities."""
-    return tuple(Span(activity.conversation, activity.first, activity.last) for activity in activities)
+    return tuple(Span(single_copy(activity.conversation), activity.first, activity.last) for activity in activities)
+
+
+@lru_cache(maxsize=512, typed=True)
+def single_copy(value: Any) -> Any:
+    """The value as it was first read: what many digests have in common (a channel, a day) is held once for all."""
+    return value
 
 
 def public_names(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
@@ -611,17 +618,10 @@ class Digests:
     ) -> MergedDigest:
         """Profile, today and history as one text; if something fails, the parts that are there. With a `viewer`, only
         digests of channels the viewer hears."""
-        conditions = (
-            profile,
-            name,
-            request.today,
-            request.hour(request.today),
-            request.variant,
-            self._asking.has_model,
-        )
         channel = (viewer.channel or "") if viewer is not None else ""
-        key = (request.space, user, channel, days.content_hash(name, profile))
-        validity = (request.version, *conditions)
+        key = (request.space, user, channel, days.content_hash(name, profile))  # not the text: it is in the result
+        hour = request.hour(request.today)
+        validity = single_copy((request.version, request.today, hour, request.variant, self._asking.has_model))
         cache_entry = self._cache.get(key)
         is_hit = cache_entry is not None and cache_entry[0] == validity
         self._telemetry.count("cache", kind="digests", outcome="hit" if is_hit else "miss")
@@ -669,7 +669,8 @@ class Digests:
         if row is None:
             self._telemetry.count("fallback", kind=prompts.context_merge.name, outcome="late")
             return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), False
-        return MergedDigest(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
+        merged_digest = MergedDigest(row["text"], single_copy(row["made_by"]), today, history)
+        return merged_digest, is_final and not (row["pending"] and asking)
 
     def _load_merge(self, tx: Tx, request: DigestRequest, user: str, inputs: MergeInputs) -> Mapping[str, Any] | None:
         rows = tx.rows(DIGESTS, where=merge_key(request, user) | {"variant": inputs.hash})
@@ -736,8 +737,9 @@ def merge_key(request: DigestRequest, user: str) -> dict[str, Any]:
 def to_digest(row: Mapping[str, Any], spans: tuple[Span, ...]) -> Digest:
     end = date.fromisoformat(row["day"])
     begin = end if row["kind"] == "day" else days.history_days(end + timedelta(days=1))[0]
-    text_fields = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
-    return Digest(row["space"], row["user_id"], row["kind"], begin, end, *text_fields, spans)
+    space, kind, made_by, first, last = map(single_copy, (row["space"], row["kind"], row["made_by"], begin, end))
+    text_fields = (row["text"], made_by, row["made_at"], bool(row["pending"]))
+    return Digest(space, row["user_id"], kind, first, last, *text_fields, spans)
 
 
 def week_without_model(day_digests: Sequence[Digest], dates: Sequence[date], spans: tuple[Span, ...]) -> Digest:

@@ -4,7 +4,7 @@ A question often asks for the key of a fact and not for its value ("where does s
 counts if it is another name of the key, or if the key answers it; a rare word counts more than one that many facts
 have. From 0.5 on, a fact is relevant. In a profile each key stands once with all its values, the most important first.
 A fact shows the days that somebody told; what happened or is planned without such a day shows when it was said ("said
-on 3 May 2024"), so that a reader can tell the two apart. A fact that somebody else told names the speaker.
+3 May 2024"), so that a reader can tell the two apart. A fact that somebody else told names the speaker.
 """
 
 from __future__ import annotations
@@ -199,7 +199,8 @@ def value_with_days(fact: Fact) -> str:
     value = value_with_dates(fact)
     if value != fact.value or not is_occasion(fact) or _has_told_day(fact):
         return value
-    return f"{value} (said {format_days(fact.recorded_at.date(), fact.recorded_at.date())})"
+    day = fact.recorded_at.date()
+    return f"{value} (said {day.day} {day:%b %Y})"
 
 
 def value_with_dates(fact: Fact) -> str:
