@@ -10,7 +10,7 @@ Beside it: the embedding of one message, and the processor's time of the turn, w
 not disturb as much. Views follow in the background, as in a program; between turns they catch up, which is timed apart,
 since no user waits for it.
 
-The last columns are about a server's prompt cache: how much of a prompt is, from its first byte on, what the prompt of
+The last column is about a server's prompt cache: how much of a prompt is, from its first byte on, what the prompt of
 the turn before began with.
 """
 
@@ -24,20 +24,20 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from statistics import fmean
 
 from corpus import corpus
 from everword import AsyncConversation, AsyncMemory, Draft
-from everword.model import ChatMessage
 from everword.models.embedding.local import StaticEmbedder
 from everword.models.tokens import TiktokenTokenizer
 from everword.ports import Completion, Request
+from prompts import as_sent, repeated_shares
 from table import milliseconds, percentile, show
 
 BATCH = 1_000
 PAUSE = 0.5  # seconds between turns: a person takes longer, and followers end their last look
 WARM = 5  # exchanges before, to fill caches
 APART = timedelta(minutes=5)  # from one message of the history to the next
-ROLE_MARK = "\x1e"  # stands for what a chat template puts around a message
 
 
 class InstantModel:
@@ -66,11 +66,6 @@ class InstantModel:
 
     async def close(self) -> None:
         """Nothing to close."""
-
-
-def as_sent(messages: Sequence[ChatMessage]) -> str:
-    """A prompt in one text, as a server's template would lay it out."""
-    return "".join(f"{ROLE_MARK}{message['role']}\n{message['content']}" for message in messages)
 
 
 @dataclass
@@ -143,18 +138,6 @@ def embedding(texts: list[str]) -> list[float]:
     return asyncio.run(run())
 
 
-def kept(prompts: list[str]) -> tuple[float, float]:
-    """Of each prompt, how much of the one before it begins with: bytes and share of its tokens, at the median."""
-    count = TiktokenTokenizer().count
-    same, shares = [], []
-    for before, now in pairwise(prompts):
-        end = next((place for place, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), None)
-        common = now[:end]
-        same.append(float(len(common.encode())))
-        shares.append(count(common) / count(now))
-    return percentile(same, 0.5), percentile(shares, 0.5)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100, 1_000, 10_000], help="turns of history")
@@ -168,7 +151,7 @@ def main() -> None:
             found = asyncio.run(measured(url, size, options.turns))
         embed = embedding(corpus(200, seed=2))
         medians[size] = percentile(found.turns, 0.5), percentile(found.worked, 0.5)
-        same, share = kept(found.prompts)
+        shares = repeated_shares(found.prompts, TiktokenTokenizer().count)
         rows.append(
             [
                 f"{size:,}",
@@ -178,12 +161,11 @@ def main() -> None:
                 milliseconds(medians[size][1]),
                 milliseconds(percentile(found.after, 0.5)),
                 f"{percentile([len(prompt) for prompt in found.prompts], 0.5):,.0f}",
-                f"{same:,.0f}",
-                f"{share:.0%}",
+                f"{fmean(shares):.0%}",
             ]
         )
     header = ["turns", "embedding p50 ms", "turn p50 ms", "turn p95 ms", "processor p50 ms", "after it p50 ms"]
-    prompt = ["prompt characters", "same bytes", "same tokens"]
+    prompt = ["prompt characters", "same tokens, mean"]
     show("A turn without the model, one conversation, static embedder", [*header, *prompt], rows)
     for (small, before), (large, after) in pairwise(medians.items()):
         by_clock, by_work = after[0] / before[0], after[1] / before[1]

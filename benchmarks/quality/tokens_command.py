@@ -7,6 +7,7 @@ import json
 import tempfile
 from contextlib import redirect_stdout
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import click
@@ -100,6 +101,7 @@ def work_fields(report: WorkReport) -> dict[str, Any]:
         "exchanges": len(report.steps),
         "below_from": report.below_from,
         "largest_ratio": max(ratios),
+        "repeated": fmean(report.repeated) if report.repeated else None,
         "ratios": [round(ratio, 4) for ratio in ratios],
         "rows": report.rows(),
     }
@@ -135,3 +137,5 @@ def show_work(report: WorkReport) -> None:
     )
     ratios = report.ratios()
     click.echo(f"The largest ratio is {max(ratios):.2f}, the last {ratios[-1]:.2f}.")
+    if report.repeated:
+        click.echo(f"A prompt begins with {fmean(report.repeated):.0%} of its tokens as the one before (mean).")

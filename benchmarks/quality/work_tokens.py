@@ -29,6 +29,7 @@ from everword.summaries.rules.extract import render_lines
 from everword.testing.doubles import FrozenClock
 from everword.token_bench import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
 from everword.wiring import build, open_tokenizer
+from prompts import as_sent, repeated_shares
 from quality import datasets
 
 AFTER_REPLY = timedelta(seconds=20)
@@ -79,6 +80,8 @@ class WorkReport:
     talk: str
     tokenizer: str
     steps: tuple[WorkCost, ...]
+    repeated: tuple[float, ...] = ()
+    """For each prompt but the first, the share of its tokens that begin like the prompt before."""
 
     def ratios(self) -> list[float]:
         """For each exchange, the tokens spent so far as a part of those of the whole history."""
@@ -153,13 +156,16 @@ def talk_of(haystack: datasets.Haystack) -> Talk:
 def replay_work(talk: Talk, *, on_exchange: Callable[[int], None] = lambda number: None) -> WorkReport:
     """Replay a chat and count its tokens."""
     tokenizer = open_tokenizer(Settings())
-    ours = asyncio.run(_replay(talk, tokenizer.count, on_exchange))
+    ours, prompts = asyncio.run(_replay(talk, tokenizer.count, on_exchange))
     full = history_costs(talk.exchanges, tokenizer.count, "", None)
     steps = tuple(WorkCost(whole, *costs) for whole, costs in zip(full, ours, strict=True))
-    return WorkReport(talk.name, tokenizer.name, steps)
+    return WorkReport(talk.name, tokenizer.name, steps, tuple(repeated_shares(prompts, tokenizer.count)))
 
 
-async def _replay(talk: Talk, count: Count, on_exchange: Callable[[int], None]) -> list[tuple[Any, ...]]:
+async def _replay(
+    talk: Talk, count: Count, on_exchange: Callable[[int], None]
+) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """What each exchange cost, and the prompts of the chat model."""
     chat = RecordedModel(talk.exchanges, Plan(Budget()), count)
     writer = OfflineModel(count)
     clock = FrozenClock(talk.times[0])
@@ -180,7 +186,7 @@ async def _replay(talk: Talk, count: Count, on_exchange: Callable[[int], None]) 
                 beside = sum(call.tokens_out for call in calls) - reply
                 costs.append((sum(call.tokens_in for call in calls), reply, beside, *writer.take_counts()))
                 on_exchange(number)
-    return costs
+    return costs, [as_sent(request.messages) for request in chat.requests]
 
 
 class OfflineModel:

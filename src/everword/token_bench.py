@@ -298,7 +298,7 @@ class RecordedModel(ScriptedLLM):
 
     def _answer(self, request: Request) -> Completion:
         text = self._tier_request(request) or self._recorded_reply(
-            asks_for_tiers=OPEN in request.messages[0]["content"]
+            asks_for_tiers=any(OPEN in message["content"] for message in request.messages[:-1])
         )
         call = Completion(text, self.name, prompt_tokens(request.messages, self._count), self._count(text))
         self.calls.append(call)

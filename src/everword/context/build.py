@@ -1,17 +1,20 @@
 """Builds a context: what is sent to the model so that it answers a message, never a token over the budget.
 
-Sections come in a fixed order, and those that change rarely come first: the system prompt, what is known of the person,
-summaries, what the model searched for, what was retrieved, the topic of the message, the history of the window, whole
-or at its tiers, the last exchanges word for word, the message itself. Each has its share of the budget
-(`model.Budget`); what is left over goes to history. A conversation that costs no more whole than shortened is sent
-whole. If there is not room for all, retrieved memory is dropped first, then the topic, then recent messages except the
-last exchange, then older summaries. Everything except the last exchanges is in one fenced text, so that nothing in it
-can look like something else. Every decision is on the receipt. The same state gives the same bytes.
+A context is composed by worth. After the system text and the message comes what answers the message: what was found and
+retrieved, and facts about it; then the last exchanges, then summaries and the rest of what is known. What answers gets
+at least three quarters of a room that is too small for all (`BY_WORTH`), and what others leave; of a large budget it
+takes what is relevant, up to `Budget.retrieved`. A message that would be shortened is shown whole while there is room.
+Only `Budget.compact()` keeps to fixed shares and gives up what was retrieved first (`BY_SECTION`).
 
-Of the history, what is relevant to the message is word for word, best first, with what completes it: the question
-before an answer, the short answer after a question. A correction and what it corrects are shown alike: if one is word
-for word, so is the other, and if there is no room for that, the corrected one says that it may have changed. Everything
-else stands at its tier, the lowest only where the model can ask for more.
+What seldom changes stands first, so that a model's server can keep what it has computed of it: the system text, what is
+known, summaries, history (older messages of the window at their tiers), then the last exchanges, which only grow at
+their end until a whole stretch of them leaves. What belongs to this message stands right before it: facts, past
+episodes, the topic, what was found and retrieved, the times and the day. A conversation that costs no more whole than
+shortened is sent whole, and so is a small memory. All but the last exchanges stands between fences, so that nothing in
+it can look like something else. Every decision is on the receipt. The same state gives the same bytes.
+
+A correction and what it corrects are shown alike: if one is word for word, so is the other, and if there is no room for
+that, the corrected one says that it may have changed.
 
 A chat model spends a few tokens on each message besides its text, and a few on the reply. They are counted too, by the
 figures that OpenAI documents; other models spend no more.
@@ -26,8 +29,9 @@ from dataclasses import dataclass, replace
 from everword.context.render import Piece, Renderer, join_pieces, message_texts, span_texts
 from everword.context.state import ContextState
 from everword.errors import InvalidInput
-from everword.model import Budget, ChatMessage, Context, Item, Message, Receipt, Section, Tiers
+from everword.model import Budget, ChatMessage, Context, Hit, Item, Message, Receipt, Section, Tiers
 from everword.ports import Tokenizer
+from everword.recall.rules.selection import is_question
 from everword.summaries.rules.tiers import HIGHEST, LOWEST, SUMMARY, text_at, tier_now
 from everword.summaries.rules.tiers import write_tiers as offline_tiers
 from everword.text import fences
@@ -52,40 +56,29 @@ def count_fitting(costs: Sequence[int], limit: int) -> int:
 
 SHORT_MESSAGE = 48  # tokens of a message that is word for word where the model cannot ask for more
 COMPLETING = 400  # characters of a question or answer that is shown with what it completes
-WORD_FOR_WORD = 600  # tokens of relevant messages that are word for word beside the best; more find nothing more
-LONG_MESSAGE = 120  # tokens of a message that has to be nearly as relevant as the best
 LEAST_SHARE = 0.5  # of the best score: what completes a message is shown with it from there on
-NEARLY = 0.75  # of the best score
-LARGE = 2  # a message that would take more than one part in this many of the room stays at its tier
-RELEVANT = "relevant"
-COMPLETES = "completes what is relevant"
-CORRECTS = "a correction, or what it corrects"
 
 
 class WindowPieces:
-    """The older messages of the window as pieces: at their tiers, and word for word."""
+    """The older messages of the window as pieces, each at its current tier."""
 
     def __init__(self, state: ContextState, tokenizer: Tokenizer) -> None:
         self._state = state
         self._tokenizer = tokenizer
         self._turn = state.window[-1].turn + 1 if state.window else 1
-        self.corrections = corrected_turns(state.window)
+        self._corrections = corrected_turns(state.window)
 
     def at_tier(self, message: Message) -> Piece:
-        """A message at its current tier."""
         tiers = self._tiers_of(message)
         requested_tier = tier_now(tiers, self._turn, self._state.raised_turns)
         is_requested = requested_tier > LOWEST
         tier = max(requested_tier, self._least_tier(message))
         text, tier = text_at(message, tiers, tier)
-        correction = self.corrections.get(message.turn)
+        correction = self._corrections.get(message.turn)
         if correction is not None and tier < HIGHEST:
             text = f"{text} (m{correction} may change this)"
         reason = "the model asked for it" if is_requested else "in the window"
         return self._piece(message, text, tier, reason, is_requested)
-
-    def word_for_word(self, message: Message, reason: str) -> Piece:
-        return self._piece(message, message.content, HIGHEST, reason, False)
 
     def _least_tier(self, message: Message) -> int:
         """The lowest tier at which a message may stand: the first only if the model can ask for more, and not if the
@@ -111,99 +104,31 @@ class WindowPieces:
         return Piece(fenced_text, item, (message.turn,), is_requested=is_requested)
 
 
-def choose_history(
-    state: ContextState, older: Sequence[Message], room: int, fence_cost: int, tokenizer: Tokenizer
-) -> tuple[list[Piece], list[Item]]:
-    """The pieces of history that fit into `room` tokens, in order of choice, and what is left out."""
-    nearly_best = NEARLY * max((state.relevance.get(message.turn, 0.0) for message in older), default=0.0)
+def history_pieces(state: ContextState, older: Iterable[Message], tokenizer: Tokenizer) -> list[Piece]:
+    """The older messages in the order of choice: what the model asked for, then the newest."""
     pieces = WindowPieces(state, tokenizer)
-    short_pieces = {message.turn: pieces.at_tier(message) for message in older}
-    reasons = verbatim_reasons(state, older, short_pieces, pieces.corrections)
-    ranks = {turn: rank for rank, turn in enumerate(reasons)}
-    messages = {message.turn: message for message in older}
-    choice = HistoryChoice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE))
-    for turn in sorted(messages, key=lambda turn: choice_rank(state, short_pieces[turn], turn, ranks)):
-        short_piece = short_pieces[turn]
-        reason = reasons.get(turn)
-        if reason is not None and short_piece.item.tier < HIGHEST:
-            whole_piece = pieces.word_for_word(messages[turn], reason)
-            longest = room // LARGE if state.relevance.get(turn, 0.0) >= nearly_best else LONG_MESSAGE
-            if whole_piece.item.tokens <= longest and choice.take_whole(whole_piece):
-                continue
-        elif reason is not None:
-            short_piece = replace(short_piece, item=replace(short_piece.item, reason=reason))
-        choice.take(short_piece)
-    return choice.pieces, choice.left_out
+    return sorted(map(pieces.at_tier, older), key=lambda piece: (not piece.is_requested, -int(piece.place[0])))
 
 
-class HistoryChoice:
-    """What is chosen of the history while it is chosen, and the tokens that are left: in all, and for messages that are
-    word for word although they have tiers."""
-
-    def __init__(self, tokens: int, whole_tokens: int) -> None:
-        self._tokens = tokens
-        self._whole_tokens = whole_tokens
-        self._has_whole = False
-        self.pieces: list[Piece] = []
-        self.left_out: list[Item] = []
-
-    def take_whole(self, piece: Piece) -> bool:
-        """Choose a message word for word, if it fits. The first is the best, and does not count."""
-        tokens = piece.item.tokens
-        if (self._has_whole and tokens > self._whole_tokens) or tokens > self._tokens:
-            return False
-        self._whole_tokens -= tokens if self._has_whole else 0
-        self._has_whole = True
-        self.take(piece)
-        return True
-
-    def take(self, piece: Piece) -> None:
-        """Choose a piece, or leave it out if it does not fit."""
-        if piece.item.tokens > self._tokens:
-            self.left_out.append(piece.omission("does not fit the budget: others are more relevant"))
-            return
-        self._tokens -= piece.item.tokens
-        self.pieces.append(piece)
-
-
-def relevant_tokens(state: ContextState, older: Iterable[Message], tokenizer: Tokenizer) -> int:
-    """About how many tokens the relevant messages of the history take word for word."""
-    token_count = 0
-    for message in older:
-        if message.turn in state.relevance and token_count < WORD_FOR_WORD:
-            token_count += tokenizer.count(message.content)
-    return min(token_count, WORD_FOR_WORD)
-
-
-def choice_rank(state: ContextState, piece: Piece, turn: int, ranks: Mapping[int, int]) -> tuple[int, int, int, int]:
-    """The order of choice if not all of history fits: first what the model asked for, then what is relevant, then what
-    belongs to the topic of the message, then what is newer."""
-    is_of_topic = state.topic is not None and turn in state.topic.turns
-    return (0 if piece.is_requested else 1, ranks.get(turn, len(ranks)), 0 if is_of_topic else 1, -turn)
-
-
-def verbatim_reasons(
-    state: ContextState,
-    older: Sequence[Message],
-    short_pieces: Mapping[int, Piece],
-    corrections: Mapping[int, int],
-) -> dict[int, str]:
-    """The turns of history to show word for word, in the order of choice, each with the reason."""
-    older_turns = {message.turn for message in older}
-    reasons: dict[int, str] = {}
-    least = LEAST_SHARE * max(state.relevance.values(), default=0.0)
-    relevant_turns = sorted(older_turns & state.relevance.keys(), key=lambda turn: (-state.relevance[turn], -turn))
-    completions = completing_turns(state.window)
-    for turn in relevant_turns:
-        reasons.setdefault(turn, f"{RELEVANT} ({state.relevance[turn]:.1f})")
-        if state.relevance[turn] >= least:
-            for neighbour in completions.get(turn, ()):
-                reasons.setdefault(neighbour, COMPLETES)
-    whole_turns = {turn for turn, piece in short_pieces.items() if piece.item.tier == HIGHEST}
-    whole_turns |= {message.turn for message in state.window} - older_turns
-    for turn in linked_turns([*reasons, *sorted(whole_turns, reverse=True)], partners_of(corrections)):
-        reasons.setdefault(turn, CORRECTS)
-    return {turn: reason for turn, reason in reasons.items() if turn in older_turns}
+def relevant_hits(state: ContextState, older: Sequence[Message]) -> list[Hit]:
+    """The older messages of the window, and those that have just left it, that the message is about, best first, each
+    with what completes it: the question before an answer, the answer to a question, its correction and what it
+    corrects."""
+    messages = {message.turn: message for message in (*state.just_left, *older)}
+    last_messages = (*state.just_left, *state.window)
+    scores = {turn: score for turn, score in state.relevance.items() if turn in messages}
+    least = LEAST_SHARE * max(scores.values(), default=0.0)
+    completions = completing_turns(last_messages)
+    turns: dict[int, float] = {}
+    for turn in sorted(scores, key=lambda turn: (-scores[turn], -turn)):
+        turns.setdefault(turn, scores[turn])
+        for neighbour in completions.get(turn, ()) if scores[turn] >= least else ():
+            turns.setdefault(neighbour, scores[turn])
+    last_turns = {message.turn for message in state.window} - messages.keys()
+    corrections = corrected_turns(last_messages)
+    for turn in linked_turns([*turns, *sorted(last_turns, reverse=True)], partners_of(corrections)):
+        turns.setdefault(turn, least)
+    return [Hit(messages[turn], score, {}) for turn, score in turns.items() if turn in messages]
 
 
 def linked_turns(turns: Sequence[int], partners: Mapping[int, Sequence[int]]) -> list[int]:
@@ -263,20 +188,48 @@ FENCE_COST = 24  # tokens: the lines before and after a section
 TITLES = {
     "profile": "WHAT IS KNOWN",
     "summaries": "SUMMARIES",
+    "history": "HISTORY",
+    "facts": "KNOWN ABOUT THIS",
+    "past": "PAST EPISODES",
+    "topic": "TOPIC",
     "found": "SEARCH RESULTS",
     "retrieved": "RETRIEVED MEMORY",
-    "topic": "TOPIC",
-    "history": "HISTORY",
 }
-# Sections that lose pieces before the last exchanges lose messages, and sections that lose them after that; in order.
-DROPPED_FIRST = ("history", "retrieved", "topic")
-DROPPED_LAST = ("found", "summaries", "profile")
+LASTING = ("profile", "summaries", "history")
+"""Sections that stand before the last exchanges; the others belong to the message and stand right before it."""
+BY_WORTH = (
+    ("topic", 0.0),
+    ("past", 0.0),
+    ("summaries", 1 / 16),
+    ("profile", 1 / 16),
+    ("recent", 1 / 8),
+    ("retrieved", 0.0),
+    ("facts", 0.0),
+    ("found", 0.0),
+)
+"""Which sections give way to what answers the message, in this order, and the share of the room that each keeps."""
+BY_SECTION = (
+    ("retrieved", 0.0),
+    ("facts", 0.0),
+    ("past", 0.0),
+    ("topic", 0.0),
+    ("recent", 1.0),
+    ("found", 0.0),
+    ("summaries", 0.0),
+    ("profile", 0.0),
+    ("recent", 0.0),
+)
+"""The same for a budget of fixed shares. Of the last exchanges, whatever their share, only the last one is kept."""
+REMARK = 3  # a message that asks nothing gets one part in so many of what may be retrieved
+SHORT_WINDOW = 5  # messages for each exchange that is to be sent: so many stay until they leave the window
+LEAST_INSTRUCTED = 8  # times the tokens that tell the model how to ask for more: a smaller budget has no room for them
 SPARE = 10  # the day and the times of messages take at most one part in so many of the room
 LONGEST_TOKEN = 8  # characters of a token of ordinary text, at most: of a longer chat nothing has to be counted
 OVER = "does not fit the budget"
 LAST = "among the last exchanges"
 WHOLE = "the whole conversation costs no more"
 NOTHING_RELEVANT = "nothing relevant found"
+UNCERTAIN = "uncertain"
 
 
 @dataclass(slots=True)
@@ -284,18 +237,18 @@ class Part:
     """One section while it is built: its pieces, most valuable first, and what was left out."""
 
     name: str
-    title: str
     pieces: list[Piece]
     left_out: list[Item]
-    between: str = "\n"
     rendered: str | None = None
     token_count: int | None = None
 
     def text(self) -> str:
         """The section as it is sent; it is rendered again only if a piece was dropped."""
         if self.rendered is None:
-            body = join_pieces(self.pieces, self.between)
-            self.rendered = fences.section(self.title, [fences.Fenced(body)]) if body else ""
+            body = join_pieces(self.pieces, "\n\n" if self.name == "history" else "\n")
+            is_uncertain = any(piece.item.reason.startswith(UNCERTAIN) for piece in self.pieces)
+            title = "POSSIBLY RELATED MEMORY" if is_uncertain else TITLES[self.name]
+            self.rendered = fences.section(title, [fences.Fenced(body)]) if body else ""
         return self.rendered
 
     def tokens(self, tokenizer: Tokenizer) -> int:
@@ -360,42 +313,59 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
 
 def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context of the parts of a state that are worth their tokens."""
+    if tokenizer.count(state.instructions + state.tier_request) * LEAST_INSTRUCTED > budget.total:
+        state = replace(state, instructions="", tier_request="")
     head = head_of(state.instructions, state.system)
     room = room_beside(state.current, head, budget, tokenizer)
     frame = Frame(head, state.calendar.today)
     room -= fit_day(frame, room, tokenizer)
-    spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
-    recent_count = len(spoken_messages) if state.sends_whole else 2 * budget.pairs
-    last_messages = spoken_messages[-recent_count:] if recent_count > 0 else []
     room -= fit_times(frame, state, room, tokenizer)
+    room -= tokenizer.count("\n\n" + state.tier_request) if state.tier_request else 0
+    last_messages = last_exchanges(state, budget)
     costs = message_costs(state, last_messages, tokenizer)
-    pieces_by_section, omissions = candidates(state, budget, tokenizer)
-    needs = {name: total_tokens(pieces, tokenizer) for name, pieces in pieces_by_section.items()}
-    shares = share_tokens(room, relevance_budget(state, budget, last_messages, tokenizer), needs, costs)
+    recent_turns = {message.turn for message in last_messages}
+    older = [message for message in state.window if message.turn not in recent_turns]
+    limits = budget
+    if not (budget.fixed or is_question(state.text)):
+        limits = replace(budget, retrieved=budget.retrieved // REMARK)
+    candidates = Candidates(state, limits, tokenizer, room)
+    history = history_pieces(state, older, tokenizer)
+    pieces = candidates.pieces(older, history)
+    needs = {name: total_tokens(pieces[name], tokenizer) for name in pieces}
+    shares = share_tokens(room, limits, needs, costs)
     recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
     room -= recent.tokens
-    parts = {
-        name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], tokenizer))
-        for name, pieces in pieces_by_section.items()
-    }
-    parts["retrieved"].left_out += omissions
-    room -= sum(part.tokens(tokenizer) for part in parts.values())
+    parts: dict[str, Part] = {}
+    for name in ("profile", "summaries", "past", "topic", "found", "facts", "retrieved"):
+        limit = min(room, limits.retrieved) if name == "retrieved" and not budget.fixed else shares[name]
+        shown_ids = {piece.item.id for piece in parts["profile"].pieces} if name == "facts" else ()
+        new_pieces = [piece for piece in pieces[name] if piece.item.id not in shown_ids]
+        parts[name] = Part(name, *choose_pieces(new_pieces, limit, tokenizer))
+        room -= parts[name].tokens(tokenizer)
+    parts["retrieved"].left_out += candidates.omissions
     recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
-    pieces, left_out = choose_history(state, older, room, FENCE_COST, tokenizer)
-    parts["history"] = Part("history", TITLES["history"], pieces, left_out, between="\n\n")
+    parts["history"] = Part("history", *choose_pieces(history_pieces(state, older, tokenizer), room, tokenizer))
     if not (head or recent.messages or any(part.pieces for part in parts.values())):
         frame.today = frame.today and state.calendar.short_today
-    return fit_context(state, budget, tokenizer, frame, parts, recent)
+    return fit_context(state, budget, tokenizer, frame, {name: parts[name] for name in TITLES}, recent)
 
 
-def relevance_budget(
-    state: ContextState, budget: Budget, last_messages: Sequence[Message], tokenizer: Tokenizer
-) -> Budget:
-    """The budget, with less for what is retrieved the more of the window is relevant: both answer the same question."""
-    last_turns = {message.turn for message in last_messages}
-    older = [message for message in state.window if message.turn not in last_turns]
-    return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, tokenizer), 0))
+def last_exchanges(state: ContextState, budget: Budget) -> list[Message]:
+    """The last messages, to be sent as they are: at least `budget.pairs` exchanges. Where the budget is not fixed they
+    leave together, when they leave a short window, or in stretches of so many exchanges: so that a prompt begins like
+    the one before."""
+    spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
+    count = 2 * budget.pairs
+    if state.sends_whole or count <= 0:
+        return spoken_messages if state.sends_whole else []
+    last_messages = spoken_messages[-count:]
+    if budget.fixed or not last_messages:
+        return last_messages
+    if len(spoken_messages) <= SHORT_WINDOW * budget.pairs:
+        return spoken_messages
+    start = (last_messages[0].turn - 1) // count * count
+    return [message for message in spoken_messages if message.turn > start]
 
 
 def whole_conversation(state: ContextState, budget: Budget, tokenizer: Tokenizer, max_tokens: int) -> Context | None:
@@ -471,42 +441,55 @@ def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> i
     return room
 
 
-def candidates(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> tuple[dict[str, list[Piece]], list[Item]]:
-    """The pieces for each section except history, most valuable first; and the hits that cannot get in."""
-    renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation)
-    shown_ids = {message.id for message in state.window}
-    newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
-    found, found_omissions = renderer.hit_pieces(
-        state.found, "found by the model's search", shown_ids, state.text, budget.retrieved
-    )
-    retrieved, omissions = renderer.hit_pieces(state.retrieved, "relevant", shown_ids, state.text, budget.retrieved)
-    episode_ids = {episode.id for episode in state.episodes}
-    past_episodes = [
-        episode for episode in state.past if episode.conversation != state.conversation or episode.id not in episode_ids
-    ]
-    pieces_by_section = {
-        "profile": renderer.note_pieces(state.profile, state.channel),
-        "summaries": [
-            *renderer.episode_pieces(newest_first),
-            *renderer.episode_pieces(past_episodes, "a past episode close to the message"),
-        ],
-        "found": found,
-        "retrieved": retrieved,
-        "topic": topic_pieces(state, budget, renderer),
-    }
-    return pieces_by_section, [*found_omissions, *omissions]
+class Candidates:
+    """The pieces that a context can be chosen from, most valuable first, by section; `omissions` are hits that cannot
+    get in."""
 
+    def __init__(self, state: ContextState, budget: Budget, tokenizer: Tokenizer, room: int) -> None:
+        self._state = state
+        self._budget = budget
+        self._room = min(budget.retrieved, room)
+        self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation)
+        self.omissions: list[Item] = []
 
-def topic_pieces(state: ContextState, budget: Budget, renderer: Renderer) -> list[Piece]:
-    """The topic of the message, except what could be in another section."""
-    if state.topic is None:
-        return []
-    hits = (*state.found, *state.retrieved) if budget.retrieved else ()
-    shown_turns = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
-    shown_turns |= {message.turn for message in (*state.window, *state.beside)}
-    summaries = (*state.episodes, *state.past) if budget.summaries else ()
-    summary_text = " ".join(episode.summary for episode in summaries).casefold()
-    return renderer.topic_pieces(state.topic, shown_turns, summary_text)
+    def pieces(self, older: Sequence[Message], history: Sequence[Piece]) -> dict[str, list[Piece]]:
+        """All sections except history; `older` are the messages of the window before the last exchanges, and `history`
+        is what stands for them: those that are whole there are not retrieved."""
+        state = self._state
+        whole_turns = {piece.place[0] for piece in history if piece.item.tier == HIGHEST}
+        older = [message for message in older if message.turn not in whole_turns]
+        older_ids = {message.id for message in older}
+        shown_ids = {message.id for message in state.window if message.id not in older_ids}
+        newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
+        episode_ids = {episode.id for episode in state.episodes}
+        past_episodes = [e for e in state.past if e.conversation != state.conversation or e.id not in episode_ids]
+        hits = sorted([*relevant_hits(state, older), *state.retrieved], key=lambda hit: -hit.score)
+        return {
+            "profile": self._renderer.note_pieces([n for n in state.profile if n.lasts], state.channel),
+            "facts": self._renderer.note_pieces([n for n in state.profile if n.answers], state.channel),
+            "summaries": self._renderer.episode_pieces(newest_first),
+            "past": self._renderer.episode_pieces(past_episodes, "a past episode close to the message"),
+            "found": self._hit_pieces(state.found, "found by the model's search", shown_ids),
+            "retrieved": self._hit_pieces(hits, UNCERTAIN if state.uncertain else "relevant", shown_ids),
+            "topic": self._topic_pieces(),
+        }
+
+    def _hit_pieces(self, hits: Sequence[Hit], reason: str, shown_ids: set[str]) -> list[Piece]:
+        pieces, omissions = self._renderer.hit_pieces(hits, reason, shown_ids, self._state.text, self._room)
+        self.omissions += omissions
+        return pieces
+
+    def _topic_pieces(self) -> list[Piece]:
+        """The topic of the message, except what could be in another section."""
+        state = self._state
+        if state.topic is None:
+            return []
+        hits = (*state.found, *state.retrieved) if self._budget.retrieved else ()
+        shown_turns = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
+        shown_turns |= {message.turn for message in (*state.window, *state.beside)}
+        summaries = (*state.episodes, *state.past) if self._budget.summaries else ()
+        summary_text = " ".join(episode.summary for episode in summaries).casefold()
+        return self._renderer.topic_pieces(state.topic, shown_turns, summary_text)
 
 
 def total_tokens(pieces: Sequence[Piece], tokenizer: Tokenizer) -> int:
@@ -515,29 +498,22 @@ def total_tokens(pieces: Sequence[Piece], tokenizer: Tokenizer) -> int:
 
 
 def share_tokens(room: int, budget: Budget, needs: Mapping[str, int], recent_costs: Sequence[int]) -> dict[str, int]:
-    """How many tokens each section gets: what it needs up to its budget, less what more important sections need."""
-    shares = {
-        "profile": min(needs["profile"], budget.profile),
-        "summaries": min(needs["summaries"], budget.summaries),
-        "found": min(needs["found"], budget.retrieved),
-    }
-    shares["retrieved"] = min(needs["retrieved"], budget.retrieved - shares["found"])
-    shares["topic"] = min(needs["topic"], budget.topic)
+    """How many tokens each section gets: what it needs up to its budget, less what more valuable sections need."""
     max_recent = room if budget.recent is None else min(room, budget.recent)
-    shares["recent"] = min(sum(recent_costs), max_recent)
-    min_recent = min(sum(recent_costs[-2:]), max_recent)
+    answering_room = budget.retrieved
+    shares = {"recent": min(sum(recent_costs), max_recent)}
+    for name in ("found", "facts", "retrieved"):
+        shares[name] = min(needs[name], answering_room)
+        answering_room -= shares[name]
+    limits = {"profile": budget.profile, "summaries": budget.summaries, "past": budget.summaries, "topic": budget.topic}
+    shares |= {name: min(needs[name], limit) for name, limit in limits.items()}
+    last_exchange = min(sum(recent_costs[-2:]), max_recent)
     excess = sum(shares.values()) - room
-    floors = (
-        ("retrieved", 0),
-        ("topic", 0),
-        ("recent", min_recent),
-        ("found", 0),
-        ("summaries", 0),
-        ("profile", 0),
-        ("recent", 0),
-    )
-    for name, floor in floors:
-        cut = max(min(excess, shares[name] - floor), 0)
+    for name, least_share in BY_SECTION if budget.fixed else BY_WORTH:
+        least = int(least_share * room)
+        if name == "recent":
+            least = min(least, last_exchange)
+        cut = max(min(excess, shares[name] - least), 0)
         shares[name] -= cut
         excess -= cut
     return shares
@@ -570,7 +546,20 @@ def choose_pieces(pieces: Sequence[Piece], max_tokens: int, tokenizer: Tokenizer
             groups.add(piece.group)
         else:
             omissions.append(piece.omission(f"{OVER}: others are more relevant"))
-    return chosen_pieces, omissions
+    return with_whole_messages(chosen_pieces, tokens_left), omissions
+
+
+def with_whole_messages(pieces: Sequence[Piece], tokens_left: int) -> list[Piece]:
+    """The pieces, with whole messages in place of excerpts, best first, as far as tokens are left."""
+    chosen_pieces: list[Piece] = []
+    for piece in pieces:
+        whole = piece.whole
+        if whole is not None and whole.item.tokens - piece.item.tokens <= tokens_left:
+            tokens_left -= whole.item.tokens - piece.item.tokens
+            chosen_pieces.append(whole)
+        else:
+            chosen_pieces.append(piece)
+    return chosen_pieces
 
 
 def fit_context(
@@ -583,26 +572,30 @@ def fit_context(
 ) -> Context:
     """Put the context together and count it as a whole; while it is over the budget, drop what is least valuable."""
     while True:
-        context = render_context(state, budget, tokenizer, frame, [*parts.values()], recent)
+        context = render_context(state, budget, tokenizer, frame, parts, recent)
         if context.receipt.tokens <= budget.total:
             return context
-        if not drop_least_valuable(parts, recent, frame):
+        if not drop_least_valuable(parts, recent, frame, BY_SECTION if budget.fixed else BY_WORTH):
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
 
 
-def drop_least_valuable(parts: Mapping[str, Part], recent: Recent, frame: Frame) -> bool:
-    """Leave out a piece, or the oldest of the last exchanges; False if there is nothing left."""
-    dropped_first = next((parts[name] for name in DROPPED_FIRST if parts[name].pieces), None)
-    dropped_last = next((parts[name] for name in DROPPED_LAST if parts[name].pieces), None)
-    if dropped_first is not None:
-        dropped_first.drop()
-    elif len(recent.messages) > 2 or (recent.messages and dropped_last is None):
+def drop_least_valuable(
+    parts: Mapping[str, Part], recent: Recent, frame: Frame, order: Sequence[tuple[str, float]]
+) -> bool:
+    """Leave out a piece, or the oldest of the last exchanges, of which one stays as long as there is something else;
+    False if there is nothing left."""
+    for name in ("history", *(name for name, _ in order)):
+        if name == "recent":
+            if len(recent.messages) > 2:
+                recent.drop_oldest()
+                return True
+        elif parts[name].pieces:
+            parts[name].drop()
+            return True
+    if recent.messages:
         recent.drop_oldest()
-    elif dropped_last is not None:
-        dropped_last.drop()
-    else:
-        return frame.drop()
-    return True
+        return True
+    return frame.drop()
 
 
 def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:
@@ -615,15 +608,15 @@ def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:
 
 
 def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], recent: Recent) -> list[str]:
-    """What is said about the messages that are shown: when they were said, and which follow whole."""
+    """What is said about the messages that are shown: when they were said, and which stand there whole."""
     turns = {message.turn for message, _ in recent.messages} | {int(str(piece.place[0])) for piece in history}
     times = times_line(state, turns) if frame.has_times else ""
     is_labelled = recent.messages and state.can_ask and not state.sends_whole
-    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if is_labelled else ""
-    return [line for line in (times, labels) if line]
+    labels = f"{recent_labels(recent.messages)} stand above in full (tier 3)." if is_labelled else ""
+    return [line for line in (state.tier_request, times, labels) if line]
 
 
-def part_sections(parts: Sequence[Part], nothing_relevant: bool, tokenizer: Tokenizer) -> Iterator[Section]:
+def part_sections(parts: Iterable[Part], nothing_relevant: bool, tokenizer: Tokenizer) -> Iterator[Section]:
     """The parts on the receipt: those that have something, or left something out, or say that nothing was found."""
     for part in parts:
         note = NOTHING_RELEVANT if part.name == "retrieved" and nothing_relevant else ""
@@ -638,25 +631,41 @@ def render_context(
     budget: Budget,
     tokenizer: Tokenizer,
     frame: Frame,
-    parts: Sequence[Part],
+    parts: Mapping[str, Part],
     recent: Recent,
 ) -> Context:
-    blocks = [frame.system] if frame.system else []
-    sections = [Section("system", tokenizer.count(frame.system) + PER_MESSAGE)] if frame.system else []
-    blocks += [part.text() for part in parts if part.pieces]
-    sections += part_sections(parts, state.nothing_relevant, tokenizer)
-    history = [piece for part in parts if part.name == "history" for piece in part.pieces]
-    lines = closing_lines(state, frame, history, recent)
-    blocks += lines
+    """The messages and the receipt. Where messages stand between what lasts and what belongs to the message, there are
+    two system messages."""
+    lasting_parts = [parts[name] for name in LASTING]
+    other_parts = [part for name, part in parts.items() if name not in LASTING]
+    lines = closing_lines(state, frame, parts["history"].pieces, recent)
+    has_messages_between = bool(recent.messages or state.beside)
+    first_blocks = [frame.head if has_messages_between else frame.system]
+    first_blocks += [part.text() for part in lasting_parts if part.pieces]
+    last_blocks = [part.text() for part in other_parts if part.pieces] + lines
+    last_blocks += [frame.today] if has_messages_between else []
+    if not has_messages_between:
+        first_blocks, last_blocks = first_blocks + last_blocks, []
     last_messages = [message for message, _ in recent.messages]
     texts = message_texts(last_messages, state.shows_authors, state.labels)
-    messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
-    messages += [{"role": message.role, "content": text} for message, text in zip(last_messages, texts, strict=True)]
-    messages.append({"role": "user", "content": state.current})
+    messages = [
+        *system_message(first_blocks),
+        *(ChatMessage(role=message.role, content=text) for message, text in zip(last_messages, texts, strict=True)),
+        *system_message(last_blocks),
+        ChatMessage(role="user", content=state.current),
+    ]
+    sections = [Section("system", tokenizer.count(frame.system) + PER_MESSAGE)] if frame.system else []
+    sections += part_sections(lasting_parts, False, tokenizer)
     if recent.messages or recent.left_out or lines:
         recent_tokens = recent.tokens + sum(tokenizer.count("\n\n" + line) for line in lines)
         items = tuple(item for _, item in recent.messages)
         sections.append(Section("recent", recent_tokens, items, tuple(recent.left_out)))
+    sections += part_sections(other_parts, state.nothing_relevant, tokenizer)
     sections.append(Section("current", tokenizer.count(state.current) + PER_MESSAGE))
     token_count = PER_REPLY + sum(tokenizer.count(message["content"]) + PER_MESSAGE for message in messages)
     return Context(messages, Receipt(tokenizer.name, budget, token_count, tuple(sections)))
+
+
+def system_message(blocks: Iterable[str]) -> list[ChatMessage]:
+    content = "\n\n".join(filter(None, blocks))
+    return [ChatMessage(role="system", content=content)] if content else []

@@ -10,7 +10,7 @@ others say is never an instruction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -108,18 +108,18 @@ def person_notes(
     query: str = "",
     facts_by_person: FactsByPerson = MappingProxyType({}),
 ) -> list[Note]:
-    """What a chat with one person shows of them: what a query is about first, then the most important. What they said
-    themselves comes first, so that what others say takes no room from it; of what others say, the newest comes
-    first. `facts_by_person` are facts that are read already."""
+    """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
+    that what others say takes no room from it; of what others say, the newest comes first. `facts_by_person` are facts
+    that are read already."""
     all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer, now, facts_by_person)
-    shown_facts = facts_to_show(all_facts, query)
+    shown_facts, asked_ids = facts_to_show(all_facts, query)
     all_statements = statements_beside(tx, all_statements, shown_facts)
     facts, statements = own_knowledge(shown_facts, all_statements)
     other_facts, other_statements = claims_in(shown_facts, all_statements)
     return [
-        *lines_of_facts(facts),
+        *lines_of_facts(facts, asked_ids),
         *statement_notes(statements),
-        *lines_of_facts(other_facts),
+        *lines_of_facts(other_facts, asked_ids),
         *reversed(statement_notes(other_statements)),
     ]
 
@@ -361,25 +361,32 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
     return others
 
 
-def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
-    """The facts that are important or that a query is about, in the order in which they are shown: instructions and
-    what the query is about, then the most important. What others say how to answer is left out."""
+def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> tuple[list[Fact], set[str]]:
+    """The facts that are important, in the order in which they are shown (instructions, then the most important), and
+    after them the few others that a query is about; and the ids of all that it is about. What others say how to answer
+    is left out."""
     relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
-    # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
-    lesser = [
-        (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least
-    ]
-    nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
-    first: list[Fact] = []
-    others: list[Fact] = []
+    lasting: list[Fact] = []
+    lesser: list[tuple[float, Fact]] = []
     for place in by_importance(facts):
         fact = facts[place]
-        is_instruction = fact.category == "instruction"
-        if fact.importance >= least or fact.id in nearest_ids or (query and is_instruction):
-            (first if not query or is_instruction or relevances[place] >= FLOOR else others).append(fact)
-    return [
-        fact for fact in (*first, *others) if not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
-    ]
+        if is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"):
+            continue
+        if fact.importance >= least or lasts(fact):
+            lasting.append(fact)
+        elif query and relevances[place] >= FLOOR:
+            lesser.append((-relevances[place], fact))
+    lasting.sort(key=lambda fact: fact.category != "instruction")
+    lesser.sort(key=lambda pair: pair[0])
+    # The messages that the lesser ones come from may be retrieved as well.
+    nearest = [fact for _, fact in lesser[:LESSER_FACTS]]
+    asked = {fact.id for fact, relevance in zip(facts, relevances, strict=True) if query and relevance >= FLOOR}
+    return [*lasting, *nearest], asked
+
+
+def lasts(fact: Fact) -> bool:
+    """Whether every context shows a fact: it is important, or says how to answer."""
+    return fact.importance >= IMPORTANT or fact.category == "instruction"
 
 
 def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
@@ -390,19 +397,23 @@ def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
 def fact_notes(
     facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT, query: str = ""
 ) -> list[Note]:
-    """One line for each key and speaker, or several if it has many values; what a query is about first, then the most
-    important."""
-    return lines_of_facts(facts_to_show(facts, query, least), name=name, number=number)
+    """One line for each key and speaker, or several if it has many values; the most important first."""
+    shown_facts, asked_ids = facts_to_show(facts, query, least)
+    return lines_of_facts(shown_facts, asked_ids, name=name, number=number)
 
 
-def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int = 0) -> list[Note]:
-    """Facts as notes, in the order of the first fact of each."""
-    groups: dict[tuple[str, str, str, str], list[Fact]] = {}
+def lines_of_facts(
+    ranked_facts: Sequence[Fact], asked_ids: Collection[str], *, name: str = "", number: int = 0
+) -> list[Note]:
+    """Facts as notes, in the order of the first fact of each. What every context shows is not on one line with what
+    only this message is about."""
+    groups: dict[tuple[str, str, str, str, bool], list[Fact]] = {}
     ranks = {fact.id: rank for rank, fact in enumerate(ranked_facts)}
     for fact in ranked_facts:
-        groups.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
+        group = (fact.subject or "", fact.category, fact.key, fact.speaker, lasts(fact))
+        groups.setdefault(group, []).append(fact)
     fact_lines = list[Note]()
-    for (subject, category, key, _), values in groups.items():
+    for (subject, category, key, _, is_lasting), values in groups.items():
         heading = f"About {subject}" if subject else HEADINGS[category]
         for line_facts in split_into_lines(values):
             place = (
@@ -417,7 +428,9 @@ def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int 
             text = "; ".join(shown_values) if key == category else f"{key}: {', '.join(shown_values)}"
             reason = f"known, importance {line_facts[0].importance:.1f}"
             speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""
-            fact_lines.append(Note(line_facts[0].id, text, reason, heading, place, name, speaker))
+            is_asked = any(fact.id in asked_ids for fact in line_facts)
+            note = Note(line_facts[0].id, text, reason, heading, place, name, speaker, is_lasting, is_asked)
+            fact_lines.append(note)
     return sorted(fact_lines, key=lambda note: ranks[note.id])
 
 

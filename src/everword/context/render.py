@@ -21,6 +21,7 @@ from everword.model import Episode, ExtractLine, Hit, Item, Message, TopicMessag
 from everword.ports import Tokenizer
 from everword.recall.rules import selection
 from everword.summaries.rules.extract import narrative_lines, render_lines
+from everword.summaries.rules.tiers import HIGHEST, SUMMARY
 from everword.text import fences
 from everword.text.dates import MONTHS, WEEKDAYS
 from everword.text.fences import Labels, distinct_labels, person_byline, poses
@@ -132,7 +133,8 @@ LARGE = 3  # a message that would take more than one part in this many of the se
 @dataclass(frozen=True, slots=True)
 class Note:
     """A line of the profile, under its heading, with the id of the fact and the reason why it is shown; in a channel,
-    with the id of the `person` it is about. `speaker` is the id of whoever says it, if that is somebody else."""
+    with the id of the `person` it is about. `speaker` is the id of whoever says it, if that is somebody else. It
+    `lasts` if every context shows it, and `answers` if the message is about it."""
 
     id: str
     text: str
@@ -141,6 +143,8 @@ class Note:
     place: tuple[float | str, ...] = ()
     person: str = ""
     speaker: str = ""
+    lasts: bool = True
+    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +165,14 @@ class CurrentTopic:
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One part of a section: its text, its receipt item, its position and its heading; and whether the model asked for
-    more than would be shown of it."""
+    more than would be shown of it. An excerpt has the `whole` message beside it."""
 
     text: fences.Fenced
     item: Item
     place: tuple[float | str, ...]
     group: str = ""
     is_requested: bool = False
+    whole: Piece | None = None
 
     def omission(self, reason: str) -> Item:
         return replace(self.item, reason=reason)
@@ -197,24 +202,30 @@ class Renderer:
             if message.id in shown_ids:
                 continue
             shown_ids.add(message.id)
-            text = message.content
-            tier = 3
-            size = len(text) // CHARACTERS
+            size = len(message.content) // CHARACTERS
             long_size = max(LONG_OF_PERSON if message.role == "user" else LONG, budget // MANY)
-            label = f"m{message.turn}" if message.conversation == self.conversation else ""
             if token_count > ENOUGH * budget:
-                omissions.append(Item(label or message.id, size, "others are more relevant"))
+                omissions.append(Item(self._hit_label(message) or message.id, size, "others are more relevant"))
                 continue
+            piece = self._hit_piece(hit, reason, message.content, HIGHEST)
             if size > max_size or (len(pieces) >= WHOLE and size > long_size):
-                text = selection.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
-                tier = 2
-            line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
-            group = self._hit_heading(message)
-            # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
-            item = Item(label or message.id, self.tokenizer.count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
-            pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
-            token_count += item.tokens
+                text = selection.excerpt(message.content, question_stems, min(max_size, long_size) * CHARACTERS)
+                piece = replace(self._hit_piece(hit, reason, text, SUMMARY), whole=piece)
+            pieces.append(piece)
+            token_count += piece.item.tokens
         return pieces, omissions
+
+    def _hit_piece(self, hit: Hit, reason: str, text: str, tier: int) -> Piece:
+        message = hit.message
+        label = self._hit_label(message)
+        line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
+        group = self._hit_heading(message)
+        # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
+        item = Item(label or message.id, self.tokenizer.count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
+        return Piece(line, item, (message.time.date().isoformat(), group, message.turn), group)
+
+    def _hit_label(self, message: Message) -> str:
+        return f"m{message.turn}" if message.conversation == self.conversation else ""
 
     def _hit_heading(self, message: Message) -> str:
         """The day and conversation under which a retrieved message is shown."""

@@ -68,18 +68,21 @@ LARGE = 200_000  # characters of the material of a context; the usual budget hol
 
 @dataclass(frozen=True)
 class ContextState:
-    """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that
-    the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
-    `earlier`, which has left the window, and the window are the whole conversation: it can be sent as it is, with other
-    instructions and what was found `elsewhere`, and then `sends_whole`. `names` says what people are called, by id;
-    `now` and `zone` which day it is, and where."""
+    """The material of a context. `window` has the messages before the current one, oldest first; `just_left` those that
+    have just left it; `beside` those that the model is shown anyway, beside the context; `author` is who wrote the
+    current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
+    conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
+    `sends_whole`. What is retrieved is `uncertain` if nothing is clearly relevant. `names` says what people are called,
+    by id; `now` and `zone` which day it is, and where."""
 
     text: str
     instructions: str
     system: str | None
     whole_instructions: str = ""
+    tier_request: str = ""
     conversation: str = ""
     window: Sequence[Message] = ()
+    just_left: Sequence[Message] = ()
     beside: Sequence[Message] = ()
     earlier: Sequence[Message] = ()
     is_whole: bool = False
@@ -92,6 +95,7 @@ class ContextState:
     retrieved: Sequence[Hit] = ()
     elsewhere: Sequence[Hit] = ()
     nothing_relevant: bool = False
+    uncertain: bool = False
     found: Sequence[Hit] = ()
     topic: CurrentTopic | None = None
     channel: bool = False
@@ -105,7 +109,7 @@ class ContextState:
     def people(self) -> set[str]:
         """The ids of all people who may be named in the context."""
         hits = (*self.retrieved, *self.elsewhere, *self.found)
-        messages = (*self.earlier, *self.window, *self.beside, *(hit.message for hit in hits))
+        messages = (*self.earlier, *self.just_left, *self.window, *self.beside, *(hit.message for hit in hits))
         last_of_topic = self.topic.last_messages if self.topic is not None else ()
         return {
             *(message.author for message in messages if message.role == "user"),
@@ -126,7 +130,7 @@ class ContextState:
     @cached_property
     def labels(self) -> fences.Labels:
         """The label of each author in the context; no two are the same."""
-        messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
+        messages = [*self.just_left, *self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
         speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
         speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
         speakers += [(line.role, line.author) for line in self.summary_lines if line.role]
@@ -152,6 +156,7 @@ class ContextState:
             instructions=self.whole_instructions,
             window=sorted((*self.earlier, *self.window), key=lambda message: message.turn),
             earlier=(),
+            just_left=(),
             sends_whole=True,
             tiers={},
             relevance={},

@@ -184,10 +184,14 @@ def is_blank(text: str) -> bool:
 
 def without_tier_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The same context without the request for the block of tiers: a little shorter, never longer."""
-    first, *others = messages
-    before, _, after = first["content"].partition(reply_task.instructions(asking=False))
-    content = "\n\n".join(part for part in (before.rstrip("\n"), after.lstrip("\n")) if part)
-    return [ChatMessage(role=first["role"], content=content), *others] if content else others
+    shorter = list[ChatMessage]()
+    for message in messages:
+        before, request, after = message["content"].partition(reply_task.instructions(asking=False))
+        content = "\n\n".join(part for part in (before.rstrip("\n"), after.lstrip("\n")) if part)
+        is_request = message["role"] == "system" and request
+        if content or not is_request:
+            shorter.append(ChatMessage(role=message["role"], content=content) if is_request else message)
+    return shorter
 
 
 async def serve_requests(turn: Turn, tools: TurnTools, output: ReplyEnd, cost: Completion) -> Round:

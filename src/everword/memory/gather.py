@@ -31,7 +31,15 @@ from everword.recall import standalone
 from everword.recall.retrieval import PassageSource, open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
-from everword.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share
+from everword.recall.rules.selection import (
+    CLOSE,
+    FLOOR,
+    is_question,
+    match_words,
+    nearest_turns,
+    worthwhile_hits,
+    worthwhile_share,
+)
 from everword.stores.holding import OUTAGES
 from everword.summaries.digests import MergedDigest, zone_of
 from everword.summaries.episodes import active_episodes, nearest_episodes
@@ -47,7 +55,8 @@ JUST_SAID = 20  # messages: those of them that have left the window are as near 
 LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
-RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
+RETURNING = (3, 3)  # messages from outside the window that come back: at least so many, and one in so many of them all
+UNCERTAIN = 8  # messages that are shown for a question to which nothing is clearly relevant
 FOUND = 10  # messages that a model's own search gives it
 
 
@@ -69,13 +78,14 @@ class SpokenMessages:
 @dataclass(frozen=True, slots=True)
 class RecalledMessages:
     """What is relevant to a message: hits outside the window, those of other conversations, past episodes, and turns of
-    this conversation with their scores."""
+    this conversation with their scores. If nothing is clearly relevant to a question, the best hits are `uncertain`."""
 
     hits: Sequence[Hit]
     elsewhere: Sequence[Hit]
     episodes: Sequence[Episode]
     relevance: Mapping[int, float]
     nothing_relevant: bool
+    uncertain: bool
 
 
 class ContextBuilder:
@@ -178,10 +188,10 @@ class ContextBuilder:
         spoken = self._read_messages(tx, conversation, request)
         request = request.after_exchange(self._exchange_before(tx, request, spoken) if request.embed else ())
         recalled = self._recall_outside(tx, request, person, spoken)
-        # What has just left the window stays in it for a message to which it is relevant.
-        window = [m for m in spoken.nearest if m.turn > spoken.start or m.turn in recalled.relevance]
+        window = spoken.window
         window_ids = {message.id for message in window}
-        retrieved = [hit for hit in recalled.hits if hit.message.id not in window_ids]
+        just_left = [message for message in spoken.nearest if message.turn <= spoken.start]
+        just_left_ids = {message.id for message in just_left}
         topic = self._current_topic(tx, request, spoken) if conversation is not None else None
         viewer = self._viewer(tx, person)
         speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
@@ -193,21 +203,24 @@ class ContextBuilder:
         asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
         state = ContextState(
             text=request.text,
-            instructions=instructions(inline=asks_for_tiers) if request.markers else "",
+            instructions=instructions(inline=False) if request.markers else "",
+            tier_request=instructions(asking=False) if request.markers and asks_for_tiers else "",
             system=request.system,
             conversation=self._scope.id,
             window=[m for m in window if m.id not in shown_ids],
             beside=[m for m in window if m.id in shown_ids],
+            just_left=just_left,
             earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
             is_whole=spoken.is_whole,
             tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
             episodes=[record.episode for record in active_episodes(tx, *place)] if conversation is not None else [],
             past=recalled.episodes,
             profile=notes,
-            relevance={m.turn: recalled.relevance[m.turn] for m in window if m.turn in recalled.relevance},
-            retrieved=retrieved,
+            relevance=recalled.relevance,
+            retrieved=[hit for hit in recalled.hits if hit.message.id not in just_left_ids],
             elsewhere=recalled.elsewhere if spoken.is_whole else (),
             nothing_relevant=recalled.nothing_relevant,
+            uncertain=recalled.uncertain,
             found=request.hits,
             topic=topic,
             channel=person is None,
@@ -218,7 +231,7 @@ class ContextBuilder:
         )
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)
-            state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
+            state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=False))
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
         people = sorted(state.people if person is None else {*state.people, person})
@@ -273,9 +286,10 @@ class ContextBuilder:
         reading_rule = recall.ReadingRule(worthwhile_share(request.text), excluded_ids, known)
         source = None if request.vector is None else self._open_source(tx, person, request.now)
         hits, past_episodes, nothing_relevant = self._recall(tx, source, request, person, reading_rule)
+        uncertain = nothing_relevant and bool(hits)
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
-        nothing_relevant = nothing_relevant and not held_hits
+        nothing_relevant = nothing_relevant and not hits
         # While little has left the window, a search would bring all of it back, and nothing would be saved.
         if person is None:
             outside_count = spoken.start
@@ -283,13 +297,19 @@ class ContextBuilder:
             tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
             outside_count = max(tally.docs - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
-        outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
+        outside_hits = [
+            hit
+            for hit in worthwhile_hits(hits, request.text)
+            if hit.message.id not in excluded_ids and not is_small_talk(hit.message.content)
+        ]
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
-        relevance = self._nearest_messages(source, request, spoken.nearest) if hits else {}
+        relevance = self._nearest_messages(source, request, spoken.nearest) if hits and not uncertain else {}
         shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
         relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
-        return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
+        return RecalledMessages(
+            retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0, uncertain
+        )
 
     def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
         scope = self._recall_scope(person)
@@ -330,7 +350,9 @@ class ContextBuilder:
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
         past_episodes = nearest_episodes(tx, scope, request.vector, parts.settings.near_episodes, least)
-        return [] if nothing_relevant else hits, past_episodes, nothing_relevant
+        if nothing_relevant:  # what asks the memory has its hits ranked all the same
+            hits = [hit for hit in hits if hit.score > 0][:UNCERTAIN] if is_question(request.text) else []
+        return hits, past_episodes, nothing_relevant
 
     def _match_held(
         self, request: ContextRequest, person: str | None, spoken: SpokenMessages, best_score: float

@@ -254,9 +254,9 @@ class RelayExchange:
         except InvalidInput as error:
             return await run(self._bare_prompt, layout, budget, error)
         self._turn.context = with_client_section(context, budget, layout)
-        first = context.messages[0]
-        system = [{"role": layout.role, "content": first["content"]}] if len(context.messages) > 1 else []
-        return ModelPrompt([*system, *layout.tail], self._turn.context.receipt.tokens)
+        system = [{"role": layout.role, "content": message["content"]} for message in context.messages[:-1]]
+        messages = [*system[:1], *layout.before_text, *system[1:], *layout.from_text]
+        return ModelPrompt(messages, self._turn.context.receipt.tokens)
 
     async def _build_context(self, layout: Layout, budget: Budget, with_markers: bool) -> Context:
         """What the memory adds to a layout."""

@@ -22,24 +22,36 @@ BudgetName = Literal["standard", "compact"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many tokens a context may have, and how many of them each section. What is left over goes to history.
+    """How many tokens a context may have, and at most how many of them each section.
 
-    `pairs` is how many of the last exchanges are sent word for word, as far as `recent` allows.
+    What answers the message comes first: it gets up to `retrieved` tokens, and most of a small `total`. Where shares
+    are `fixed`, each section keeps to its own, and what was retrieved gives way first. `pairs` is how many of the last
+    exchanges are sent word for word at least, as far as `recent` allows.
     """
 
     total: int = 30_000
     system: int = 2_000
     profile: int = 2_000
     summaries: int = 4_000
-    retrieved: int = 2_000
+    retrieved: int = 6_000
     topic: int = 800
     recent: int | None = 10_000
     pairs: int = 4
+    fixed: bool = False
 
     @classmethod
     def compact(cls) -> Budget:
         """8,000 tokens in all, for small models and small bills."""
-        return cls(total=8_000, system=1_500, profile=1_500, summaries=2_000, retrieved=1_500, topic=500, recent=3_000)
+        return cls(
+            total=8_000,
+            system=1_500,
+            profile=1_500,
+            summaries=2_000,
+            retrieved=1_500,
+            topic=500,
+            recent=3_000,
+            fixed=True,
+        )
 
     @classmethod
     def of(cls, value: Budget | BudgetName | None) -> Budget:
@@ -58,7 +70,10 @@ class Budget:
             raise InvalidInput("budget", f'must be a Budget, "standard" or "compact", not {shown}')
         for part in fields(value):
             number = getattr(value, part.name)
-            if type(number) is not int and not (number is None and part.name == "recent"):
+            if part.name == "fixed":
+                if type(number) is not bool:
+                    raise InvalidInput("budget", "has a `fixed` that is neither true nor false")
+            elif type(number) is not int and not (number is None and part.name == "recent"):
                 raise InvalidInput("budget", f"has a {part.name} that is no whole number of tokens")
         return value
 

@@ -276,6 +276,17 @@ class Layout:
     spoken: int
     beside: int
 
+    @property
+    def before_text(self) -> tuple[Mapping[str, Any], ...]:
+        """The messages of the tail before the user's last one."""
+        return self.tail[: len(self.tail) - len(self.from_text)]
+
+    @property
+    def from_text(self) -> tuple[Mapping[str, Any], ...]:
+        """The user's last message and what follows it, such as calls of tools."""
+        places = [place for place, message in enumerate(self.tail) if message["role"] == "user"]
+        return self.tail[places[-1] :] if places else ()
+
 
 def lay_out(
     body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool, whole: bool = False
@@ -284,7 +295,10 @@ def lay_out(
     `whole`, as many as the recent section allows, and not only the last exchanges."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     limit = budget.total - budget.total // MEMORY if all_of_it or budget.recent is None else budget.recent
-    exchanges = None if all_of_it or whole else budget.pairs
+    asked = sum(message["role"] == "user" for message in messages)
+    # Exchanges leave only in stretches of so many, so that a prompt begins like the one before.
+    stretch = max(budget.pairs, 1)
+    exchanges = None if all_of_it or whole else budget.pairs + (asked - 1) % stretch
     start = tail_start(messages, count, limit, exchanges)
     orders = [message for message in messages[:start] if message["role"] in INSTRUCTIONS]
     tail = tuple(messages[start:])
@@ -342,5 +356,7 @@ def budget_of(total: int | None) -> Budget:
         return Budget()
     usual = Budget()
     share = total / WHOLE
-    parts = {name: int(getattr(usual, name) * share) for name in ("profile", "summaries", "retrieved", "recent")}
+    parts: dict[str, Any] = {
+        name: int(getattr(usual, name) * share) for name in ("profile", "summaries", "retrieved", "recent")
+    }
     return Budget(total=total, system=usual.system, **parts)

@@ -348,6 +348,7 @@ FAR = 10  # the first of them, with which those further off are ranked; all, whe
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 40  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
+MAINLY_NAMES = 2.4  # times as many words as names, at most, if a query is about the people that it names
 LEAST_SCORE = 1e-3  # more than is lost where scores are rounded
 NO_PASSAGES = np.empty(0, np.int64)
 TEXT_PARTS = ("detail", "reply", "preference", "standing", "coverage")
@@ -359,8 +360,8 @@ ALL_PARTS = (*ranking_rules.PARTS, *TEXT_PARTS)
 @dataclass(frozen=True, slots=True)
 class ReadingRule:
     """Which of the messages that a search finds are read: not those whose score is below a share of the best and that
-    are not relevant, unless they are among `ids`; and if none is relevant, any one of them, without its score. No hit
-    has the parts of its score. `messages` are known already, by id."""
+    are not relevant, unless they are among `ids`; and if none is relevant to a query that does not ask the memory, any
+    one of them, without its score. No hit has the parts of its score. `messages` are known already, by id."""
 
     least_share: float
     ids: Collection[str]
@@ -410,7 +411,8 @@ def search(
     is_later = None if question is None else is_from(candidates.passages, question)
     size = scope_size(tx, where, tally)
     relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later, around)
-    if reading_rule is not None and floor_rules.is_none_relevant(relevances, is_later):
+    asks_memory = parsed_query.asks_memory or names_somebody(query, parsed_query, postings, tally)
+    if reading_rule is not None and not asks_memory and floor_rules.is_none_relevant(relevances, is_later):
         hits = any_hit(reader, candidates, relevances, weights)
         if hits:
             return hits
@@ -423,6 +425,17 @@ def search(
     best = with_standing(best, comparison.passages, ranking, standing)
     ranked_messages = RankedMessages(comparison, ranking, best, relevances, is_later)
     return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
+
+
+def names_somebody(
+    query: str, parsed_query: query_rules.ParsedQuery, postings: Sequence[Posting], tally: Tally
+) -> bool:
+    """Whether a query is mainly about people by name who were all spoken of."""
+    names = {group for name in query_rules.names_in(query) for group in query_groups(name, tally.languages)}
+    frequencies = [
+        posting.frequency for group, posting in zip(parsed_query.groups, postings, strict=True) if group in names
+    ]
+    return bool(frequencies) and all(frequencies) and MAINLY_NAMES * len(frequencies) >= len(parsed_query.groups)
 
 
 def propose_passages(

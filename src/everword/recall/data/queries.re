@@ -15,6 +15,9 @@
 [recount]
 (?i)\bsummar(?:y|i[sz]e)\b|\b(?:recap|overview)\ of\b|\bthe\ order\ (?:in\ which|that|of)\b|\bin\ what\ order\b
 |\bwalk\ me\ through\ (?:the|what|how|everything)\b|\blist\ (?:the\ order|all\ the|everything)\b
+# An account of what happened or was said, and not of a book.
+[events]
+(?i)\b(?:what|everything|all)\b|\b(?:in\ which|so\ far|up\ to\ now)\b|\b(?:our|we|my|I)\b
 [own_telling]
 (?i)\bi\ (?:\w+\ )?(?:brought|mentioned|raised|said|told|asked|talked|described|discussed)\b
 # "How do I …?" and "Can I …?" ask for instructions, "I need …" and "I'd like …" for help: not about the speaker's life.

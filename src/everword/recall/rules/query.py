@@ -116,13 +116,15 @@ AuthorNames = Mapping[str, Collection[str]]
 """All names of the authors of messages, by id; the id is one of them."""
 
 _WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
+_NAME = lazy_pattern(r"(?<=[\w,;:] )[A-Z][a-z]\w+(?: [A-Z][a-z]\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
     speaks of, whether it is about the person who asks, whether several things are asked for, whether it is about the
-    people of the memory (`personal`), and whether it asks for advice or for an account of what was said."""
+    people of the memory (`personal`), and whether it asks for advice or for an account of what was said. What
+    `asks_memory` can only be answered from memory: then an uncertain answer is better than none."""
 
     groups: tuple[tuple[str, ...], ...] = ()
     emphasis: tuple[float, ...] = ()
@@ -133,6 +135,7 @@ class ParsedQuery:
     personal: bool = False
     advice: bool = False
     recount: bool = False
+    asks_memory: bool = False
 
 
 def searchable_part(query: str) -> str:
@@ -153,17 +156,27 @@ def parse_query(
     recount = not advice and asks_to_recount(query)
     shares = _shares_of_words("request" if advice else "recount" if recount else "", frozenset(languages))
     emphasis = tuple(min(TIME if group in time_groups else 1.0, shares.get(group, 1.0)) for group in groups)
-    about_asker = bool(_PATTERNS.first_person.search(query)) and not _PATTERNS.second_person.search(query)
+    is_personal = speaks_of_a_life(query)
+    in_first_person = bool(_PATTERNS.first_person.search(query))
+    about_asker = in_first_person and not _PATTERNS.second_person.search(query)
     return ParsedQuery(
         tuple(groups),
         emphasis,
         times=times,
         own=about_asker or advice or (recount and is_own_telling(query)),
         several=asks_for_several(query),
-        personal=speaks_of_a_life(query),
+        personal=is_personal,
         advice=advice,
         recount=recount,
+        asks_memory=is_personal or (recount and bool(_PATTERNS.events.search(query))) or (advice and in_first_person),
     )
+
+
+def names_in(query: str) -> list[str]:
+    """The words of a query that are written as first names: with a capital, alone, and not at the beginning of a
+    sentence."""
+    names = [name[0] for name in _NAME.finditer(query)]
+    return [name for name in names if " " not in name and name.casefold() not in function_words("en")]
 
 
 def _text_between(query: str, times: Sequence[TimeSpan]) -> Iterator[str]:
@@ -192,7 +205,9 @@ def add_authors(
         NAME if group in name_groups else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
     )
-    return replace(parsed_query, emphasis=emphasis, authors=frozenset(words_by_author), personal=True)
+    return replace(
+        parsed_query, emphasis=emphasis, authors=frozenset(words_by_author), personal=True, asks_memory=True
+    )
 
 
 def authors_in(query: str, names: AuthorNames) -> dict[str, str]:

@@ -26,8 +26,8 @@ from everword.errors import InvalidInput
 from everword.model import Hit, Message
 from everword.ports import Vectors
 from everword.recall.rules.neighbours import Passages, Surroundings, surroundings
-from everword.recall.rules.query import searchable_part
-from everword.text.sentences import has_question_mark
+from everword.recall.rules.query import asks_to_recount, searchable_part
+from everword.text.sentences import has_question_mark, sentences
 from everword.text.terms import analyse, query_groups
 from everword.word_lists import lazy_pattern
 
@@ -100,10 +100,12 @@ def is_none_relevant(relevances: Scores, is_later: NDArray[np.bool_] | None) -> 
 # -- hits that are worth their tokens in a context
 
 
-ASKED = 0.45
-"""Of the best score: what a hit needs at least if the message asks something,"""
-TOLD = 0.65
-"""and if it asks nothing."""
+ASKED = 0.525
+"""Of the best score: what a hit needs at least if the message is a question,"""
+TOLD = 0.7
+"""and if it is mainly something else."""
+MAINLY = 0.5
+"""The share of its sentences that are questions, from which on a message is a question."""
 
 
 def worthwhile_hits(hits: Sequence[Hit], text: str) -> list[Hit]:
@@ -114,7 +116,16 @@ def worthwhile_hits(hits: Sequence[Hit], text: str) -> list[Hit]:
 
 def worthwhile_share(text: str) -> float:
     """The share of the best score that a hit needs at least, for a message of this text."""
-    return ASKED if has_question_mark(text) else TOLD
+    return ASKED if is_question(text) else TOLD
+
+
+def is_question(text: str) -> bool:
+    """Whether a message mainly asks, as a question or by asking for a list or an account. Most messages of a chat that
+    have a question in them tell something as well, and need less of the memory."""
+    if not has_question_mark(text):
+        return asks_to_recount(text)
+    marks = [has_question_mark(sentence.text) for sentence in sentences(text)]
+    return sum(marks) >= MAINLY * len(marks)
 
 
 # -- what a long message says about a question

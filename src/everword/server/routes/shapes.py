@@ -96,6 +96,9 @@ class BatchesIn(RequestBody):
 BUDGET_FIELDS: dict[str, Any] = {
     name: (kind, Field(getattr(model.Budget(), name), ge=int(name == "total"), le=LARGEST.get(name, 10_000_000)))
     for name, kind in get_type_hints(model.Budget).items()
+    if kind is not bool
+} | {
+    "fixed": (bool, model.Budget().fixed),
 }
 BudgetIn: Any = create_model(
     "BudgetIn",
