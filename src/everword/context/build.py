@@ -188,6 +188,7 @@ FENCE_COST = 24  # tokens: the lines before and after a section
 TITLES = {
     "profile": "WHAT IS KNOWN",
     "summaries": "SUMMARIES",
+    "memory": "OTHER CONVERSATIONS",
     "history": "HISTORY",
     "facts": "KNOWN ABOUT THIS",
     "past": "PAST EPISODES",
@@ -195,7 +196,7 @@ TITLES = {
     "found": "SEARCH RESULTS",
     "retrieved": "RETRIEVED MEMORY",
 }
-LASTING = ("profile", "summaries", "history")
+LASTING = ("profile", "summaries", "memory", "history")
 """Sections that stand before the last exchanges; the others belong to the message and stand right before it."""
 BY_WORTH = (
     ("topic", 0.0),
@@ -221,6 +222,7 @@ BY_SECTION = (
 )
 """The same for a budget of fixed shares. Of the last exchanges, whatever their share, only the last one is kept."""
 REMARK = 3  # a message that asks nothing gets one part in so many of what may be retrieved
+SMALL_MEMORY = 1_500  # tokens of a memory that is sent whole, though less would be retrieved
 SHORT_WINDOW = 5  # messages for each exchange that is to be sent: so many stay until they leave the window
 LEAST_INSTRUCTED = 8  # times the tokens that tell the model how to ask for more: a smaller budget has no room for them
 SPARE = 10  # the day and the times of messages take at most one part in so many of the room
@@ -304,10 +306,15 @@ class Frame:
 
 
 def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
-    """The context for a state: the economical one, or the whole conversation if that costs no more. Raises InvalidInput
-    if not even the system prompt and the message fit."""
+    """The context for a state: the economical one, or the whole conversation if that costs no more, with the whole
+    memory if that is small. Raises InvalidInput if not even the system prompt and the message fit."""
     context = choose_parts(state, budget, tokenizer)
-    whole_context = whole_conversation(state, budget, tokenizer, context.receipt.tokens)
+    tokens = context.receipt.tokens
+    whole_context = None
+    if state.other_chats and not budget.fixed:
+        whole_context = whole_conversation(state, state.as_whole_memory(), budget, tokenizer, tokens + SMALL_MEMORY)
+    if whole_context is None:
+        whole_context = whole_conversation(state, state.as_whole(), budget, tokenizer, tokens)
     return context if whole_context is None else whole_context
 
 
@@ -336,8 +343,10 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
     room -= recent.tokens
     parts: dict[str, Part] = {}
-    for name in ("profile", "summaries", "past", "topic", "found", "facts", "retrieved"):
-        limit = min(room, limits.retrieved) if name == "retrieved" and not budget.fixed else shares[name]
+    for name in ("memory", "profile", "summaries", "past", "topic", "found", "facts", "retrieved"):
+        limit = shares.get(name, room)
+        if name == "retrieved" and not budget.fixed:
+            limit = min(room, limits.retrieved)
         shown_ids = {piece.item.id for piece in parts["profile"].pieces} if name == "facts" else ()
         new_pieces = [piece for piece in pieces[name] if piece.item.id not in shown_ids]
         parts[name] = Part(name, *choose_pieces(new_pieces, limit, tokenizer))
@@ -368,17 +377,19 @@ def last_exchanges(state: ContextState, budget: Budget) -> list[Message]:
     return [message for message in spoken_messages if message.turn > start]
 
 
-def whole_conversation(state: ContextState, budget: Budget, tokenizer: Tokenizer, max_tokens: int) -> Context | None:
+def whole_conversation(
+    state: ContextState, whole_state: ContextState, budget: Budget, tokenizer: Tokenizer, max_tokens: int
+) -> Context | None:
     """A context with the whole conversation as it was said, if it has at most `max_tokens`; None if it has more."""
-    messages = (*state.earlier, *state.window)
+    messages = whole_state.window
     is_spoken = all(message.role in SPOKEN and message.content.strip() for message in messages)
     least_tokens = sum(len(message.content) for message in messages) // LONGEST_TOKEN
     if not (state.is_whole and is_spoken and budget.pairs > 0) or least_tokens > max_tokens:
         return None
-    context = choose_parts(state.as_whole(), budget, tokenizer)
-    sections = {section.name: section for section in context.receipt.sections}
-    shown_count = len(sections["recent"].items) if "recent" in sections else 0
-    return context if shown_count == len(messages) and context.receipt.tokens <= max_tokens else None
+    context = choose_parts(whole_state, budget, tokenizer)
+    counts = {section.name: len(section.items) for section in context.receipt.sections}
+    is_shown = counts.get("recent", 0) == len(messages) and counts.get("memory", 0) == len(whole_state.other_chats)
+    return context if is_shown and context.receipt.tokens <= max_tokens else None
 
 
 def message_costs(state: ContextState, messages: Sequence[Message], tokenizer: Tokenizer) -> list[int]:
@@ -472,6 +483,7 @@ class Candidates:
             "found": self._hit_pieces(state.found, "found by the model's search", shown_ids),
             "retrieved": self._hit_pieces(hits, UNCERTAIN if state.uncertain else "relevant", shown_ids),
             "topic": self._topic_pieces(),
+            "memory": self._renderer.message_pieces(state.other_chats if state.sends_whole else ()),
         }
 
     def _hit_pieces(self, hits: Sequence[Hit], reason: str, shown_ids: set[str]) -> list[Piece]:

@@ -121,6 +121,7 @@ def unique_ends(first: str, last: str) -> str:
 # -- pieces
 
 
+WHOLE_MEMORY = "the whole memory is small"
 CHARACTERS = 4  # of a token, about
 ENOUGH = 1.1  # times the section's budget: how much of what was found is considered
 WHOLE = 4  # of the hits are shown whole; after that, a message of more than `LONG` tokens is shown as an excerpt
@@ -214,6 +215,11 @@ class Renderer:
             pieces.append(piece)
             token_count += piece.item.tokens
         return pieces, omissions
+
+    def message_pieces(self, messages: Iterable[Message]) -> list[Piece]:
+        """All messages of a small memory."""
+        pieces = [self._hit_piece(Hit(message, 0.0, {}), "", message.content, HIGHEST) for message in messages]
+        return [replace(piece, item=replace(piece.item, reason=WHOLE_MEMORY)) for piece in pieces]
 
     def _hit_piece(self, hit: Hit, reason: str, text: str, tier: int) -> Piece:
         message = hit.message

@@ -72,8 +72,9 @@ class ContextState:
     have just left it; `beside` those that the model is shown anyway, beside the context; `author` is who wrote the
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
-    `sends_whole`. What is retrieved is `uncertain` if nothing is clearly relevant. `names` says what people are called,
-    by id; `now` and `zone` which day it is, and where."""
+    `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain` if
+    nothing is clearly relevant. `names` says what people are called, by id; `now` and `zone` which day it is, and where.
+    """
 
     text: str
     instructions: str
@@ -94,6 +95,7 @@ class ContextState:
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
     elsewhere: Sequence[Hit] = ()
+    other_chats: Sequence[Message] = ()
     nothing_relevant: bool = False
     uncertain: bool = False
     found: Sequence[Hit] = ()
@@ -109,7 +111,8 @@ class ContextState:
     def people(self) -> set[str]:
         """The ids of all people who may be named in the context."""
         hits = (*self.retrieved, *self.elsewhere, *self.found)
-        messages = (*self.earlier, *self.just_left, *self.window, *self.beside, *(hit.message for hit in hits))
+        own_messages = (*self.earlier, *self.just_left, *self.window, *self.beside)
+        messages = (*own_messages, *self.other_chats, *(hit.message for hit in hits))
         last_of_topic = self.topic.last_messages if self.topic is not None else ()
         return {
             *(message.author for message in messages if message.role == "user"),
@@ -130,7 +133,12 @@ class ContextState:
     @cached_property
     def labels(self) -> fences.Labels:
         """The label of each author in the context; no two are the same."""
-        messages = [*self.just_left, *self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
+        messages = [
+            *self.other_chats,
+            *self.just_left,
+            *self.window,
+            *(hit.message for hit in (*self.found, *self.retrieved)),
+        ]
         speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
         speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
         speakers += [(line.role, line.author) for line in self.summary_lines if line.role]
@@ -151,7 +159,7 @@ class ContextState:
 
     def as_whole(self) -> ContextState:
         """The state from which the whole conversation is sent: nothing of it is summed up, retrieved or asked for."""
-        return replace(
+        return replace(  # what other conversations hold can be retrieved
             self,
             instructions=self.whole_instructions,
             window=sorted((*self.earlier, *self.window), key=lambda message: message.turn),
@@ -165,6 +173,19 @@ class ContextState:
             retrieved=self.elsewhere,
             found=[hit for hit in self.found if hit.message.conversation != self.conversation],
             topic=None,
+            other_chats=(),
+        )
+
+    def as_whole_memory(self) -> ContextState:
+        """The state from which the whole memory is sent: there is nothing else to find."""
+        return replace(
+            self.as_whole(),
+            instructions="",
+            other_chats=self.other_chats,
+            past=(),
+            retrieved=(),
+            found=(),
+            nothing_relevant=False,
         )
 
     @property

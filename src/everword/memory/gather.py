@@ -51,6 +51,8 @@ from everword.text.filler import is_small_talk
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
 SHORT_CONVERSATION = 128  # messages: of so many, all are read, and sent if that costs no more than a choice of them
+SMALL_MEMORY = 200  # messages of other conversations that may be sent whole,
+SMALL_MEMORY_CHARACTERS = 12_000  # and their characters: hardly any text of 1,500 tokens has more
 JUST_SAID = 20  # messages: those of them that have left the window are as near as those in it
 LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
@@ -219,6 +221,7 @@ class ContextBuilder:
             relevance=recalled.relevance,
             retrieved=[hit for hit in recalled.hits if hit.message.id not in just_left_ids],
             elsewhere=recalled.elsewhere if spoken.is_whole else (),
+            other_chats=self._small_memory(tx, person, request.now) if spoken.is_whole else (),
             nothing_relevant=recalled.nothing_relevant,
             uncertain=recalled.uncertain,
             found=request.hits,
@@ -256,6 +259,19 @@ class ContextBuilder:
         messages = [m for m in messages if m.is_shown_at(request.now) and (question is None or m.turn < question.turn)]
         is_whole = is_read_whole and request.shown_ids.isdisjoint(message.id for message in messages)
         return SpokenMessages(messages, [m for m in messages if m.turn > after], start, is_whole)
+
+    def _small_memory(self, tx: Tx, person: str | None, now: datetime) -> list[Message]:
+        """What a person said and was told in other conversations, if it is so little that it may be sent whole; the
+        memory of a channel is the channel."""
+        if person is None or tx.index.tally(self._scope.space, person).docs > SMALL_MEMORY:
+            return []
+        where = Filter(self._scope.space, user=person)
+        messages = [
+            message
+            for message in tx.messages(where, limit=SMALL_MEMORY, newest=True, damaged=warn_of_damage)
+            if message.conversation != self._scope.id and message.is_shown_at(now) and message.content.strip()
+        ]
+        return messages if sum(len(message.content) for message in messages) <= SMALL_MEMORY_CHARACTERS else []
 
     def _exchange_before(self, tx: Tx, request: ContextRequest, spoken: SpokenMessages) -> Sequence[Message]:
         """The messages that tell what a follow-up question is about; mostly they are read already."""

@@ -205,9 +205,7 @@ def add_authors(
         NAME if group in name_groups else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
     )
-    return replace(
-        parsed_query, emphasis=emphasis, authors=frozenset(words_by_author), personal=True, asks_memory=True
-    )
+    return replace(parsed_query, emphasis=emphasis, authors=frozenset(words_by_author), personal=True, asks_memory=True)
 
 
 def authors_in(query: str, names: AuthorNames) -> dict[str, str]:
