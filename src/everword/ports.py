@@ -311,7 +311,8 @@ class Request:
 
     With a `schema` (JSON Schema of an object) the answer must be JSON of that shape; a server that cannot guarantee it
     is asked in words, and the caller checks the answer. `thinking_tokens` may be used beyond `max_tokens`, by models
-    that think before they answer; a server that allows no such limit is asked without them.
+    that think before they answer; a server that allows no such limit is asked without them. Requests with the same
+    `cache_key` begin alike: a server that can may keep what it has computed of them.
     """
 
     messages: Sequence[ChatMessage]
@@ -319,6 +320,7 @@ class Request:
     max_tokens: int | None = None
     schema: Mapping[str, Any] | None = None
     thinking_tokens: int = 0
+    cache_key: str = ""
 
     @property
     def token_limit(self) -> int | None:

@@ -9,15 +9,19 @@ that name what was removed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
+
+from cachetools import LRUCache
 
 from everword.model import Budget, Context, Item, Message, Receipt, Round, Section
 from everword.ports import Tx
 
 TABLE = "receipts"
 SLOTS = 50  # receipts of a conversation
+CONVERSATIONS = 256  # whose last prompts are known
 EXCHANGE = 2  # turns: a message and its reply
 MAX_LEFT_OUT = 40  # of a section, that are kept
 MERGED = "merged"  # why a line stands for a person, whose name it has in place of an id
@@ -74,6 +78,27 @@ def receipts_of(tx: Tx, space: str, conversation: str) -> list[StoredReceipt]:
     return [unpack_receipt(row) for row in rows]
 
 
+# -- how much of a prompt is that of the prompt before
+
+
+class LastPrompts:
+    """The lines of the last prompts, as numbers, of the conversations that were used last."""
+
+    def __init__(self) -> None:
+        self._lines: LRUCache[tuple[str, str], tuple[int, ...]] = LRUCache(CONVERSATIONS)
+
+    def with_repeated(self, place: tuple[str, str], context: Context) -> Context:
+        """The context, whose receipt says about how many of its tokens begin as the prompt before."""
+        lines = [line for message in context.messages for line in message["content"].split("\n")]
+        before = self._lines.get(place, ())
+        self._lines[place] = tuple(map(hash, lines))
+        pairs = zip(before, self._lines[place], strict=False)
+        count = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        share = sum(map(len, lines[:count])) / max(sum(map(len, lines)), 1)
+        repeated = int(share * context.receipt.tokens)
+        return replace(context, receipt=replace(context.receipt, repeated=repeated))
+
+
 # -- as it is stored: reasons once, items as short lists
 
 
@@ -101,6 +126,7 @@ def pack_receipt(receipt: Receipt, rounds: Iterable[Round]) -> dict[str, Any]:
         "tokenizer": receipt.tokenizer,
         "budget": {name: getattr(receipt.budget, name) for name in BUDGET_NAMES},
         "tokens": receipt.tokens,
+        "repeated": receipt.repeated,
         "sections": sections,
         "reasons": list(reasons),
         "rounds": [pack_round(turn_round) for turn_round in rounds],
@@ -136,7 +162,7 @@ def unpack_receipt(row: Mapping[str, Any]) -> StoredReceipt:
         )
         for section in data["sections"]
     )
-    receipt = Receipt(data["tokenizer"], Budget(**data["budget"]), data["tokens"], sections)
+    receipt = Receipt(data["tokenizer"], Budget(**data["budget"]), data["tokens"], sections, data.get("repeated", 0))
     rounds = tuple(unpack_round(number, packed) for number, packed in enumerate(data["rounds"], 1))
     hidden = {section["name"]: section["hidden"] for section in data["sections"] if section["hidden"]}
     return StoredReceipt(row["turn"], row["asked"], row["at"], receipt, rounds, hidden)

@@ -73,7 +73,7 @@ class ContextState:
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
     `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain` if
-    nothing is clearly relevant. `names` says what people are called, by id; `now` and `zone` which day it is, and where.
+    nothing is clearly relevant. `names` says what people are called, by id; `now` and `zone` which day it is.
     """
 
     text: str

@@ -13,6 +13,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from everword.context import markers as reply_task
@@ -117,7 +118,8 @@ async def run_rounds(turn: Turn, tools: TurnTools, *, streaming: bool) -> AsyncG
         messages = turn.context.messages if asks_for_block else without_tier_block(turn.context.messages)
         reply_filter = ReplyFilter()
         cost = Completion("", tools.model.name, 0, 0)
-        async with aclosing(model_pieces(tools.model, messages, streaming)) as source:
+        request = Request(messages, cache_key=cache_key(turn.asked))
+        async with aclosing(model_pieces(tools.model, request, streaming)) as source:
             async for piece in source:
                 if isinstance(piece, Completion):
                     cost = piece
@@ -157,11 +159,13 @@ def remaining_text(output: ReplyEnd, is_last: bool, streaming: bool) -> str:
     return output.markers.text if is_last else ""
 
 
-async def model_pieces(
-    model: LLM, messages: Sequence[ChatMessage], streaming: bool
-) -> AsyncGenerator[str | Completion]:
+def cache_key(question: Message) -> str:
+    """What the prompts of one conversation have in common, for a server that keeps their beginnings; no id is told."""
+    return sha256(f"{question.space}\n{question.conversation}".encode()).hexdigest()[:32]
+
+
+async def model_pieces(model: LLM, request: Request, streaming: bool) -> AsyncGenerator[str | Completion]:
     """Yield the pieces of text that the model writes, and last the completion with its cost."""
-    request = Request(messages)
     if streaming:
         async with aclosing(model.stream(request)) as source:  # type: ignore[type-var]
             async for piece in source:

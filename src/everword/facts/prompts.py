@@ -866,16 +866,18 @@ MAX_ANSWER = 1_200  # characters
 BEST_FACTS = 6  # that stand for an answer if there is no model,
 BEST_MESSAGES = 3  # and messages
 NOT_KNOWN = "Nothing that is remembered answers that."
+UNCERTAIN = "Nothing that is remembered clearly answers that. This may be related:"
 _SMALL = 12  # numbers up to it may be counted, and are often spelt out
 _NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A fact or a message as a line, and whether it is relevant enough to be an answer by itself."""
+    """A fact or a message as a line, and whether it is relevant enough to be an answer by itself, or may be one."""
 
     text: str
     relevant: bool = True
+    possible: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -969,9 +971,13 @@ def offline_ask(inputs: AskInputs) -> AskReply:
     facts = [number for number, line in enumerate(inputs.facts) if line.relevant][:BEST_FACTS]
     messages = [number for number, line in enumerate(inputs.messages) if line.relevant][:BEST_MESSAGES]
     lines = [inputs.facts[number].text for number in facts] + [inputs.messages[number].text for number in messages]
-    if not lines:
+    if lines:
+        return AskReply("\n".join(f"- {line}" for line in lines), True, tuple(facts), tuple(messages))
+    messages = [number for number, line in enumerate(inputs.messages) if line.possible][:BEST_MESSAGES]
+    if not messages:
         return AskReply(NOT_KNOWN, known=False)
-    return AskReply("\n".join(f"- {line}" for line in lines), True, tuple(facts), tuple(messages))
+    lines = [f"- {inputs.messages[number].text}" for number in messages]
+    return AskReply("\n".join([UNCERTAIN, *lines]), False, messages=tuple(messages))
 
 
 ask = Prompt("ask", build_ask, parse_ask, offline_ask)

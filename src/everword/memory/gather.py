@@ -130,7 +130,7 @@ class ContextBuilder:
         result = await self._runtime.search(build)
         if isinstance(result, ContextState):
             result = await self._runtime.run(assemble, result, budget, parts.tokenizer)
-        return result
+        return self._runtime.last_prompts.with_repeated(self._scope.place, result)
 
     async def build_answer_context(
         self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]

@@ -33,10 +33,12 @@ from everword.ports import Tx
 from everword.recall.rules import selection
 from everword.recall.rules.selection import FLOOR
 from everword.text.fences import Labels, author_labels, person_byline
+from everword.text.filler import is_small_talk
 
 MAX_QUESTION = 4_000  # bytes
 FACTS = 40  # that a model is shown, at most
 MESSAGES = 15
+POSSIBLE = 0.1  # relevance of a message that may be what was asked for
 LONG = 600  # characters of a message that a model is shown
 CHARACTERS = 12_000  # of all lines
 NOT_SOURCES = frozenset({*COMMANDS.values(), "forget", "ask"})
@@ -125,7 +127,9 @@ async def best_messages(runtime: Runtime, question: str, scope: Scope) -> list[H
         hits = await search_messages(runtime, question, scope.where, 2 * MESSAGES)
     except EmbedderError:  # the facts are enough to go on
         return []
-    return [hit for hit in hits if command_of(hit.message) not in NOT_SOURCES][:MESSAGES]
+    return [
+        hit for hit in hits if command_of(hit.message) not in NOT_SOURCES and not is_small_talk(hit.message.content)
+    ][:MESSAGES]
 
 
 def build_inputs(
@@ -140,7 +144,9 @@ def build_inputs(
     stems = selection.stems(question)
     speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
     labels = author_labels([*speakers, ("user", scope.person)], names)
-    message_lines = [Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
+    message_lines = [
+        Line(message_line(hit, labels, stems), hit.relevance >= FLOOR, hit.relevance >= POSSIBLE) for hit in hits
+    ]
     room = CHARACTERS - sum(len(line.text) for line in shown_facts)
     name = name_for(tx, space, scope.person, scope.viewer)
     return AskInputs(question, name, today, shown_facts, lines_within(message_lines, room))

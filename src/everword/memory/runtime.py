@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
+from everword.context.receipts import LastPrompts
 from everword.errors import EverwordError, InvalidInput, NotFound, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter, has_model
 from everword.follow.store_calls import Callers, CallThreads, StoreCalls, ThreadsClosed
@@ -147,6 +148,7 @@ class Runtime:
         self.chat, self._memory_models = parts.models(self.meter)
         self.cache = Cache(parts.settings.vector_cache_mb << 20)
         self.indexes = ScopeIndexes(self.cache, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
+        self.last_prompts = LastPrompts()
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._later_calls = StoreCalls(parts.store, self._run_later)

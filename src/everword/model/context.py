@@ -102,12 +102,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a context contains, at which tier, what it left out and why, and the tokens of each section."""
+    """What a context contains, at which tier, what it left out and why, and the tokens of each section. About
+    `repeated` of its tokens are, from the first one on, those of the last prompt that this process built for the
+    conversation: a model's server may have kept what it computed of them."""
 
     tokenizer: str
     budget: Budget
     tokens: int
     sections: tuple[Section, ...]
+    repeated: int = field(default=0, compare=False)
 
     def explain(self, width: int | None = None) -> str:
         """The receipt as a table a person can read, in plain text; broken to `width` columns (60 or more), if given."""
@@ -136,7 +139,8 @@ class Receipt:
         )
         plain.print(table)
         lines = [
-            f"{self.tokens:,} of {self.budget.total:,} tokens ({self.tokenizer})",
+            f"{self.tokens:,} of {self.budget.total:,} tokens ({self.tokenizer})"
+            + (f", about {self.repeated:,} as in the prompt before" if self.repeated else ""),
             "",
             *page.getvalue().split("\n"),
         ]

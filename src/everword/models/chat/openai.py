@@ -7,7 +7,8 @@ not retried: the next model of a chain is a better use of the time.
 
 Servers that call themselves compatible differ in what they accept: a JSON Schema, only "some JSON", or neither; the
 usage at the end of a stream; a temperature; the limit under its old name or its new one; a limit that leaves room for
-thinking. A `Form` is what one server accepts. It starts with everything, each refusal removes one thing, and the form
+thinking; a system message after others, which many local templates refuse and which then becomes the beginning of the
+message after it; hints for a cache of prompts. A `Form` is what one server accepts. It starts with everything, each refusal removes one thing, and the form
 that worked is remembered. The key is handed to the client and to `Trouble`,
 which keeps it out of the log; it is in no repr and in no error.
 """
@@ -54,6 +55,8 @@ THINKING_PACE = 50  # tokens a second: a call gets more time if it may think, si
 SHAPES = ("json_schema", "json_object", "words")
 DOUBTFUL = (400, 404, 422)  # HTTP states that may mean: not in this form
 ABOUT_CONTEXT = re.compile(r"context[_ ](?:length|window|size)", re.IGNORECASE)
+ABOUT_ROLES = re.compile(r"system|\broles?\b|alternat|template|jinja", re.IGNORECASE)
+KEEPS_BY_KEY = ("openai.com", "openai.azure.com")  # hosts whose servers take a key for their cache of prompts
 ABOUT_LIMIT = re.compile(
     rf"max(?:imum)?[_ ](?:completion[_ ]|output[_ ]|new[_ ])?tokens|(?:output|completion) tokens"
     rf"|{ABOUT_CONTEXT.pattern}",
@@ -111,6 +114,7 @@ class OpenAIModel:
         )
         self._model = model
         self._address = shown_address
+        self._host = urlsplit(base_url).hostname or ""
         self._timeout = timeout
         self._retries = retries
         self._count = count
@@ -183,7 +187,15 @@ class OpenAIModel:
         """The response to a body; a stream ends with its usage, if the server supports that."""
         asks_usage = stream and self._form.usage and "stream_options" not in body
         usage = {"stream_options": {"include_usage": True}} if asks_usage else {}
+        if not self._form.late_system:
+            body = {**body, "messages": fold_late_system(body["messages"])}
         outcome = await self._send(stack, client_arguments({**body, **usage}), deadline)
+        if isinstance(outcome, FailedAttempt) and has_late_system(body["messages"]):
+            folded_body = {**body, "messages": fold_late_system(body["messages"])}
+            if ABOUT_ROLES.search(outcome.server_text):
+                outcome = await self._send(stack, client_arguments({**folded_body, **usage}), deadline)
+                if not isinstance(outcome, FailedAttempt):
+                    self._form = replace(self._form, late_system=False)
         if isinstance(outcome, FailedAttempt) and asks_usage:
             simpler = self._form.simpler_form(Request([]), stream, outcome.status, outcome.server_text)
             if simpler is not None:
@@ -233,7 +245,8 @@ class OpenAIModel:
         form = known_form = self._form
         refused_limit = form.refused_limit
         while True:
-            outcome = await self._send_with_retries(stack, form.body(self._model, request, stream), deadline)
+            body = form.body(self._model, request, stream, self._host)
+            outcome = await self._send_with_retries(stack, body, deadline)
             if not isinstance(outcome, FailedAttempt):
                 if form != known_form:
                     self._form = replace(form, refused_limit=refused_limit)
@@ -337,12 +350,16 @@ class Form:
     temperature: bool = True
     limit: str = "max_tokens"
     refused_limit: int | None = None
+    late_system: bool = True
+    cache_hints: bool = True
 
     def simpler_form(self, request: Request, stream: bool, status: int, server_text: str) -> Form | None:
         """The form to try after a refusal; None if the form cannot have been the reason.
 
         What the server names in its refusal is dropped first. If it names nothing, the schema is dropped first.
         """
+        if self.late_system and has_late_system(request.messages) and ABOUT_ROLES.search(server_text):
+            return replace(self, late_system=False)
         if status not in DOUBTFUL:
             return None
         asked_usage = stream and self.usage and status != 404
@@ -361,13 +378,20 @@ class Form:
             return replace(self, refused_limit=request.token_limit)
         if request.temperature is not None and self.temperature and "temperature" in server_text:
             return replace(self, temperature=False)
+        if self.cache_hints and ("cache_control" in server_text or "prompt_cache_key" in server_text):
+            return replace(self, cache_hints=False)
         if asked_usage and ("stream_options" in server_text or "include_usage" in server_text):
             return replace(self, usage=False)
         return None
 
-    def body(self, model: str, request: Request, stream: bool) -> dict[str, Any]:
-        """The request in this form."""
-        body: dict[str, Any] = {"model": model, "messages": self._messages(request), "stream": stream}
+    def body(self, model: str, request: Request, stream: bool, host: str = "") -> dict[str, Any]:
+        """The request in this form, for a server on this host."""
+        messages: list[Any] = self._messages(request)
+        body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream}
+        if self.cache_hints and request.cache_key and host.endswith(KEEPS_BY_KEY):
+            body["prompt_cache_key"] = request.cache_key
+        elif self.cache_hints and request.cache_key and "claude" in model.casefold():
+            body["messages"] = with_cache_marks(messages)
         if request.temperature is not None and self.temperature:
             body["temperature"] = request.temperature
         if request.max_tokens is not None:
@@ -388,6 +412,7 @@ class Form:
 
     def _messages(self, request: Request) -> list[ChatMessage]:
         messages = [ChatMessage(role=m["role"], content=replace_surrogates(m["content"])) for m in request.messages]
+        messages = messages if self.late_system else fold_late_system(messages)
         if request.schema is None or self.shape == "json_schema":
             return messages
         instruction = schema_instruction(request.schema)
@@ -397,6 +422,40 @@ class Form:
         last = messages[systems[-1]]
         messages[systems[-1]] = ChatMessage(role="system", content=f"{last['content']}\n\n{instruction}")
         return messages
+
+
+def has_late_system(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a system message stands after others."""
+    return any(message["role"] == "system" for message in messages[1:])
+
+
+def fold_late_system(messages: Sequence[Any]) -> list[Any]:
+    """The messages with each late system message at the beginning of the message after it."""
+    folded: list[Any] = []
+    pending = ""
+    for place, message in enumerate(messages):
+        if place and message["role"] == "system" and place + 1 < len(messages):
+            pending += f"{message['content']}\n\n"
+            continue
+        if pending and isinstance(message["content"], str):
+            message = {**message, "content": pending + message["content"]}
+        elif pending:
+            message = {**message, "content": [{"type": "text", "text": pending.strip()}, *(message["content"] or [])]}
+        pending = ""
+        folded.append(message)
+    return folded
+
+
+def with_cache_marks(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+    """The messages with Anthropic's marks on what the next prompt begins with, too: the first, and the last before what
+    belongs to the message alone."""
+    late = [place for place, message in enumerate(messages) if place and message["role"] == "system"]
+    last_kept = (late[0] if late else len(messages) - 1) - 1
+    marked: list[dict[str, Any]] = [dict(message) for message in messages]
+    for place in {0, last_kept} - {-1}:
+        text = {"type": "text", "text": messages[place]["content"], "cache_control": {"type": "ephemeral"}}
+        marked[place] = {"role": messages[place]["role"], "content": [text]}
+    return marked
 
 
 def schema_instruction(schema: Mapping[str, Any]) -> str:
