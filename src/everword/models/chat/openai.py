@@ -8,8 +8,8 @@ not retried: the next model of a chain is a better use of the time.
 Servers that call themselves compatible differ in what they accept: a JSON Schema, only "some JSON", or neither; the
 usage at the end of a stream; a temperature; the limit under its old name or its new one; a limit that leaves room for
 thinking; a system message after others, which many local templates refuse and which then becomes the beginning of the
-message after it; hints for a cache of prompts. A `Form` is what one server accepts. It starts with everything, each refusal removes one thing, and the form
-that worked is remembered. The key is handed to the client and to `Trouble`,
+message after it; hints for a cache of prompts. A `Form` is what one server accepts. It starts with everything, each
+refusal removes one thing, and the form that worked is remembered. The key is handed to the client and to `Trouble`,
 which keeps it out of the log; it is in no repr and in no error.
 """
 
