@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword import Budget, Context, InvalidInput, Message, Role
-from everword.context.build import OVER, PER_MESSAGE, PER_REPLY, assemble
+from everword.context.build import OVER, PER_MESSAGE, PER_REPLY, SHORT_WINDOW, assemble
 from everword.context.markers import instructions
 from everword.context.render import Note, Renderer
 from everword.context.state import ContextState
@@ -239,7 +239,8 @@ def assert_within_budget(case: Case, tokenizer: Tokenizer) -> None:
     counted = PER_REPLY + sum(PER_MESSAGE + tokenizer.count(one["content"]) for one in context.messages)
     assert counted == context.receipt.tokens <= budget.total
     assert context.messages[-1] == {"role": "user", "content": asked(state)}
-    assert [one["role"] for one in context.messages[1:]].count("system") == 0
+    systems = [place for place, one in enumerate(context.messages) if one["role"] == "system"]
+    assert {*systems} <= {0, len(context.messages) - 2}, "before the last exchanges, and right before the message"
 
 
 def test_the_same_state_gives_the_same_bytes() -> None:
@@ -272,9 +273,9 @@ def test_the_receipt_adds_up(case: Case) -> None:
     if context is None:
         return
     receipt, names = context.receipt, [section.name for section in context.receipt.sections]
-    joints = PER_REPLY
-    if context.messages[0]["role"] == "system" and "system" not in names:
-        joints += PER_MESSAGE - len("\n\n")  # what stands first follows nothing
+    systems = [one for one in context.messages if one["role"] == "system"]
+    # What stands first in a message follows nothing.
+    joints = PER_REPLY + (len(systems) - ("system" in names)) * (PER_MESSAGE - len("\n\n"))
     assert receipt.tokens == joints + sum(section.tokens for section in receipt.sections)
     for section in receipt.sections:
         assert all(item.tokens > 0 and item.reason and item.id for item in (*section.items, *section.left_out))
@@ -296,7 +297,7 @@ def test_sections_keep_to_their_budgets_by_the_models_own_tokenizer(case: Case) 
         assert name not in parts or parts[name].tokens <= allowed
     if "recent" in parts:
         recent = parts["recent"].items
-        assert len(recent) <= 2 * budget.pairs
+        assert len(recent) <= (2 if budget.fixed else SHORT_WINDOW) * budget.pairs
         assert budget.recent is None or sum(item.tokens for item in recent) <= budget.recent
 
 
@@ -313,8 +314,13 @@ def test_every_message_of_the_window_is_in_one_place_and_nothing_is_shown_twice(
     dropped = [item for item in recent.left_out if item.reason == OVER]
     passed_on = {item.id for item in recent.left_out if item.reason != OVER}
     places = Counter(item.id for item in (*recent.items, *dropped, *history.items, *history.left_out))
-    assert places == Counter(f"m{one.turn}" for one in state.window)
-    assert passed_on <= {item.id for item in (*history.items, *history.left_out)}
+    hits_part = parts.get("retrieved", empty)
+    retrieved = {item.id for item in hits_part.items}
+    turns = {f"m{one.turn}" for one in state.window}
+    others_at = {item.id for item in (*hits_part.items, *hits_part.left_out)} & turns
+    assert {*places} | others_at == turns
+    assert max(places.values(), default=1) == 1
+    assert passed_on <= {item.id for item in (*history.items, *history.left_out)} | others_at
 
     system = context.messages[0]["content"] if context.messages[0]["role"] == "system" else ""
     assert re.findall(r"^MESSAGE\[(m\d+)\] ", system, re.MULTILINE) == [item.id for item in history.items]
@@ -324,9 +330,15 @@ def test_every_message_of_the_window_is_in_one_place_and_nothing_is_shown_twice(
     inside = {one.id for one in state.window}
     wanted = {hit.message.id: hit.message for hit in (*state.found, *state.retrieved) if hit.message.id not in inside}
     labels = Counter(f"m{one.turn}" if one.conversation == HERE else one.id for one in wanted.values())
-    others = [parts[name] for name in parts if name not in ("system", "profile", "summaries", "history", "recent")]
-    assert Counter(item.id for part in others for item in (*part.items, *part.left_out)) == labels
-    assert len(re.findall(r"q\d+q", system)) <= sum(len(part.items) for part in others)
+    others = [parts[name] for name in ("found", "retrieved", "topic") if name in parts]
+    hits = Counter(item.id for part in others for item in (*part.items, *part.left_out))
+    whole = {item.id for item in (*recent.items, *(item for item in history.items if item.tier == 3))}
+    assert labels <= hits
+    assert {*(hits - labels)} <= turns
+    assert (retrieved & turns).isdisjoint(whole), "what was retrieved of the window is shortened elsewhere"
+    assert max(hits.values(), default=1) == 1
+    text = "\n".join(one["content"] for one in context.messages if one["role"] == "system")
+    assert len(re.findall(r"q\d+q", text)) <= sum(len(part.items) for part in others)
 
 
 def test_whom_a_note_of_a_channel_is_about_does_not_depend_on_the_words_of_its_heading() -> None:

@@ -49,13 +49,14 @@ def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question(sto
         context = chat.context("Which language for the example?", system="Be brief.", markers=False)
         times = "Times of messages: m1 to m2: Wed 2 Feb 2022, 18:00 to 18:20."
         assert context.messages == [
-            {"role": "system", "content": f"Be brief.\n\nToday is Wednesday, 2 February 2022.\n\n{times}"},
+            {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "My name is Alex and I prefer Python."},
             {"role": "assistant", "content": "Noted, Alex."},
+            {"role": "system", "content": f"{times}\n\nToday is Wednesday, 2 February 2022."},
             {"role": "user", "content": "Which language for the example?"},
         ]
-        opening = chat.context("Again?", markers=False).messages[0]["content"]
-        assert opening == f"Today is Wednesday, 2 February 2022.\n\n{times}"
+        without_system = chat.context("Again?", markers=False).messages
+        assert [message["role"] for message in without_system] == ["user", "assistant", "system", "user"]
         assert len(chat.history()) == 2, "asking for a context adds nothing"
 
 
@@ -63,31 +64,32 @@ def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question(sto
 def test_it_opens_with_tiers_and_markers_and_labels_every_past_message(memory: Memory) -> None:
     """A7: what tiers are, how to ask, and each past message with its id, role and tier."""
     chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 15))
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 31))
     memory.settle()
     context = chat.context("What now?")
-    opening = context.messages[0]
+    opening, closing = context.messages[0], context.messages[-2]
     assert opening["role"] == "system"
     for expected in ("tier", "[REQUEST_TIER:3:ID]", "[SEARCH_EPISODIC:"):
         assert expected in opening["content"]
-    for turn in range(1, 7):
+    for turn in range(1, 17):
         role = "user" if turn % 2 else "assistant"
         assert f"MESSAGE[m{turn}] ({role}, tier 1):" in opening["content"]
-    assert opening["content"].endswith("\n\nMessages m7 to m14 follow in full (tier 3).")
-    assert [message["role"] for message in context.messages[1:-1]] == ["user", "assistant"] * 4
+    assert closing["role"] == "system"
+    assert "\n\nMessages m17 to m30 stand above in full (tier 3)." in closing["content"]
+    assert [message["role"] for message in context.messages[1:-2]] == ["user", "assistant"] * 7
 
 
 @pytest.mark.checklist("A2", "B1")
 def test_older_messages_enter_at_tier_one_and_the_last_exchanges_whole(memory: Memory) -> None:
     """A2, B1: a new message enters later contexts at tier 1; the last exchanges are there word for word."""
     chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 15))
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 31))
     memory.settle()
     context = chat.context("What now?")
     parts = sections(context)
-    assert [(item.id, item.tier) for item in parts["history"].items] == [(f"m{n}", 1) for n in range(1, 7)]
-    assert [m["content"] for m in context.messages[1:-1]] == [f"{n}. {LONG}" for n in range(7, 15)]
-    original = sum(TOKENIZER.count(f"{n}. {LONG}") for n in range(1, 7))
+    assert [(item.id, item.tier) for item in parts["history"].items] == [(f"m{n}", 1) for n in range(1, 17)]
+    assert [m["content"] for m in context.messages[1:-2]] == [f"{n}. {LONG}" for n in range(17, 31)]
+    original = sum(TOKENIZER.count(f"{n}. {LONG}") for n in range(1, 17))
     assert parts["history"].tokens < original / 2
 
 
@@ -105,12 +107,19 @@ def test_the_same_state_gives_the_same_bytes(store_url: str) -> None:
         assert again == first
 
 
-def test_what_changes_rarely_comes_first_and_stays_the_same(memory: Memory) -> None:
+def test_a_prompt_begins_as_the_one_before_and_the_receipt_says_so(memory: Memory) -> None:
+    """What was sent stays as it is and where it is: only what belongs to the message comes after it."""
     chat = memory.conversation("demo", user="alex")
-    before = chat.context("Hello there, how is the shop?", system="You sell bicycles.").messages[0]["content"]
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
+    memory.settle()
+    before = chat.context("Hello there, how is the shop?", system="You sell bicycles.")
     chat.extend([Draft("user", LONG), Draft("assistant", "Noted.")])
-    after = chat.context("And what about the tyres?", system="You sell bicycles.").messages[0]["content"]
-    assert after.startswith(before)
+    memory.settle()
+    after = chat.context("When are the tyres changed?", system="You sell bicycles.")
+    kept = before.messages[:-2]
+    assert after.messages[: len(kept)] == kept
+    assert after.receipt.repeated > 0.5 * after.receipt.tokens
+    assert f"about {after.receipt.repeated:,} as in the prompt before" in after.receipt.explain()
 
 
 def test_the_receipt_says_what_is_in_and_what_is_not(memory: Memory) -> None:
@@ -141,9 +150,8 @@ def test_when_not_all_fits_the_relevant_older_messages_are_chosen(memory: Memory
         chat.add("user" if n % 2 else "assistant", f"{n}. We talked about football, the weather and lunch again. " * 2)
     memory.settle()
     context = chat.context("When does my passport expire?", budget=Budget(total=1_200))
-    shown = sections(context)["history"]
-    assert "m1" in [item.id for item in shown.items]
-    assert len(shown.left_out) > 20
+    assert "m1" in [item.id for item in sections(context)["retrieved"].items]
+    assert len(sections(context)["history"].left_out) > 20
 
 
 @pytest.mark.checklist("D6")
@@ -154,7 +162,7 @@ def test_retrieved_memory_is_shown_once_with_its_date(tmp_path: Path) -> None:
         chat = memory.conversation("new", user="alex")
         chat.add("user", "The cabin has a new wifi router since May.")
         memory.settle()
-        context = chat.context("What was the wifi name of the cabin?")
+        context = chat.context("What was the wifi name of the cabin?", budget=Budget.compact())
         found = sections(context)["retrieved"]
         assert [item.reason.split()[0] for item in found.items] == ["relevant"]
         text = "\n".join(message["content"] for message in context.messages)
@@ -168,7 +176,9 @@ def test_retrieved_memory_is_shown_once_with_its_date(tmp_path: Path) -> None:
 def test_small_talk_retrieves_nothing(tmp_path: Path) -> None:
     """B10: "hi" and "thanks" skip retrieval."""
     with Memory(str(tmp_path / "a.db")) as memory:
-        memory.conversation("old", user="alex").add("user", "Hi, thanks! I said hi and thanks for the cake.")
+        old = memory.conversation("old", user="alex")
+        old.add("user", "Hi, thanks! I said hi and thanks for the cake.")
+        old.extend(Draft("user", f"{n}. {LONG}") for n in range(60))  # a small memory would be sent whole
         memory.settle()
         chat = memory.conversation("new", user="alex")
         assert "retrieved" not in sections(chat.context("hi"))
@@ -185,7 +195,10 @@ def test_a_channel_shows_who_spoke_and_nothing_of_private_chats(tmp_path: Path) 
         memory.settle()
         context = channel.context("What is the salary of ann?")
         assert "4242" not in str(context.messages)
-        assert [m["content"] for m in context.messages[1:-1]] == ["ann: Who brings cake?", "bob: I do."]
+        assert [m["content"] for m in context.messages if m["role"] == "user"][:-1] == [
+            "ann: Who brings cake?",
+            "bob: I do.",
+        ]
 
 
 @pytest.mark.checklist("D5")
@@ -281,7 +294,8 @@ def test_a_context_is_never_over_budget(
         return
     assert tokens(context) == context.receipt.tokens <= budget.total
     assert context.messages[-1] == {"role": "user", "content": text}
-    assert [m["role"] for m in context.messages[:-1]].count("system") <= 1
+    systems = [place for place, message in enumerate(context.messages) if message["role"] == "system"]
+    assert {*systems} <= {0, len(context.messages) - 2}
 
 
 @pytest.mark.checklist("E9")

@@ -336,8 +336,7 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     if not (budget.fixed or is_question(state.text)):
         limits = replace(budget, retrieved=budget.retrieved // REMARK)
     candidates = Candidates(state, limits, tokenizer, room)
-    history = history_pieces(state, older, tokenizer)
-    pieces = candidates.pieces(older, history)
+    pieces = candidates.pieces(older)
     needs = {name: total_tokens(pieces[name], tokenizer) for name in pieces}
     shares = share_tokens(room, limits, needs, costs)
     recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
@@ -354,7 +353,13 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     parts["retrieved"].left_out += candidates.omissions
     recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
-    parts["history"] = Part("history", *choose_pieces(history_pieces(state, older, tokenizer), room, tokenizer))
+    retrieved_labels = {piece.item.id for piece in parts["retrieved"].pieces}
+    history = [
+        piece
+        for piece in history_pieces(state, older, tokenizer)
+        if piece.item.tier < HIGHEST or piece.item.id not in retrieved_labels
+    ]
+    parts["history"] = Part("history", *choose_pieces(history, room, tokenizer))
     if not (head or recent.messages or any(part.pieces for part in parts.values())):
         frame.today = frame.today and state.calendar.short_today
     return fit_context(state, budget, tokenizer, frame, {name: parts[name] for name in TITLES}, recent)
@@ -463,12 +468,9 @@ class Candidates:
         self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation)
         self.omissions: list[Item] = []
 
-    def pieces(self, older: Sequence[Message], history: Sequence[Piece]) -> dict[str, list[Piece]]:
-        """All sections except history; `older` are the messages of the window before the last exchanges, and `history`
-        is what stands for them: those that are whole there are not retrieved."""
+    def pieces(self, older: Sequence[Message]) -> dict[str, list[Piece]]:
+        """All sections except history; `older` are the messages of the window before the last exchanges."""
         state = self._state
-        whole_turns = {piece.place[0] for piece in history if piece.item.tier == HIGHEST}
-        older = [message for message in older if message.turn not in whole_turns]
         older_ids = {message.id for message in older}
         shown_ids = {message.id for message in state.window if message.id not in older_ids}
         newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))

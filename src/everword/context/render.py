@@ -203,7 +203,7 @@ class Renderer:
             if message.id in shown_ids:
                 continue
             shown_ids.add(message.id)
-            size = len(message.content) // CHARACTERS
+            size = max(len(message.content) // CHARACTERS, 1)
             long_size = max(LONG_OF_PERSON if message.role == "user" else LONG, budget // MANY)
             if token_count > ENOUGH * budget:
                 omissions.append(Item(self._hit_label(message) or message.id, size, "others are more relevant"))
