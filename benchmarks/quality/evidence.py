@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from everword.config import Settings
 from everword.context.build import PER_MESSAGE, PER_REPLY
+from everword.errors import InvalidInput
 from everword.model import Budget, Context
 from everword.wiring import open_embedder, open_tokenizer
 from quality.baselines import STRONGEST, embedded
@@ -77,9 +78,35 @@ def summarise(asked: Sequence[Asked]) -> Summary:
     )
 
 
+def budget_of(size: str) -> Budget:
+    """The budget that a size means: `default`, or a total of tokens."""
+    if size == DEFAULT:
+        return Budget()
+    if not size.isdigit() or not int(size):
+        raise InvalidInput("size", f"is {size!r}; must be `default` or a number of tokens")
+    return Budget(total=int(size))
+
+
+def contexts_of(dataset: Dataset, budget: Budget, place: str) -> Iterator[tuple[Question, Context]]:
+    """Each question of a set that has an answer, with its context."""
+    settings = Settings.load(embedder="static", chat_model="", memory_model="")
+    tools = Tools(settings, open_embedder(settings), open_tokenizer(settings), lambda what, done: None, True)
+    try:
+        for haystack in dataset.haystacks:
+            questions = [question for question in haystack.questions if question.category not in UNANSWERABLE]
+            clock = SetClock()
+            with kept_memory(haystack, clock, tools, None) as memory:
+                for question in questions:
+                    clock.moment = question.asked_at
+                    chat = memory.conversation(conversation_of(haystack, question, place), user=OWNER)
+                    yield question, chat.context(question.text, budget=budget, markers=False)
+    finally:
+        asyncio.run(tools.embedder.close())
+
+
 def measure_evidence(
     dataset: Dataset,
-    sizes: Iterable[str],
+    sizes: Mapping[str, Budget],
     places: Iterable[str],
     progress: Progress = lambda what, done: None,
     stores: Path | None = None,
@@ -88,13 +115,12 @@ def measure_evidence(
     kept there and used again."""
     settings = Settings.load(embedder="static", chat_model="", memory_model="")
     tools = Tools(settings, open_embedder(settings), open_tokenizer(settings), progress, True)
-    chosen_sizes = {size: SIZES[size] for size in sizes}
     try:
         return [
             asked
             for haystack in dataset.haystacks
             if haystack.questions
-            for asked in ask_haystack(haystack, chosen_sizes, tuple(places), tools, stores)
+            for asked in ask_haystack(haystack, sizes, tuple(places), tools, stores)
         ]
     finally:
         asyncio.run(tools.embedder.close())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from everword.cli.options import Program
+from quality.answers_command import answers
 from quality.cost_command import cost
+from quality.evidence_command import evidence
 from quality.facts_command import facts
 from quality.floor_command import floor
 from quality.frozen_command import frozen
@@ -25,6 +27,7 @@ def program() -> None:
 
     \b
     python -m benchmarks recall --data locomo10.json --part report
+    python -m benchmarks evidence --data locomo10.json --part report
     python -m benchmarks topics --data tiage_dev.json
     python -m benchmarks tokens --data locomo10.json
     python -m benchmarks cost --data locomo10.json
@@ -33,7 +36,9 @@ def program() -> None:
     """
 
 
+program.add_command(answers)
 program.add_command(cost)
+program.add_command(evidence)
 program.add_command(recall)
 program.add_command(speakers)
 program.add_command(summaries)
