@@ -198,6 +198,8 @@ TITLES = {
 }
 LASTING = ("profile", "summaries", "memory", "history")
 """Sections that stand before the last exchanges; the others belong to the message and stand right before it."""
+RECALLED = ("past", "found", "retrieved")
+"""Sections that a memory which is sent whole replaces."""
 BY_WORTH = (
     ("topic", 0.0),
     ("past", 0.0),
@@ -312,7 +314,9 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     tokens = context.receipt.tokens
     whole_context = None
     if state.other_chats and not budget.fixed:
-        whole_context = whole_conversation(state, state.as_whole_memory(), budget, tokenizer, tokens + SMALL_MEMORY)
+        recalled_tokens = sum(part.tokens for part in context.receipt.sections if part.name in RECALLED)
+        allowed_tokens = tokens + max(SMALL_MEMORY - recalled_tokens, 0)
+        whole_context = whole_conversation(state, state.as_whole_memory(), budget, tokenizer, allowed_tokens)
     if whole_context is None:
         whole_context = whole_conversation(state, state.as_whole(), budget, tokenizer, tokens)
     return context if whole_context is None else whole_context

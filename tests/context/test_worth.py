@@ -1,0 +1,154 @@
+"""A context is composed by worth (G1): what answers the message comes first; a question is not left with nothing (G2);
+a small memory is sent whole (G3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from everword import Budget, Context, Draft, Memory
+from everword.model import Section
+from everword.testing import FrozenClock
+
+ANSWERING = ("found", "facts", "retrieved")
+GARDENS = [f"Garden {n}: the roses by wall {n} were planted in May and need water every {n} days." for n in range(60)]
+TALK = [f"On day {n} we spoke about trains, rain and what to cook for the guests of the hotel." for n in range(60)]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(str(tmp_path / "memory.db"), followers=False, clock=FrozenClock()) as opened:
+        yield opened
+
+
+def sections(context: Context) -> dict[str, Section]:
+    return {section.name: section for section in context.receipt.sections}
+
+
+def text_of(context: Context) -> str:
+    return "\n".join(message["content"] for message in context.messages)
+
+
+@pytest.mark.parametrize("total", [300, 500, 1_000, 2_000])
+@pytest.mark.checklist("G1")
+def test_at_least_half_of_a_small_budget_goes_to_what_answers(memory: Memory, total: int) -> None:
+    """G1: whatever else there is to say: a profile, summaries, the last messages."""
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user", text) for text in (*GARDENS, *TALK))
+    chat.extend([Draft("user", "I live in Utrecht and I love long walks."), Draft("assistant", "How nice. " * 30)])
+    memory.settle()
+    context = chat.context("How often do my roses need water?", budget=Budget(total=total), system="Be brief.")
+    parts = sections(context)
+    fixed = sum(parts[name].tokens for name in ("system", "current") if name in parts)
+    answering = sum(parts[name].tokens for name in ANSWERING if name in parts)
+    assert answering >= (total - fixed) // 2
+    assert context.receipt.tokens <= total
+
+
+@pytest.mark.checklist("G1")
+def test_room_that_others_leave_flows_to_what_answers_up_to_the_budget(memory: Memory) -> None:
+    memory.conversation("old", user="alex").extend(Draft("user", text) for text in (*GARDENS, *TALK))
+    memory.settle()
+    new = memory.conversation("new", user="alex")
+    question = "How often does each of my roses need water?"
+    retrieved = sections(new.context(question))["retrieved"].tokens
+    assert retrieved > 1_000
+    few = sections(new.context(question, budget=Budget(retrieved=400)))["retrieved"].tokens
+    assert few <= 400
+    told = "My roses needed water again today. It was hot. I will water them."
+    assert sections(new.context(told, budget=Budget(retrieved=900)))["retrieved"].tokens <= 300, "it asks nothing"
+
+
+@pytest.mark.checklist("G1", "D5")
+def test_the_compact_budget_gives_up_what_was_retrieved_first(memory: Memory) -> None:
+    """D5: the document's own order, in the document's own preset."""
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user", text) for text in GARDENS)
+    chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 250) for n in range(1, 9))
+    memory.settle()
+    question = "How often do my roses need water?"
+    compact = sections(chat.context(question, budget=Budget(total=1_500, recent=3_000, fixed=True)))
+    by_worth = sections(chat.context(question, budget=Budget(total=1_500, recent=3_000)))
+    assert "retrieved" not in compact or not compact["retrieved"].items
+    assert compact["recent"].items
+    assert by_worth["retrieved"].items
+
+
+@pytest.mark.checklist("G1")
+def test_a_message_is_whole_while_there_is_room(memory: Memory) -> None:
+    """A price list does not lose its third line in a section that is half empty."""
+    prices = "\n".join(f"{n}. Roof tile of kind {n}, in the colour of clay: {n * 7} euros each." for n in range(40))
+    old = memory.conversation("old", user="alex")
+    for number in range(6):
+        old.add("user", f"We asked roofer {number} for the price of a roof tile today.")
+        old.extend(Draft("user", text) for text in TALK)
+    old.add("user", f"The prices of the roof tiles:\n{prices}")
+    memory.settle()
+    new = memory.conversation("new", user="alex")
+    retrieved = sections(new.context("What is the price of each of my roof tiles?"))["retrieved"]
+    assert {item.tier for item in retrieved.items} == {3}
+    assert "273 euros" in text_of(new.context("What is the price of each of my roof tiles?"))
+    small = sections(new.context("What is the price of each of my roof tiles?", budget=Budget(total=700)))["retrieved"]
+    assert 2 in {item.tier for item in small.items}, "an excerpt where there is none"
+
+
+@pytest.mark.checklist("G2")
+def test_a_question_that_only_memory_can_answer_gets_the_best_hits_as_uncertain(memory: Memory) -> None:
+    """G2: marked so; what has nothing to do with anybody's memory retrieves nothing still."""
+    old = memory.conversation("old", user="alex")
+    old.extend(Draft("user", text) for text in (*GARDENS, *TALK))
+    memory.settle()
+    new = memory.conversation("new", user="alex")
+    context = new.context("What did I tell you about my journey?")
+    retrieved = sections(context)["retrieved"]
+    assert retrieved.items
+    assert {item.reason.split()[0] for item in retrieved.items} == {"uncertain"}
+    assert "=== POSSIBLY RELATED MEMORY ===" in text_of(context)
+    unrelated = sections(new.context("What is the capital of Australia?"))["retrieved"]
+    assert not unrelated.items
+    assert unrelated.note == "nothing relevant found"
+
+
+@pytest.mark.checklist("G2")
+def test_ask_shows_what_may_be_meant_as_uncertain(memory: Memory) -> None:
+    old = memory.conversation("old", user="alex")
+    old.extend(Draft("user", text) for text in TALK)
+    old.extend([Draft("user", "The spring meeting is on 24 May."), Draft("assistant", "ok")])
+    memory.settle()
+    answer = memory.ask("When is the meeting?", user="alex")
+    assert "24 May" in answer.text
+    assert "ok" not in answer.text.split()
+    nothing = memory.ask("Which pump did they repair?", user="alex")
+    assert not nothing.known
+
+
+@pytest.mark.checklist("G2")
+def test_what_says_nothing_takes_no_place(memory: Memory) -> None:
+    old = memory.conversation("old", user="alex")
+    for text in GARDENS:
+        old.extend([Draft("user", text), Draft("assistant", "ok"), Draft("user", "lol")])
+    memory.settle()
+    context = memory.conversation("new", user="alex").context("How often do my roses need water?")
+    assert "the roses by wall" in text_of(context)
+    assert not any(line.endswith((": ok", ": lol")) for line in text_of(context).splitlines())
+
+
+@pytest.mark.parametrize("text", ["hello there", "What is the capital of Australia?", "Where is the red box?"])
+@pytest.mark.checklist("G3")
+def test_a_small_memory_is_sent_whole_to_a_new_conversation(memory: Memory, text: str) -> None:
+    """G3: eighty short messages cost a thousand tokens."""
+    said = [f"The box number {n} is in room {n * 3}." for n in range(80)]
+    memory.conversation("old", user="alex").extend(Draft("user", words) for words in said)
+    memory.conversation("theirs", user="bob").add("user", "Bob keeps the red box in the attic.")
+    memory.settle()
+    context = memory.conversation("new", user="alex").context(text)
+    assert all(words in text_of(context) for words in said)
+    assert "attic" not in text_of(context), "another's memory is not this one"
+    assert len(sections(context)["memory"].items) == 80
+    assert context.receipt.tokens < 2_000
+    grown = [f"Shelf {n} holds the maps of region {n}, with all its rivers and its mountain paths." for n in range(90)]
+    memory.conversation("old", user="alex").extend(Draft("user", words) for words in grown)
+    memory.settle()
+    assert "memory" not in sections(memory.conversation("new", user="alex").context(text))
