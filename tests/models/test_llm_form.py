@@ -9,7 +9,9 @@ from llm_client import complete, request, stream, with_model
 from llm_server import Step, fails, says, serving, streams, unless
 
 from everword.errors import ModelRefused
-from everword.models.chat.openai import OpenAIModel, is_strict, schema_instruction
+from everword.model import ChatMessage
+from everword.models.chat.openai import Form, OpenAIModel, is_strict, schema_instruction
+from everword.ports import Request
 
 pytest.importorskip("openai")
 
@@ -149,3 +151,56 @@ def test_a_plain_question_is_not_asked_twice() -> None:
 )
 def test_only_closed_schemas_are_strict(schema: dict[str, Any], closed: bool) -> None:
     assert is_strict(schema) is closed
+
+
+TURN = Request(
+    [
+        ChatMessage(role="system", content="Be kind."),
+        ChatMessage(role="user", content="hi"),
+        ChatMessage(role="assistant", content="Hello."),
+        ChatMessage(role="system", content="Today is Monday."),
+        ChatMessage(role="user", content="Which day?"),
+    ],
+    cache_key="a1b2",
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "System message must be at the beginning."),
+        (500, "jinja: Conversation roles must alternate user/assistant"),
+    ],
+)
+def test_a_server_that_takes_a_system_message_only_first(status: int, words: str) -> None:
+    """Then it is the beginning of the message after it, from the second attempt on."""
+
+    def understood(asked: dict[str, Any]) -> bool:
+        return all(message["role"] != "system" for message in asked["messages"][1:])
+
+    async def twice(model: OpenAIModel) -> list[str]:
+        return [(await model.complete(TURN)).text for _ in range(2)]
+
+    with serving(unless(understood, words, says("Monday."), status)) as service:
+        assert with_model(service, twice, retries=0) == ["Monday.", "Monday."]
+    first, second, third = service.requests
+    assert [message["role"] for message in first["messages"]] == ["system", "user", "assistant", "system", "user"]
+    assert second == third, "it is remembered"
+    assert second["messages"][-1] == {"role": "user", "content": "Today is Monday.\n\nWhich day?"}
+
+
+def test_hints_for_a_cache_of_prompts_go_only_where_they_are_taken() -> None:
+    """OpenAI's servers take a key, Anthropic's models marks on what stays; others get neither."""
+    form = Form()
+    assert form.body("gpt", TURN, False, "api.openai.com")["prompt_cache_key"] == "a1b2"
+    plain = form.body("local", TURN, False, "127.0.0.1")
+    assert "prompt_cache_key" not in plain
+    assert plain["messages"] == TURN.messages
+    marked = form.body("anthropic/claude-sonnet", TURN, False, "openrouter.ai")["messages"]
+    mark = {"cache_control": {"type": "ephemeral"}}
+    assert marked[0] == {"role": "system", "content": [{"type": "text", "text": "Be kind.", **mark}]}
+    assert marked[2]["content"] == [{"type": "text", "text": "Hello.", **mark}]
+    assert [marked[place] for place in (1, 3, 4)] == [TURN.messages[place] for place in (1, 3, 4)]
+    refused = form.simpler_form(TURN, False, 400, "unknown field cache_control")
+    assert refused is not None
+    assert refused.body("anthropic/claude-sonnet", TURN, False, "openrouter.ai")["messages"] == TURN.messages
