@@ -95,9 +95,9 @@ OURS = {
     ),
     "SUMMARIES": re.compile(r"Turns \d+-\d+(?:, [\d-]{10}(?: to [\d-]{10})?)?: (?P<text>.*)"),
 }
-OURS["SEARCH RESULTS"] = OURS["RETRIEVED MEMORY"]
-OURS["WHAT IS KNOWN"] = re.compile(r"(?P<text>.*)")
-FOUND = ("RETRIEVED MEMORY", "SEARCH RESULTS")
+FOUND = ("RETRIEVED MEMORY", "POSSIBLY RELATED MEMORY", "SEARCH RESULTS", "OTHER CONVERSATIONS")
+OURS |= dict.fromkeys(FOUND, OURS["RETRIEVED MEMORY"])
+OURS |= dict.fromkeys(("WHAT IS KNOWN", "KNOWN ABOUT THIS"), re.compile(r"(?P<text>.*)"))
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2} \d{4}"
 HEADING = re.compile(rf"{DAY}, (?:this conversation|conversation {NAME}|elsewhere):")
 
@@ -117,8 +117,16 @@ def read(context: Context) -> dict[str, list[Shown]]:
     Fails on a fence that does not belong, on a line that begins like none of ours, and on text that is more than text.
     """
     sections: dict[str, list[Shown]] = {}
+    for message in context.messages[:-1]:
+        if message["role"] == "system":
+            read_sections(message["content"], sections)
+    return sections
+
+
+def read_sections(content: str, sections: dict[str, list[Shown]]) -> None:
+    """Read the sections of one system message; none goes on in the next."""
     name = ""
-    for line in context.messages[0]["content"].split("\n"):
+    for line in content.split("\n"):
         if not name:
             if head := HEAD.fullmatch(line):
                 name = head[1]
@@ -137,7 +145,6 @@ def read(context: Context) -> dict[str, list[Shown]]:
             sections[name][-1].text += f"{line}\n"
             assert_text(line)
     assert not name, f"{name} does not end"
-    return sections
 
 
 def assert_text(line: str) -> None:
@@ -196,7 +203,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             # At its tiers in history, and short as well; the second is found by its own word.
             long = Draft("user", f"{text}\n{LONG}\n{text}")
             short = Draft("user", f"{text}\nzebra{number}x")
-            drafts = [long, Draft("assistant", f"You said:\n{text}"), short, Draft("system", text), *filler(10)]
+            drafts = [long, Draft("assistant", f"You said:\n{text}"), short, Draft("system", text), *filler(20)]
             memory.conversation(f"attack {number}", user=f"mallory {number}").extend(drafts)
         for text in NAMES.values():
             drafts = [Draft("user", f"Hello {n}.", author=text, id=f"{text}{n}") for n in range(7)]
@@ -261,13 +268,29 @@ def test_in_history_it_stays_in_its_fence_at_every_tier(world: World, number: in
 def test_retrieved_it_stays_in_its_fence(world: World, number: int) -> None:
     """A6: found by a search of its writer's, and by nobody else's."""
     question = f"What was that about zebra{number}x?"
-    context = world.memory.conversation("another", user=f"mallory {number}").context(question)
+    chat = world.memory.conversation("another", user=f"mallory {number}")
+    context = chat.context(question, budget=Budget(fixed=True))  # a small memory would be sent whole
     found = read(context)
     assert set(found) == {"RETRIEVED MEMORY"}
     assert any(f"zebra{number}x" in one.text or one.tier == "2" for one in found["RETRIEVED MEMORY"])
     assert "9-9-1-7" not in str(context.messages)
     theirs = world.memory.conversation("bobs", user="bob").context(question)
     assert f"zebra{number}x" not in str(theirs.messages[:-1])
+
+
+@CASES
+@pytest.mark.checklist("A6")
+def test_in_a_memory_that_is_sent_whole_it_stays_in_its_fence(world: World, number: int) -> None:
+    """A6: in every message of another conversation, whoever wrote it; and in nobody else's memory."""
+    chat = world.memory.conversation("another", user=f"mallory {number}")
+    context = chat.context(f"What was that about zebra{number}x?")
+    found = read(context)
+    is_small = [*HOSTILE][number] not in ("many markers", "many fences")
+    assert set(found) == ({"OTHER CONVERSATIONS"} if is_small else {"RETRIEVED MEMORY"})
+    (shown,) = found.values()
+    assert any(f"zebra{number}x" in one.text for one in shown)
+    assert not is_small or len(shown) == len(world.memory.conversation(f"attack {number}").history())
+    assert "9-9-1-7" not in str(context.messages)
 
 
 @CASES
@@ -291,13 +314,19 @@ def test_as_a_name_or_an_id_it_stays_in_its_place(world: World, name: str) -> No
     text, memory = NAMES[name], world.memory
     context = with_history(memory.conversation(f"channel {text}", space=text))
     assert [label for label, _ in history(context)] == ["m1", "m2", "m3", "m4", "m5"]
-    for message in context.messages[1:-1]:
+    for message in context.messages[:-1]:
+        if message["role"] == "system":
+            continue
         who, _, said = message["content"].rpartition(": ")
         assert said.startswith(("Hello", "And"))
         assert_text(who)
-    context = memory.conversation("new", user=text, space=text).context("Where is the lynx?")
-    assert [one.text for one in read(context)["RETRIEVED MEMORY"]] == ["The lynx is gone."]
-    assert "9-9-1-7" not in str(context.messages)
+    said = ["The lynx is gone."]
+    greetings = [f"Hello {n}." for n in range(7)]
+    for section, texts in (("RETRIEVED MEMORY", said), ("OTHER CONVERSATIONS", greetings + said)):
+        budget = Budget(fixed=section == "RETRIEVED MEMORY")  # with any other, a small memory is sent whole
+        context = memory.conversation("new", user=text, space=text).context("Where is the lynx?", budget=budget)
+        assert sorted(one.text for one in read(context)[section]) == texts
+        assert "9-9-1-7" not in str(context.messages)
 
 
 def test_a_name_that_cannot_be_one_is_refused(world: World) -> None:

@@ -19,7 +19,8 @@ with Memory(sys.argv[1], followers=False) as memory:
 
 def system_text(memory: Memory, user: str = "alex") -> str:
     """What a context in another chat of a person says before the question."""
-    return memory.conversation(f"other-{user}", user=user).context("Where do I live?").messages[0]["content"]
+    context = memory.conversation(f"other-{user}", user=user).context("Where do I live?")
+    return "\n\n".join(message["content"] for message in context.messages if message["role"] == "system")
 
 
 def tell(memory: Memory, text: str, user: str = "alex") -> None:

@@ -31,7 +31,10 @@ def lines(first: int, count: int) -> list[Draft]:
 
 
 def shown_lines(context: Context) -> set[int]:
-    text = text_of(context)
+    return lines_in(text_of(context))
+
+
+def lines_in(text: str) -> set[int]:
     return {n for n in range(2 * LOOK_BACK) if f"line {n} of all" in text}
 
 
@@ -70,9 +73,15 @@ def test_a_conversation_of_the_same_name_is_another_one(memories: tuple[Memory, 
     assert shown_lines(chat.context("and now?")) == set(range(6))
     other.move_conversation("demo", to="elsewhere")
     other.conversation("demo", user="alex").extend(lines(100, 8))
-    assert shown_lines(chat.context("and now?")) == set(range(100, 108))
     moved = memory.conversation("elsewhere", user="alex")
-    assert shown_lines(moved.context("and now?")) == set(range(6))
+    for this, turns, name, others in (
+        (chat, range(100, 108), "elsewhere", range(6)),
+        (moved, range(6), "demo", range(100, 108)),
+    ):
+        system, *last_messages = this.context("and now?").messages
+        assert lines_in("\n".join(message["content"] for message in last_messages)) == set(turns)
+        assert f", conversation {name}:" in system["content"]
+        assert lines_in(system["content"]) == set(others), "a small memory is sent whole, as what it is"
 
 
 @pytest.mark.parametrize("count", [5, 60, LOOK_BACK, LOOK_BACK + 5])

@@ -59,15 +59,16 @@ def turns_in(url: str) -> list[tuple[str, int]]:
 def test_it_goes_with_what_it_names_and_stays_otherwise(store_url: str) -> None:
     model = ScriptedLLM(default="It is the grey house by the quay.")
     with Memory(store_url, chat=model, followers=False) as memory:
+        memory.conversation("work", user="ann").reply("Where do I work?")
         home = memory.conversation("home", user="ann")
         home.reply("Which house is mine?")
         home.reply("And the second?")
-        memory.conversation("work", user="ann").reply("Where do I work?")
+        memory.conversation("later", user="ann").reply("And what else?")  # it was shown the others, which are few
         memory.conversation("home2", user="bo").reply("Which is mine?")
-        assert turns_in(store_url) == [("home", 2), ("home", 4), ("home2", 2), ("work", 2)]
+        assert turns_in(store_url) == [("home", 2), ("home", 4), ("home2", 2), ("later", 2), ("work", 2)]
         for row in rows_of(store_url, "receipts"):
             assert "house" not in f"{row}"
-        home.edit(3, "And the third?")  # which only the last one was an answer to
+        home.edit(3, "And the third?")  # which only the last one was an answer to, and which was shown later
         assert turns_in(store_url) == [("home", 2), ("home2", 2), ("work", 2)]
         home.delete(1)
         assert turns_in(store_url) == [("home2", 2), ("work", 2)]

@@ -75,6 +75,11 @@ def lines_of(context: Context) -> list[str]:
     return [line for message in context.messages for line in ALL_BREAKS.split(message["content"])]
 
 
+def last_messages(context: Context) -> list[str]:
+    """The last messages as they are sent, without what the system says and the message to answer."""
+    return [message["content"] for message in context.messages[:-1] if message["role"] != "system"]
+
+
 def label_of(message: str) -> str:
     return message.partition(": ")[0]
 
@@ -122,7 +127,8 @@ class TestLineBreaks:
         said = f"hi\r{CLAIM}\u2028bye"
         chat = memory.conversation("alone", user="u1")
         chat.add("user", said)
-        assert [message["content"] for message in chat.context(said).messages[-2:]] == [said, said]
+        context = chat.context(said)
+        assert [*last_messages(context), context.messages[-1]["content"]] == [said, said]
 
 
 class TestAuthors:
@@ -133,7 +139,7 @@ class TestAuthors:
         channel = memory.conversation("posing")
         channel.extend(Draft("user", f"word{n}", author=id) for n, id in enumerate(ids))
         context = channel.context("ok", budget=Budget(pairs=40))
-        labels = [label_of(message["content"]) for message in context.messages[1:-1]]
+        labels = [label_of(message) for message in last_messages(context)]
         assert len(labels) == len(ids)
         assert len({label.casefold() for label in labels}) == len(ids)
         assert labels[0] == "u2"
@@ -154,8 +160,9 @@ class TestAuthors:
         channel = memory.conversation(f"role {role}")
         channel.extend(Draft("user", f"obey {n}", author=role) for n in range(14))
         context = channel.context("ok", budget=Budget(recent=80))
-        for message in context.messages[1:-1]:
-            assert re.match(r"member .{4,20} #[0-9a-f]{6}: obey", message["content"])
+        assert last_messages(context)
+        for message in last_messages(context):
+            assert re.match(r"member .{4,20} #[0-9a-f]{6}: obey", message)
         heads = re.findall(r"MESSAGE\[m\d+\] \((.*), tier", context.messages[0]["content"])
         assert heads
         assert all(re.fullmatch(r"user member .* #[0-9a-f]{6}", head) for head in heads)
@@ -167,7 +174,7 @@ class TestAuthors:
     def test_an_ordinary_one_is_shown_as_it_is(self, memory: Memory, author: str) -> None:
         channel = memory.conversation(f"ordinary {author}")
         channel.add("user", "hello", author=author)
-        assert channel.context("ok").messages[-2]["content"] == f"{author}: hello"
+        assert last_messages(channel.context("ok")) == [f"{author}: hello"]
 
     @pytest.mark.parametrize("others", [("Ann", "ann"), ("José", "Jose"), ("сор", "cop"), ("Il", "II")])
     @pytest.mark.checklist("F14")
@@ -175,7 +182,7 @@ class TestAuthors:
         """F14: in other letters, another case, other accents; nobody can say whose it is."""
         channel = memory.conversation(f"two of {others}")
         channel.extend(Draft("user", "hello", author=author) for author in others)
-        shown = [message["content"] for message in channel.context("ok").messages[1:-1]]
+        shown = last_messages(channel.context("ok"))
         assert [re.sub(r" #[0-9a-f]{6}: hello$", "", text) for text in shown] == [*others]
         assert len({label_of(text)[-6:] for text in shown}) == 2
 
@@ -184,7 +191,7 @@ class TestAuthors:
         channel = memory.conversation("bot")
         channel.add("assistant", "I watch over you.", author="Rex")
         channel.add("user", "I approve it.", author="Rex")
-        assert re.match(r"Rex #[0-9a-f]{6}: I approve", channel.context("ok").messages[-2]["content"])
+        assert re.match(r"Rex #[0-9a-f]{6}: I approve", last_messages(channel.context("ok"))[-1])
 
     @pytest.mark.checklist("F14")
     def test_what_is_known_of_two_never_stands_under_one_heading(self, memory: Memory) -> None:

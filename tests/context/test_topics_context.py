@@ -1,4 +1,4 @@
-"""Topics in a context: that of the message, as far as nothing else shows it, and what goes first if room is short."""
+"""Topics in a context: that of the message, as far as nothing else shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ def section(context: Context, name: str) -> Section | None:
 
 def block(context: Context) -> str:
     """What stands in the topic section."""
-    return context.messages[0]["content"].partition("=== TOPIC ===")[2].partition("=== END TOPIC ===")[0]
+    return system_text(context).partition("=== TOPIC ===")[2].partition("=== END TOPIC ===")[0]
+
+
+def system_text(context: Context) -> str:
+    return "\n\n".join(message["content"] for message in context.messages if message["role"] == "system")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def test_what_another_section_shows_is_not_shown_again(far_back: BlockingConvers
     assert retrieved is not None
     others = {item.id for item in retrieved.items}
     assert not others & {item.id for item in (topic.items if topic else ())}
-    summaries = context.messages[0]["content"].partition("=== SUMMARIES ===")[2].partition("=== END")[0]
+    summaries = system_text(context).partition("=== SUMMARIES ===")[2].partition("=== END")[0]
     for sentence in block(context).split(". "):
         assert len(sentence) < 30 or sentence not in summaries
 
@@ -105,24 +109,6 @@ def test_it_keeps_to_its_budget_and_gives_way_before_the_last_exchange(
         assert topic or not (found and found.items)
 
 
-def test_where_room_is_short_the_history_has_the_topic_of_the_message_first(url: str) -> None:
-    clock = FrozenClock()
-    with opened(url, clock, window_turns=0, window_tokens=0) as memory:
-        chat = memory.conversation("chat", user="alex")
-        filler = " Kept in a large jar on the upper shelf of the cellar, where nobody looks for it." * 4
-        for number in range(30):
-            chat.add_user_message(about(1 + number // 10, number) + filler)
-        memory.settle()
-        budget = Budget(total=600, retrieved=0, summaries=0, profile=0, pairs=1)
-        context = chat.context("Different topic: #2 what of it?", budget=budget, markers=False)
-        history = section(context, "history")
-        assert history is not None
-        turns = [int(item.id[1:]) for item in history.items]
-        assert turns, "there is room for some"
-        assert history.left_out, "and not for all"
-        assert all(11 <= turn <= 20 for turn in turns)
-
-
 def test_a_topic_cannot_speak_for_anybody(url: str) -> None:
     clock = FrozenClock()
     with opened(url, clock) as memory:
@@ -132,7 +118,7 @@ def test_a_topic_cannot_speak_for_anybody(url: str) -> None:
             chat.add_user_message(f"{number} {bad} {about(1, number)}")
         talk(chat, *[2, 3] * 15, clock=clock)
         memory.settle()
-        whole = chat.context(about(1), budget=Budget(retrieved=0, summaries=0), markers=False).messages[0]["content"]
+        whole = system_text(chat.context(about(1), budget=Budget(retrieved=0, summaries=0), markers=False))
         assert whole.count("\n=== END TOPIC ===") == 1
         assert "[REQUEST_TIER" not in whole
         assert "\nSystem:" not in whole

@@ -42,11 +42,17 @@ RELATED = {
 }
 
 
+SHELF = "Shelf {} of the old library holds maps, atlases and a catalogue of coins, bound in leather, numbered by hand."
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with Memory(str(tmp_path / "floor.db"), clock=FrozenClock(NOW), followers=False) as memory:
         drafts = [Draft("user", text, time=NOW - timedelta(days=30 - i)) for i, text in enumerate(SAID)]
         memory.conversation("old", user="kim").extend(drafts)
+        # A smaller memory would be sent whole.
+        shelves = [Draft("user", SHELF.format(n), time=NOW - timedelta(days=40)) for n in range(80)]
+        memory.conversation("library", user="kim").extend(shelves)
         memory.settle()
         yield memory
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from everword import Budget, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
+from everword import Budget, Context, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
 from everword.context.render import Renderer
 from everword.memory.sync import BlockingConversation
 from everword.memory.transfer import copy_store
@@ -80,6 +80,10 @@ def flat(episodes: list[Episode]) -> Iterator[Episode]:
 
 def section(sections: tuple[Section, ...], name: str) -> Section:
     return next(one for one in sections if one.name == name)
+
+
+def system_text(context: Context) -> str:
+    return "\n\n".join(message["content"] for message in context.messages if message["role"] == "system")
 
 
 def summary_of(shown: str) -> str:
@@ -200,11 +204,11 @@ def test_after_a_hundred_turns_what_was_said_is_answered_from_the_episode(
     hundred: BlockingConversation,
 ) -> None:
     """B14, A10: "What did we discuss about databases?" shows the episode that holds it and its messages."""
-    text = hundred.context("What did we discuss about databases?").messages[0]["content"]
+    text = system_text(hundred.context("What did we discuss about databases?"))
     assert "PostgreSQL" in text.split("=== SUMMARIES ===")[1].split("=== END SUMMARIES ===")[0]
     found = text.split("=== RETRIEVED MEMORY ===")[1].split("=== END RETRIEVED MEMORY ===")[0]
     assert "PostgreSQL takes many writers at once" in found
-    name = hundred.context("What's my name?").messages[0]["content"]
+    name = system_text(hundred.context("What's my name?"))
     assert "my name is Alex" in name
 
 
@@ -216,11 +220,12 @@ def test_the_nearest_past_episode_of_another_conversation_is_shown(tmp_path: Pat
         memory.settle()
         ask = "Should the orders live in PostgreSQL or in SQLite?"
         mine = memory.conversation("new", user="alex").context(ask)
-        shown = section(mine.receipt.sections, "summaries")
+        shown = section(mine.receipt.sections, "past")
         assert 1 <= len(shown.items) <= 3
+        assert "=== PAST EPISODES ===" in system_text(mine)
         assert all(item.reason.startswith("a past episode") for item in shown.items)
         theirs = memory.conversation("theirs", user="bob").context(ask)
-        assert "summaries" not in [one.name for one in theirs.receipt.sections]
+        assert not {"summaries", "past"} & {one.name for one in theirs.receipt.sections}
 
 
 # -- with a model

@@ -150,8 +150,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class CurrentTopic:
-    """The topic of the message: since when, how many messages, the lines of the summary of its packed part, its last
-    messages if the conversation returns to it; and which turns of a large window belong to it."""
+    """The topic of the message: since when, how many messages, the lines of the summary of its packed part, and its
+    last messages if the conversation returns to it."""
 
     id: str
     title: str
@@ -160,7 +160,6 @@ class CurrentTopic:
     messages: int
     lines: Sequence[ExtractLine] = ()
     last_messages: Sequence[TopicMessage] = ()
-    turns: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,6 @@ class ContextState:
 
 
 KEPT = 4  # last messages of a topic outside the window that are shown
-LARGE_WINDOW = 8_000  # characters of the window, from which its topics may decide what is shown of it
 
 
 def find_current_topic(
@@ -255,7 +254,6 @@ def find_current_topic(
         messages=sum(part.count for part in parts),
         lines=lines,
         last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
-        turns=topic_turns(tx, page, parts, window),
     )
 
 
@@ -269,12 +267,3 @@ def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMe
     weights = page.book.weigh_words(message)
     returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
     return [] if returned_topic is None else faded_topics.states.parts(returned_topic)
-
-
-def topic_turns(tx: Tx, page: TopicPage, parts: Sequence[TopicState], window: Sequence[Message]) -> frozenset[int]:
-    """The turns of a large window that belong to this topic: if not all of the window fits, they are chosen first."""
-    if not window or sum(len(message.content) for message in window) < LARGE_WINDOW:
-        return frozenset()
-    part_ids = {part.first for part in parts}
-    turn_rows = tx.rows(rows.TURNS, {**page.place, "turn": window[0].turn - 1}, where=page.place)
-    return frozenset(row["turn"] for row in turn_rows if row["topic"] in part_ids)

@@ -17,6 +17,7 @@ from everword.context.markers import instructions, whole_instructions
 from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
 from everword.facts.tables import active_facts_by_person, names_in_context, told_names, viewer_alone
+from everword.facts.view import command_of
 from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
@@ -262,15 +263,16 @@ class ContextBuilder:
 
     def _small_memory(self, tx: Tx, person: str | None, now: datetime) -> list[Message]:
         """What a person said and was told in other conversations, if it is so little that it may be sent whole; the
-        memory of a channel is the channel."""
+        memory of a channel is the channel. What commands set is among what is known, as long as it holds."""
         if person is None or tx.index.tally(self._scope.space, person).docs > SMALL_MEMORY:
             return []
         where = Filter(self._scope.space, user=person)
         messages = [
             message
             for message in tx.messages(where, limit=SMALL_MEMORY, newest=True, damaged=warn_of_damage)
-            if message.conversation != self._scope.id and message.is_shown_at(now) and message.content.strip()
+            if message.conversation != self._scope.id and message.is_shown_at(now) and command_of(message) is None
         ]
+        messages = [message for message in messages if message.content.strip()]
         return messages if sum(len(message.content) for message in messages) <= SMALL_MEMORY_CHARACTERS else []
 
     def _exchange_before(self, tx: Tx, request: ContextRequest, spoken: SpokenMessages) -> Sequence[Message]:
@@ -316,7 +318,7 @@ class ContextBuilder:
         outside_hits = [
             hit
             for hit in worthwhile_hits(hits, request.text)
-            if hit.message.id not in excluded_ids and not is_small_talk(hit.message.content)
+            if hit.message.id not in excluded_ids and is_worth_showing(hit.message)
         ]
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
@@ -470,6 +472,14 @@ class ContextBuilder:
 def weights_for_context(weights: Weights) -> Weights:
     """The weights for a context, which has room for many hits of one occasion."""
     return replace(weights, coverage=0.0)
+
+
+def is_worth_showing(message: Message) -> bool:
+    """Whether a message that was found can stand in a context. Small talk answers nothing. The answer to a command
+    repeats what somebody told, without their name, and a command to change or forget something repeats what holds no
+    more."""
+    commands = (None, "remember") if message.role == "user" else (None,)
+    return command_of(message) in commands and not is_small_talk(message.content)
 
 
 def follows(message: Message, question: Message) -> bool:
