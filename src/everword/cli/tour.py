@@ -220,9 +220,9 @@ def show_context(out: Console, chat: BlockingConversation) -> None:
 
 def show_turn(out: Console, file: Path, chat: BlockingConversation, model: ScriptedLLM) -> None:
     print_step(out, "TURN", question=SOUP)
-    reply = chat.reply(SOUP, system=SYSTEM)
+    reply = chat.reply(SOUP, system=SYSTEM, budget="compact")
     first, second = reply.rounds
-    before, after = (request.messages[0]["content"] for request in model.requests)
+    before, after = ("\n\n".join(message["content"] for message in request.messages) for request in model.requests)
     label = f"MESSAGE[m{RECIPE}]"
     expect(HIDDEN not in before and HIDDEN in after, "the model was not given what it asked for")
     expect(first.raised == ((RECIPE, 3),), f"raised were {first.raised}")

@@ -326,7 +326,7 @@ def scale_budget(tokens: int) -> Budget:
     sizes = {
         field.name: getattr(compact, field.name) * tokens // compact.total
         for field in fields(compact)
-        if field.name != "pairs"
+        if field.name not in ("pairs", "fixed")
     }
     return replace(compact, **sizes)
 
