@@ -285,11 +285,12 @@ def test_a_context_too_small_for_all_holds_a_part_of_the_evidence(tmp_path: Path
     said[:] = [locomo_turn(f"D1:{i}", "Ines", f"The cello piece number {i}: {filler}") for i in range(1, 5)]
     record["qa"] = [locomo_question("Which cello pieces are there?", [f"D1:{i}" for i in range(1, 5)])]
     found = evaluate(load(written(tmp_path / "set.json", [record])))
-    for row in found.coverage.table().values():
+    for method, row in found.coverage.table().items():
         sizes = [row[size] for size in ("1000", "2000", "4000", "8000")]
         assert sizes == sorted(sizes)
-        assert row["1000"] < 1.0
-        assert row["all 1000"] == 0.0
+        if method != OURS_AND_SUMMARIES:  # as excerpts, all of them fit
+            assert row["1000"] < 1.0
+            assert row["all 1000"] == 0.0
 
 
 # -- the command
