@@ -124,7 +124,7 @@ def test_tiers_made_apart_are_counted_with_their_prompts() -> None:
 
 @pytest.mark.checklist("A11")
 def test_a_model_that_asks_for_more_pays_for_the_further_call() -> None:
-    found = measured("--data", chat(Path("house.jsonl"), 12), "--ask-every", 3)
+    found = measured("--data", chat(Path("house.jsonl"), 12), "--ask-every", 3, "--budget", "compact")
     calls = [step["calls"] for step in found["steps"]]
     assert set(calls) == {1, 2}
     at = calls.index(2)

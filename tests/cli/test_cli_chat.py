@@ -75,8 +75,8 @@ def test_lines_of_a_pipe_are_answered_in_turn() -> None:
 def test_system_text_and_budget_reach_the_model() -> None:
     with serving(streams("Yes.")) as service:
         succeeded("chat", "--system", "Be brief.", "--budget", "compact", input="Really?\n", env=model(service))
-        over = everword("chat", "--budget", "20", input="Really?\n", env=model(service))
-        assert "a budget of 20 has no room" in over.stderr
+        over = everword("chat", "--budget", "8", input="Really?\n", env=model(service))
+        assert "a budget of 8 has no room" in over.stderr
         assert over.exit_code == 1
         for wrong in ("0", "-5", "much", "1e3", "²"):
             refused = everword("chat", "--budget", wrong, env=model(service))
@@ -371,7 +371,7 @@ def test_a_receipt_reads_as_a_table() -> None:
         "\n"
         "section    in/out  id  tier  tokens  reason\n"
         "system                          300  of 2,000\n"
-        "retrieved                       110  of 2,000; 1 in, 1 left out\n"
+        "retrieved                       110  of 6,000; 1 in, 1 left out\n"
         "           in      m3     1      10  in the window\n"
         "           out     m9     2      88  does not fit the budget: others are more relevant\n"
         "joints                            3  between the parts, and to open the reply"

@@ -81,7 +81,7 @@ def test_the_demo_shows_a_turn_episodes_and_facts(shown: str) -> None:
     assert "Leiden, 2024-11-12 to 2025-04-01; Delft, 2025-04-01 to now" in blocks["FACTS"]
     assert "why Delft? turn 41: “By the way, I moved to Delft on 1 April" in blocks["FACTS"]
     sections = [line.split()[0] for line in blocks["CONTEXT"].splitlines()[3:-1]]
-    assert sections == ["system", "profile", "summaries", "retrieved", "topic", "history", "recent", "current"]
+    assert sections == ["system", "profile", "summaries", "recent", "topic", "retrieved", "current"]
 
 
 def rows(block: str) -> dict[str, list[str]]:

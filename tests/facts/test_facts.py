@@ -270,8 +270,10 @@ def test_small_talk_gets_the_profile_too_most_important_first(store_url: str) ->
             chat.add("user", text)
         memory.settle()
         context = memory.conversation("another", user="alex").context("hi", markers=False)
-        today, _, known = context.messages[0]["content"].partition("\n\n")
+        today, _, others = context.messages[0]["content"].partition("\n\n")
+        known, _, others = others.partition("\n\n=== OTHER CONVERSATIONS ===\n")  # a small memory is sent whole
         assert today.startswith("Today is ")
+        assert others.endswith("\n=== END OTHER CONVERSATIONS ===")
         assert known == (
             "=== WHAT IS KNOWN ===\n"
             "Identity\n- name: Alex\n- employer: Contoso (since May 2024)\n"

@@ -216,7 +216,7 @@ def test_after_a_hundred_turns_what_was_said_is_answered_from_the_episode(
 def test_the_nearest_past_episode_of_another_conversation_is_shown(tmp_path: Path) -> None:
     """B9: episodes under the distance join the context; a stranger's never do."""
     with Memory(str(tmp_path / "memory.db")) as memory:
-        memory.conversation("old", user="alex").extend(scripted(60))
+        memory.conversation("old", user="alex").extend(scripted(120))
         memory.settle()
         ask = "Should the orders live in PostgreSQL or in SQLite?"
         mine = memory.conversation("new", user="alex").context(ask)
