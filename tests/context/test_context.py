@@ -107,7 +107,7 @@ def test_the_same_state_gives_the_same_bytes(store_url: str) -> None:
         assert again == first
 
 
-def test_a_prompt_begins_as_the_one_before_and_the_receipt_says_so(memory: Memory) -> None:
+def test_a_prompt_begins_as_the_one_before(memory: Memory) -> None:
     """What was sent stays as it is and where it is: only what belongs to the message comes after it."""
     chat = memory.conversation("demo", user="alex")
     chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
@@ -118,8 +118,18 @@ def test_a_prompt_begins_as_the_one_before_and_the_receipt_says_so(memory: Memor
     after = chat.context("When are the tyres changed?", system="You sell bicycles.")
     kept = before.messages[:-2]
     assert after.messages[: len(kept)] == kept
-    assert after.receipt.repeated > 0.5 * after.receipt.tokens
-    assert f"about {after.receipt.repeated:,} as in the prompt before" in after.receipt.explain()
+    assert after.receipt.repeated == 0, "nothing was sent"
+
+
+def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
+        memory.settle()
+        assert chat.reply("Hello there, how is the shop?").receipt.repeated == 0
+        receipt = chat.reply("When are the tyres changed?").receipt
+        assert receipt.repeated > 0.5 * receipt.tokens
+        assert f"about {receipt.repeated:,} as in the prompt before" in receipt.explain()
 
 
 def test_the_receipt_says_what_is_in_and_what_is_not(memory: Memory) -> None:

@@ -131,7 +131,9 @@ class ContextBuilder:
         result = await self._runtime.search(build)
         if isinstance(result, ContextState):
             result = await self._runtime.run(assemble, result, budget, parts.tokenizer)
-        return self._runtime.last_prompts.with_repeated(self._scope.place, result)
+        # What is only looked at says the same each time; what is sent is compared with what was sent before.
+        is_sent = question is not None
+        return self._runtime.last_prompts.with_repeated(self._scope.place, result) if is_sent else result
 
     async def build_answer_context(
         self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]

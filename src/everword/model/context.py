@@ -102,9 +102,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a context contains, at which tier, what it left out and why, and the tokens of each section. About
-    `repeated` of its tokens are, from the first one on, those of the last prompt that this process built for the
-    conversation: a model's server may have kept what it computed of them."""
+    """What a context contains, at which tier, what it left out and why, and the tokens of each section. Of a
+    prompt that was sent, about `repeated` tokens are, from the first one on, those of the last prompt that this process
+    sent in the conversation: a model's server may have kept what it computed of them."""
 
     tokenizer: str
     budget: Budget
