@@ -55,7 +55,8 @@ def test_langchain_chats_streams_and_calls_tools(world: World) -> None:
     last = armed.invoke(history)
     assert last.content == "It is cold."
     assert last.usage_metadata is not None
-    assert [one["role"] for one in world.sent] == ["system", "user", "assistant", "user", "assistant", "tool"]
+    roles = [one["role"] for one in world.sent]
+    assert roles == ["system", "user", "assistant", "system", "user", "assistant", "tool"]
     assert [[text for _, text in talk] for talk in world.said()] == [
         ["My name is Alex.", "Noted, Alex.", "How is it in Oslo?", "", "cold in Oslo", "It is cold."]
     ]

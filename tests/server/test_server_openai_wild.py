@@ -258,7 +258,7 @@ def test_of_a_reply_in_sound_the_words_are_kept_once(world: World, stream: bool)
     assert world.said() == [[("user", "How many?"), ("assistant", "You run two.")]]
     told_back = {"role": "assistant", "audio": {"id": "audio_1"}}
     posted(world, [user("How many?"), told_back, user("Where?")])
-    assert world.sent[-2] == told_back
+    assert world.sent[-3] == told_back
     assert [text for _, text in world.said()[0]] == ["How many?", "You run two.", "Where?", "Oslo."]
     assert len(world.log()) == 1
     assert "AAAA" not in str(world.log())
