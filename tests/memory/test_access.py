@@ -419,6 +419,38 @@ def test_nobody_gives_instructions_for_anothers_context(memory: Memory, said: st
         assert not [fact for fact in memory.facts(user="u2") if fact.category == "instruction"]
 
 
+@pytest.mark.checklist("F14")
+def test_the_answer_to_anothers_command_is_not_shown_as_what_was_said(memory: Memory) -> None:
+    """F14: neither in a memory that is sent whole nor where it is found: it repeats their words without their name."""
+    with memory:
+        group = memory.conversation("general")
+        group.add("user", "Hello! I like quinces.", author="u2")
+        group.command("Bot, remember that u2 plays the zither", author="u1")
+        memory.settle()
+        for budget in (Budget(), Budget(fixed=True)):
+            shown = sent(memory.conversation("dm", user="u2").context("Which zither do I play?", budget=budget))
+            lines = [line for line in shown.splitlines()[:-1] if "zither" in line]
+            assert lines
+            assert all("says u1" in line for line in lines)
+
+
+def test_what_was_forgotten_or_changed_is_not_in_a_memory_that_is_sent_whole(memory: Memory) -> None:
+    with memory:
+        chat = memory.conversation("first", user="u2")
+        chat.add("user", "I like quinces.")
+        chat.command("remember that I have a cat called Tom", addressed=True)
+        memory.remember("I play the zither.", user="u2")
+        memory.settle()
+        assert "Tom" in sent(memory.conversation("dm", user="u2").context("hi"))
+        chat.command("forget that I have a cat called Tom", addressed=True)
+        memory.forget("I play the zither.", user="u2")
+        memory.settle()
+        shown = sent(memory.conversation("dm", user="u2").context("hi"))
+        assert "quinces" in shown
+        assert "Tom" not in shown
+        assert "zither" not in shown
+
+
 @pytest.mark.parametrize("claim", ["likes tea, coffee", "likes tea (says u2), coffee", "likes tea; u2 likes coffee"])
 @pytest.mark.checklist("F14")
 def test_a_line_is_the_word_of_one_who_is_named_first(memory: Memory, claim: str) -> None:

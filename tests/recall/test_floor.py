@@ -95,6 +95,22 @@ def test_a_context_retrieves_nothing_exactly_where_a_search_finds_nothing_releva
     assert bool(section.items) == (not is_none_relevant)
 
 
+@pytest.mark.checklist("F4")
+def test_a_question_about_the_memory_gets_what_is_below_the_floor_as_uncertain(memory: Memory) -> None:
+    """Only a question, and only one about the person: what is unrelated to them has nothing, as above."""
+    question = "When does my visa expire?"
+    assert memory.search(question, user="kim", floor=FLOOR) == []
+    section = retrieved_section(memory, question)
+    assert section is not None
+    assert section.items
+    assert all(item.reason.startswith("uncertain (") for item in section.items)
+    text = memory.conversation("new", user="kim").context(question, markers=False).messages[0]["content"]
+    assert "=== POSSIBLY RELATED MEMORY ===" in text
+    assert "=== RETRIEVED MEMORY ===" not in text
+    related = memory.conversation("new", user="kim").context("When do I fly to Lisbon?", markers=False)
+    assert "POSSIBLY RELATED" not in related.messages[0]["content"]
+
+
 def test_small_talk_and_an_empty_memory_have_no_such_note(memory: Memory, tmp_path: Path) -> None:
     assert retrieved_section(memory, "Thanks!") is None
     with Memory(str(tmp_path / "empty.db"), clock=FrozenClock(NOW), followers=False) as empty:
