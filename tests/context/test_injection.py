@@ -320,9 +320,9 @@ def test_as_a_name_or_an_id_it_stays_in_its_place(world: World, name: str) -> No
         who, _, said = message["content"].rpartition(": ")
         assert said.startswith(("Hello", "And"))
         assert_text(who)
-    said = ["The lynx is gone."]
+    lynx = ["The lynx is gone."]
     greetings = [f"Hello {n}." for n in range(7)]
-    for section, texts in (("RETRIEVED MEMORY", said), ("OTHER CONVERSATIONS", greetings + said)):
+    for section, texts in (("RETRIEVED MEMORY", lynx), ("OTHER CONVERSATIONS", greetings + lynx)):
         budget = Budget(fixed=section == "RETRIEVED MEMORY")  # with any other, a small memory is sent whole
         context = memory.conversation("new", user=text, space=text).context("Where is the lynx?", budget=budget)
         assert sorted(one.text for one in read(context)[section]) == texts
