@@ -285,7 +285,7 @@ def test_in_a_memory_that_is_sent_whole_it_stays_in_its_fence(world: World, numb
     chat = world.memory.conversation("another", user=f"mallory {number}")
     context = chat.context(f"What was that about zebra{number}x?")
     found = read(context)
-    is_small = [*HOSTILE][number] not in ("many markers", "many fences")
+    is_small = [*HOSTILE][number] not in ("many markers", "many fences", "many brackets")
     assert set(found) == ({"OTHER CONVERSATIONS"} if is_small else {"RETRIEVED MEMORY"})
     (shown,) = found.values()
     assert any(f"zebra{number}x" in one.text for one in shown)
