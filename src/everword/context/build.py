@@ -324,6 +324,11 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
 
 def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context of the parts of a state that are worth their tokens."""
+    last_messages = last_exchanges(state, budget)
+    recent_turns = {message.turn for message in last_messages}
+    older = [message for message in state.window if message.turn not in recent_turns]
+    if not (older or state.sends_whole or state.beside):
+        state = replace(state, instructions=state.search_instructions)
     if tokenizer.count(state.instructions + state.tier_request) * LEAST_INSTRUCTED > budget.total:
         state = replace(state, instructions="", tier_request="")
     head = head_of(state.instructions, state.system)
@@ -332,10 +337,7 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     room -= fit_day(frame, room, tokenizer)
     room -= fit_times(frame, state, room, tokenizer)
     room -= tokenizer.count("\n\n" + state.tier_request) if state.tier_request else 0
-    last_messages = last_exchanges(state, budget)
     costs = message_costs(state, last_messages, tokenizer)
-    recent_turns = {message.turn for message in last_messages}
-    older = [message for message in state.window if message.turn not in recent_turns]
     limits = budget
     if not (budget.fixed or is_question(state.text)):
         limits = replace(budget, retrieved=budget.retrieved // REMARK)
@@ -629,7 +631,7 @@ def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], r
     """What is said about the messages that are shown: when they were said, and which stand there whole."""
     turns = {message.turn for message, _ in recent.messages} | {int(str(piece.place[0])) for piece in history}
     times = times_line(state, turns) if frame.has_times else ""
-    is_labelled = recent.messages and state.can_ask and not state.sends_whole
+    is_labelled = recent.messages and history and state.can_ask
     labels = f"{recent_labels(recent.messages)} stand above in full (tier 3)." if is_labelled else ""
     return [line for line in (state.tier_request, times, labels) if line]
 

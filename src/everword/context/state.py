@@ -68,7 +68,8 @@ LARGE = 200_000  # characters of the material of a context; the usual budget hol
 
 @dataclass(frozen=True)
 class ContextState:
-    """The material of a context. `window` has the messages before the current one, oldest first; `just_left` those that
+    """The material of a context. Where nothing of the window is shortened, `search_instructions` are all that the model
+    has to be told. `window` has the messages before the current one, oldest first; `just_left` those that
     have just left it; `beside` those that the model is shown anyway, beside the context; `author` is who wrote the
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
@@ -79,6 +80,7 @@ class ContextState:
     text: str
     instructions: str
     system: str | None
+    search_instructions: str = ""
     whole_instructions: str = ""
     tier_request: str = ""
     conversation: str = ""

@@ -58,7 +58,9 @@ JUST_SAID = 20  # messages: those of them that have left the window are as near 
 LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
-RETURNING = (3, 3)  # messages from outside the window that come back: at least so many, and one in so many of them all
+RETURNING = 3  # messages from outside the window that come back, at least,
+OF_ASKED = 3  # or one in so many of them all for a question,
+OF_TOLD = 5  # and for what asks nothing
 UNCERTAIN = 8  # messages that are shown for a question to which nothing is clearly relevant
 FOUND = 10  # messages that a model's own search gives it
 
@@ -209,6 +211,7 @@ class ContextBuilder:
         state = ContextState(
             text=request.text,
             instructions=instructions(inline=False) if request.markers else "",
+            search_instructions=whole_instructions(searching=True, inline=False) if request.markers else "",
             tier_request=instructions(asking=False) if request.markers and asks_for_tiers else "",
             system=request.system,
             conversation=self._scope.id,
@@ -316,7 +319,7 @@ class ContextBuilder:
         else:
             tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
             outside_count = max(tally.docs - len(spoken.window), 0)
-        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
+        return_limit = max(RETURNING, -(-outside_count // (OF_ASKED if is_question(request.text) else OF_TOLD)))
         outside_hits = [
             hit
             for hit in worthwhile_hits(hits, request.text)
