@@ -175,7 +175,7 @@ def test_a_model_reads_nothing_twice(tmp_path: Path) -> None:
     readings: list[Request] = []
 
     def answer(request: Request) -> str:
-        readings.extend([request] if "note facts" in str(request.messages[0]) else [])
+        readings.extend([request] if "Note the facts" in str(request.messages[0]) else [])
         return "{}"
 
     with Memory(str(tmp_path / "memory.db"), memory=ScriptedLLM(default=answer), followers=False) as memory:

@@ -102,7 +102,7 @@ def is_none_relevant(relevances: Scores, is_later: NDArray[np.bool_] | None) -> 
 
 ASKED = 0.525
 """Of the best score: what a hit needs at least if the message is a question,"""
-TOLD = 0.7
+TOLD = 0.75
 """and if it is mainly something else."""
 MAINLY = 0.5
 """The share of its sentences that are questions, from which on a message is a question."""
