@@ -225,7 +225,8 @@ BY_SECTION = (
 """The same for a budget of fixed shares. Of the last exchanges, whatever their share, only the last one is kept."""
 REMARK = 3  # a message that asks nothing gets one part in so many of what may be retrieved
 SMALL_MEMORY = 1_500  # tokens of a memory that is sent whole, though less would be retrieved
-SHORT_WINDOW = 5  # messages for each exchange that is to be sent: so many stay until they leave the window
+SHORT_WINDOW = 5  # messages for each exchange that is to be sent: so many stay until they leave the window,
+LIGHT_WINDOW = 32_000  # if they have no more characters than this
 LEAST_INSTRUCTED = 8  # times the tokens that tell the model how to ask for more: a smaller budget has no room for them
 SPARE = 10  # the day and the times of messages take at most one part in so many of the room
 LONGEST_TOKEN = 8  # characters of a token of ordinary text, at most: of a longer chat nothing has to be counted
@@ -382,7 +383,8 @@ def last_exchanges(state: ContextState, budget: Budget) -> list[Message]:
     last_messages = spoken_messages[-count:]
     if budget.fixed or not last_messages:
         return last_messages
-    if len(spoken_messages) <= SHORT_WINDOW * budget.pairs:
+    is_light = sum(len(message.content) for message in spoken_messages) <= LIGHT_WINDOW
+    if is_light and len(spoken_messages) <= SHORT_WINDOW * budget.pairs:
         return spoken_messages
     start = (last_messages[0].turn - 1) // count * count
     return [message for message in spoken_messages if message.turn > start]
