@@ -335,7 +335,8 @@ def test_erasing_a_person_takes_them_out_of_every_summary(url: str) -> None:
 
 @pytest.mark.parametrize("view", ["window", "episodes"])
 def test_episodes_are_made_again_from_the_log(tmp_path: Path, view: str) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    # Followers in the background would make them again before anybody has looked.
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(120))
         memory.settle()
