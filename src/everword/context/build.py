@@ -326,12 +326,8 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
 def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context of the parts of a state that are worth their tokens."""
     last_messages = last_exchanges(state, budget)
-    recent_turns = {message.turn for message in last_messages}
-    older = [message for message in state.window if message.turn not in recent_turns]
-    if not (older or state.sends_whole or state.beside):
-        state = replace(state, instructions=state.search_instructions)
-    if tokenizer.count(state.instructions + state.tier_request) * LEAST_INSTRUCTED > budget.total:
-        state = replace(state, instructions="", tier_request="")
+    older = messages_without(state.window, last_messages)
+    state = with_fitting_instructions(state, budget, is_shortened=bool(older), tokenizer=tokenizer)
     head = head_of(state.instructions, state.system)
     room = room_beside(state.current, head, budget, tokenizer)
     frame = Frame(head, state.calendar.today)
@@ -348,28 +344,59 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     shares = share_tokens(room, limits, needs, costs)
     recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
     room -= recent.tokens
+    parts = choose_sections(pieces, shares, limits, room, tokenizer)
+    parts["retrieved"].left_out += candidates.omissions
+    room -= sum(part.tokens(tokenizer) for part in parts.values())
+    parts["history"] = choose_history(state, recent, parts["retrieved"], room, tokenizer)
+    if not (head or recent.messages or any(part.pieces for part in parts.values())):
+        frame.today = frame.today and state.calendar.short_today
+    return fit_context(state, budget, tokenizer, frame, {name: parts[name] for name in TITLES}, recent)
+
+
+def messages_without(messages: Iterable[Message], others: Iterable[Message]) -> list[Message]:
+    other_turns = {message.turn for message in others}
+    return [message for message in messages if message.turn not in other_turns]
+
+
+def with_fitting_instructions(
+    state: ContextState, budget: Budget, *, is_shortened: bool, tokenizer: Tokenizer
+) -> ContextState:
+    """The state with what the model has to be told: nothing of tiers if no message is shortened, and nothing at all in
+    a small budget."""
+    if not (is_shortened or state.sends_whole or state.beside):
+        state = replace(state, instructions=state.search_instructions)
+    if tokenizer.count(state.instructions + state.tier_request) * LEAST_INSTRUCTED > budget.total:
+        state = replace(state, instructions="", tier_request="")
+    return state
+
+
+def choose_sections(
+    pieces: Mapping[str, Sequence[Piece]], shares: Mapping[str, int], limits: Budget, room: int, tokenizer: Tokenizer
+) -> dict[str, Part]:
+    """The sections but for history and the last exchanges, each within its share. What the others leave goes to what is
+    retrieved, unless the shares are fixed."""
     parts: dict[str, Part] = {}
     for name in ("memory", "profile", "summaries", "past", "topic", "found", "facts", "retrieved"):
         limit = shares.get(name, room)
-        if name == "retrieved" and not budget.fixed:
+        if name == "retrieved" and not limits.fixed:
             limit = min(room, limits.retrieved)
         shown_ids = {piece.item.id for piece in parts["profile"].pieces} if name == "facts" else ()
         new_pieces = [piece for piece in pieces[name] if piece.item.id not in shown_ids]
         parts[name] = Part(name, *choose_pieces(new_pieces, limit, tokenizer))
         room -= parts[name].tokens(tokenizer)
-    parts["retrieved"].left_out += candidates.omissions
-    recent_turns = {message.turn for message, _ in recent.messages}
-    older = [message for message in state.window if message.turn not in recent_turns]
-    retrieved_labels = {piece.item.id for piece in parts["retrieved"].pieces}
-    history = [
+    return parts
+
+
+def choose_history(state: ContextState, recent: Recent, retrieved: Part, room: int, tokenizer: Tokenizer) -> Part:
+    """The older messages that fit, but for those that were retrieved and would stand there whole a second time."""
+    older = messages_without(state.window, (message for message, _ in recent.messages))
+    retrieved_labels = {piece.item.id for piece in retrieved.pieces}
+    pieces = [
         piece
         for piece in history_pieces(state, older, tokenizer)
         if piece.item.tier < HIGHEST or piece.item.id not in retrieved_labels
     ]
-    parts["history"] = Part("history", *choose_pieces(history, room, tokenizer))
-    if not (head or recent.messages or any(part.pieces for part in parts.values())):
-        frame.today = frame.today and state.calendar.short_today
-    return fit_context(state, budget, tokenizer, frame, {name: parts[name] for name in TITLES}, recent)
+    return Part("history", *choose_pieces(pieces, room, tokenizer))
 
 
 def last_exchanges(state: ContextState, budget: Budget) -> list[Message]:

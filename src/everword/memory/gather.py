@@ -79,6 +79,16 @@ class SpokenMessages:
     def window(self) -> list[Message]:
         return [message for message in self.nearest if message.turn > self.start]
 
+    @property
+    def just_left(self) -> list[Message]:
+        return [message for message in self.nearest if message.turn <= self.start]
+
+    @property
+    def before_window(self) -> list[Message]:
+        """All that were read and have left the window."""
+        window_ids = {message.id for message in self.window}
+        return [message for message in self.messages if message.id not in window_ids]
+
 
 @dataclass(frozen=True, slots=True)
 class RecalledMessages:
@@ -188,67 +198,90 @@ class ContextBuilder:
 
     def _read_state(self, tx: Tx, request: ContextRequest) -> ContextState:
         """Everything that a context can be chosen from."""
-        shown_ids = request.shown_ids
-        place = (self._scope.space, self._scope.id)
         conversation = self._scope.find(tx)
         person = conversation.user if conversation is not None else self._scope.user
         spoken = self._read_messages(tx, conversation, request)
         request = request.after_exchange(self._exchange_before(tx, request, spoken) if request.embed else ())
         recalled = self._recall_outside(tx, request, person, spoken)
-        window = spoken.window
-        window_ids = {message.id for message in window}
-        just_left = [message for message in spoken.nearest if message.turn <= spoken.start]
-        just_left_ids = {message.id for message in just_left}
-        topic = self._current_topic(tx, request, spoken) if conversation is not None else None
-        viewer = self._viewer(tx, person)
-        speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
-        facts_by_person = active_facts_by_person(tx, self._scope.space, speakers if person is None else [person])
-        query = request.query if request.vector is not None else ""
-        notes = knowing.context_notes(
-            tx, self._scope.space, person, viewer, request.now, facts_by_person, request.speaker, query
-        )
-        asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
+        just_left_ids = {message.id for message in spoken.just_left}
         state = ContextState(
             text=request.text,
-            instructions=instructions(inline=False) if request.markers else "",
-            search_instructions=whole_instructions(searching=True, inline=False) if request.markers else "",
-            tier_request=instructions(asking=False) if request.markers and asks_for_tiers else "",
+            instructions="",
             system=request.system,
             conversation=self._scope.id,
-            window=[m for m in window if m.id not in shown_ids],
-            beside=[m for m in window if m.id in shown_ids],
-            just_left=just_left,
-            earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
+            window=[message for message in spoken.window if message.id not in request.shown_ids],
+            beside=[message for message in spoken.window if message.id in request.shown_ids],
+            just_left=spoken.just_left,
             is_whole=spoken.is_whole,
-            tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
-            episodes=[record.episode for record in active_episodes(tx, *place)] if conversation is not None else [],
             past=recalled.episodes,
-            profile=notes,
             relevance=recalled.relevance,
             retrieved=[hit for hit in recalled.hits if hit.message.id not in just_left_ids],
-            elsewhere=recalled.elsewhere if spoken.is_whole else (),
-            other_chats=self._small_memory(tx, person, request.now) if spoken.is_whole else (),
             nothing_relevant=recalled.nothing_relevant,
             uncertain=recalled.uncertain,
             found=request.hits,
-            topic=topic,
             channel=person is None,
             raised_turns=self._runtime.parts.settings.raised_turns,
             author=None if request.question is None else request.question.author,
             now=request.now,
             zone=zone_of(tx, self._scope.space, self._runtime.parts.settings.time_zone),
         )
-        if request.markers and spoken.is_whole:
-            searching = self._has_other_conversations(tx, person)
-            state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=False))
+        if conversation is not None:
+            state = self._with_views(tx, state, request, spoken)
+        if spoken.is_whole:
+            state = replace(
+                state,
+                earlier=spoken.before_window,
+                elsewhere=recalled.elsewhere,
+                other_chats=self._small_memory(tx, person, request.now),
+            )
+        if request.markers:
+            state = self._with_instructions(tx, state, person, spoken)
+        return self._with_people(tx, state, request, person, spoken.window)
+
+    def _with_views(self, tx: Tx, state: ContextState, request: ContextRequest, spoken: SpokenMessages) -> ContextState:
+        """The state with what is derived from the conversation: tiers, summaries, the topic of the message."""
+        place = (self._scope.space, self._scope.id)
+        window = spoken.window
+        return replace(
+            state,
+            tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
+            episodes=[record.episode for record in active_episodes(tx, *place)],
+            topic=self._current_topic(tx, request, spoken),
+        )
+
+    def _with_instructions(
+        self, tx: Tx, state: ContextState, person: str | None, spoken: SpokenMessages
+    ) -> ContextState:
+        """The state with what the model is told of memory: how to ask for more, and to write the tiers of the exchange,
+        unless all is so short that it has none."""
+        is_short = is_terse([*(message.content for message in spoken.window), state.text])
+        can_search = spoken.is_whole and self._has_other_conversations(tx, person)
+        return replace(
+            state,
+            instructions=instructions(inline=False),
+            search_instructions=whole_instructions(searching=True, inline=False),
+            whole_instructions=whole_instructions(searching=can_search, inline=False),
+            tier_request="" if is_short else instructions(asking=False),
+        )
+
+    def _with_people(
+        self, tx: Tx, state: ContextState, request: ContextRequest, person: str | None, window: Sequence[Message]
+    ) -> ContextState:
+        """The state with what is known of the people in it, and what they are called."""
+        space = self._scope.space
+        viewer = self._viewer(tx, person)
+        speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
+        facts_by_person = active_facts_by_person(tx, space, speakers if person is None else [person])
+        query = request.query if request.vector is not None else ""
+        notes = knowing.context_notes(tx, space, person, viewer, request.now, facts_by_person, request.speaker, query)
+        state = replace(state, profile=notes)
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
         people = sorted(state.people if person is None else {*state.people, person})
-        names = names_in_context(tx, self._scope.space, people, viewer, own_messages, facts_by_person)
-        told = told_names(tx, self._scope.space, people, viewer, facts_by_person)
+        names = names_in_context(tx, space, people, viewer, own_messages, facts_by_person)
+        told = told_names(tx, space, people, viewer, facts_by_person)
         state = replace(state, names=names)
-        name_notes = knowing.name_notes(state, told, person, notes)
-        return replace(state, profile=[*name_notes, *notes]) if name_notes else state
+        return replace(state, profile=[*knowing.name_notes(state, told, person, notes), *notes])
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""
