@@ -330,7 +330,7 @@ def test_usage_is_counted_where_a_server_does_not_say(world: World) -> None:
     response = client.chat.completions.with_raw_response.create(model="model-x", messages=[user("Hi?")])
     usage = response.parse().usage
     assert usage is not None
-    assert usage.prompt_tokens == int(response.headers["x-everword-tokens"]) > 100
+    assert usage.prompt_tokens == int(response.headers["x-everword-tokens"]) > 50, "what the memory tells is counted"
     assert usage.completion_tokens > 0
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
 

@@ -110,7 +110,7 @@ def test_counts_of_nothing_are_no_counts(world: World) -> None:
     """Some servers fill in zeros."""
     world.anew(says("Two.", usage=dict.fromkeys(USAGE, 0)))
     usage = posted(world, [user("How many?")]).json()["usage"]
-    assert usage["prompt_tokens"] > 100
+    assert usage["prompt_tokens"] > 50, "what the memory tells the model is counted"
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
