@@ -36,11 +36,10 @@ def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def write(file: Path, folder: Path, budget: str, place: str, limit_questions: int | None) -> None:
     """Write the context of each question to FOLDER/N.txt, without the answer; the reader writes N.answer.txt."""
     from quality.answers import write_contexts
-    from quality.datasets import load, sample
+    from quality.datasets import choose
     from quality.evidence import NEW, SAME, budget_of
 
-    dataset = load(file)
-    dataset = dataset if limit_questions is None else sample(dataset, limit_questions)
+    dataset = choose(file, "all", limit_questions)
     count = write_contexts(dataset, folder, budget_of(budget), SAME if place == "same" else NEW)
     click.echo(f"{count:,} contexts in {printable(str(folder))}; write each answer to N.answer.txt, then score them")
 

@@ -31,7 +31,7 @@ from quality.shapes import (
     after_the_last,
 )
 
-__all__ = ["AFTER_THE_LAST", "Dataset", "Haystack", "Question", "Session", "Turn", "load", "sample", "select"]
+__all__ = ["AFTER_THE_LAST", "Dataset", "Haystack", "Question", "Session", "Turn", "choose", "load", "sample", "select"]
 
 Part = Literal["tune", "report", "all"]
 
@@ -82,6 +82,15 @@ def sample(dataset: Dataset, count: int) -> Dataset:
         for haystack in dataset.haystacks
     ]
     return replace(dataset, haystacks=tuple(haystack for haystack in chosen if haystack.questions))
+
+
+def choose(file: str | Path, part: str, limit: int | None = None) -> Dataset:
+    """The questions of a file that a command asks for: of one part, and at most so many; there has to be one."""
+    dataset = select(load(file), "tune" if part == "tune" else "report" if part == "report" else "all")
+    dataset = dataset if limit is None else sample(dataset, limit)
+    if not dataset.questions:
+        raise InvalidInput("part", f"{file} has no question in the part {part!r}; use another, or all")
+    return dataset
 
 
 def _part_of(id: str) -> Part:

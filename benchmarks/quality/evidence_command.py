@@ -58,15 +58,11 @@ def evidence(
     python -m benchmarks evidence --data locomo10.json --part report
     python -m benchmarks evidence --data locomo10.json --curve
     """
-    from everword.errors import InvalidInput
     from everword.model import Budget
     from quality import evidence as measure
-    from quality.datasets import load, sample, select
+    from quality.datasets import choose
 
-    dataset = select(load(file), "tune" if part == "tune" else "report" if part == "report" else "all")
-    dataset = dataset if limit_questions is None else sample(dataset, limit_questions)
-    if not dataset.questions:
-        raise InvalidInput("part", f"{file} has no question in the part {part!r}; use another, or all")
+    dataset = choose(file, part, limit_questions)
     budgets = measure.SIZES
     if curve:
         budgets = {f"retrieved {tokens:,}": replace(Budget(), retrieved=tokens) for tokens in CEILINGS}

@@ -45,14 +45,10 @@ def floor(file: Path, embedder: str, part: str, limit_questions: int | None, pro
     python -m benchmarks floor --data locomo10.json
     python -m benchmarks floor --data longmemeval_oracle.json --prompts-only --json
     """
-    from everword.errors import InvalidInput
-    from quality.datasets import load, sample, select
+    from quality.datasets import choose
     from quality.floor import measure_floor
 
-    dataset = select(load(file), "tune" if part == "tune" else "report" if part == "report" else "all")
-    dataset = dataset if limit_questions is None else sample(dataset, limit_questions)
-    if not dataset.questions:
-        raise InvalidInput("part", f"{file} has no question in the part {part!r}; use another, or all")
+    dataset = choose(file, part, limit_questions)
     start = time.monotonic()
     with shown_progress(dataset) as report:
         result = measure_floor(dataset, embedder, report, questions=not prompts_only)

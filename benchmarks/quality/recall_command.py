@@ -66,17 +66,10 @@ def recall(
     python -m benchmarks recall --data longmemeval_oracle.json --json
     python -m benchmarks recall --data locomo10.json --rankings-only --check
     """
-    from everword.errors import InvalidInput
-    from quality.datasets import load, sample, select
+    from quality.datasets import choose
     from quality.recall import evaluate
 
-    chosen: list[tuple[Path, Dataset]] = []
-    for file in files:
-        dataset = select(load(file), "tune" if part == "tune" else "report" if part == "report" else "all")
-        dataset = dataset if limit_questions is None else sample(dataset, limit_questions)
-        if not dataset.questions:
-            raise InvalidInput("part", f"{file} has no question in the part {part!r}; use another, or all")
-        chosen.append((file, dataset))
+    chosen = [(file, choose(file, part, limit_questions)) for file in files]
     behind: list[str] = []
     for file, dataset in chosen:
         start = time.monotonic()

@@ -551,10 +551,9 @@ def instructions(*, asking: bool = True, inline: bool = True) -> str:
     return "\n\n".join(_TEXTS[name] for name, include in (("asking", asking), ("tiers", inline)) if include)
 
 
-def whole_instructions(*, searching: bool, inline: bool) -> str:
-    """The instructions beside a whole conversation: there is nothing to ask for, except, with `searching`, what was
-    said in other conversations."""
-    return "\n\n".join(_TEXTS[name] for name, include in (("searching", searching), ("tiers", inline)) if include)
+def search_instructions() -> str:
+    """The instructions where nothing is shortened: the model can only ask for what is not shown at all."""
+    return _TEXTS["searching"]
 
 
 @dataclass(frozen=True, slots=True)

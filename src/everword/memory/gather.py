@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
-from everword.context.markers import instructions, whole_instructions
+from everword.context.markers import instructions, search_instructions
 from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
 from everword.facts.tables import active_facts_by_person, names_in_context, told_names, viewer_alone
@@ -259,8 +259,8 @@ class ContextBuilder:
         return replace(
             state,
             instructions=instructions(inline=False),
-            search_instructions=whole_instructions(searching=True, inline=False),
-            whole_instructions=whole_instructions(searching=can_search, inline=False),
+            search_instructions=search_instructions(),
+            whole_instructions=search_instructions() if can_search else "",
             tier_request="" if is_short else instructions(asking=False),
         )
 
