@@ -11,6 +11,7 @@ from quality.evidence_command import evidence
 from quality.facts_command import facts
 from quality.floor_command import floor
 from quality.frozen_command import frozen
+from quality.languages_command import languages
 from quality.recall_command import recall
 from quality.speakers_command import speakers
 from quality.summaries_command import summaries
@@ -33,12 +34,14 @@ def program() -> None:
     python -m benchmarks cost --data locomo10.json
     python -m benchmarks floor --data locomo10.json
     python -m benchmarks facts --data locomo10.json
+    python -m benchmarks languages --data FOLDER
     """
 
 
 program.add_command(answers)
 program.add_command(cost)
 program.add_command(evidence)
+program.add_command(languages)
 program.add_command(recall)
 program.add_command(speakers)
 program.add_command(summaries)
