@@ -82,14 +82,20 @@ RELEASED = [
     "a8d43b59d636c9d4",
     "d322d394939d0962",
     "96216290c3873911",
+    "075530a5149af6c1",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
-    ("conversations", ("space", "user_id"), False),
+    ("conversations", ("space", "user_id", "id"), False),
+    ("conversations", ("space", "changed_at", "id"), False),
+    ("conversations", ("space", "user_id", "changed_at", "id"), False),
     ("conversations", ("changed_at",), False),
     ("messages", ("space", "id"), True),
     ("messages", ("space", "conversation", "platform_id"), True),
-    ("messages", ("space", "user_id"), False),
+    ("messages", ("space", "user_id", "conversation", "turn"), False),
+    ("messages", ("space", "author", "conversation", "turn"), False),
+    ("entries", ("space", "user_id", "doc"), False),
+    ("entries", ("space", "conversation", "doc"), False),
     ("entries", ("space", "conversation", "turn", "part"), True),
 }
 

@@ -39,6 +39,7 @@ SPELLING = {
 }
 READ_VERSION = "SELECT value FROM meta WHERE key = 'schema'"
 MADE = re.compile(r"CREATE (?:(?:UNIQUE|VIRTUAL) )?\w+ (?:IF NOT EXISTS )?(?P<name>\w+)")
+DROPPED = re.compile(r"DROP INDEX (?:IF EXISTS )?(?P<name>\w+)")
 ADDED = re.compile(r"ALTER TABLE (?P<table>\w+) ADD COLUMN (?P<column>.+)")
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")
 
@@ -130,6 +131,8 @@ def new_file_statements() -> Sequence[str]:
             definitions[added["table"]] = f"{columns}{added['column']}, {key}{rest}"
         elif found := MADE.match(statement):
             definitions.setdefault(found["name"], statement)
+        elif dropped := DROPPED.fullmatch(statement):
+            definitions.pop(dropped["name"], None)
     return list(definitions.values())
 
 

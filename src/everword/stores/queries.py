@@ -25,9 +25,9 @@ from sqlalchemy import (
     case,
     column,
     delete,
-    exists,
     func,
     literal,
+    literal_column,
     not_,
     or_,
     select,
@@ -65,15 +65,6 @@ Comparison = tuple[tuple[str, ComparisonKind], ...]
 After = Literal[
     "", "turn", "place"
 ]  # where messages start: at the beginning, after a turn, or after a turn of a conversation
-
-# A condition: a conversation is new, has a message that is not erased, or what is kept of messages that expired.
-HAS_SOMETHING = or_(
-    and_(conversations.c.turns == 0, conversations.c.changes == 0),
-    *(
-        exists().where(table.c.space == conversations.c.space, table.c.conversation == conversations.c.id, *conditions)
-        for table, conditions in ((messages, [messages.c.erasure.is_(None)]), (chunks, []))
-    ),
-)
 
 DAY = 86_400_000_000  # microseconds
 MARKED = "marked"
@@ -214,19 +205,38 @@ def equality_conditions(table: Table, comparison: Comparison, without_index: Seq
     return [condition(name, kind) for name, kind in comparison]
 
 
+def has_something(comparison: Comparison) -> Any:
+    """A condition: a conversation is new, has a message that is not erased, or what is kept of messages that expired.
+    Each conversation is looked up by itself: PostgreSQL would read all messages of the store once (`OFFSET` keeps it
+    from that)."""
+    space: Any = bindparam("the_space") if ("space", "value") in comparison else conversations.c.space
+    is_new = and_(conversations.c.turns == 0, conversations.c.changes == 0)
+    places = ((messages, (messages.c.erasure.is_(None),)), (chunks, ()))
+    return or_(
+        is_new,
+        *(
+            select(table.c.space)
+            .where(table.c.space == space, table.c.conversation == conversations.c.id, *conditions)
+            .offset(literal_column("0"))
+            .exists()
+            for table, conditions in places
+        ),
+    )
+
+
 def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     """Conversations after a space and id, at most so many, in their order."""
     keys = (conversations.c.space, conversations.c.id)
     past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
     query = select(conversations).where(*equality_conditions(conversations, comparison), tuple_(*keys) > tuple_(*past))
-    query = query if with_empty else query.where(HAS_SOMETHING)
+    query = query if with_empty else query.where(has_something(comparison))
     return query.order_by(*keys).limit(bindparam("most", type_=Integer))
 
 
 def recent_query(comparison: Comparison, has_before: bool) -> Any:
     """Conversations that hold something, those that changed last first."""
     order = (conversations.c.changed_at, conversations.c.id)
-    query = select(conversations).where(*equality_conditions(conversations, comparison), HAS_SOMETHING)
+    query = select(conversations).where(*equality_conditions(conversations, comparison), has_something(comparison))
     if has_before:
         place = (bindparam("before_time", type_=BigInteger), bindparam("before_id", type_=Text))
         query = query.where(tuple_(*order) < tuple_(*place))

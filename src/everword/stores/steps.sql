@@ -353,3 +353,25 @@ ALTER TABLE api_keys ADD COLUMN maker TEXT;
 -- Where messages hold secrets: a list of kind, first character and end; NULL if there are none.
 ALTER TABLE messages ADD COLUMN secrets TEXT;
 CREATE INDEX messages_with_secrets ON messages (space, conversation, turn) WHERE secrets IS NOT NULL;
+
+-- step 27: by person and by conversation
+-- What a person or a conversation asks for is found among its own rows, however many others there are.
+DROP INDEX conversations_user;
+CREATE INDEX conversations_user ON conversations (space, user_id, id);
+CREATE INDEX conversations_recent ON conversations (space, changed_at, id);
+CREATE INDEX conversations_user_recent ON conversations (space, user_id, changed_at, id);
+DROP INDEX messages_user;
+CREATE INDEX messages_user ON messages (space, user_id, conversation, turn);
+CREATE INDEX messages_author ON messages (space, author, conversation, turn);
+CREATE INDEX messages_erased ON messages (erasure) WHERE erasure IS NOT NULL;
+CREATE INDEX entries_user ON entries (space, user_id, doc);
+CREATE INDEX entries_conversation ON entries (space, conversation, doc);
+CREATE INDEX facts_conversation ON facts (space, conversation);
+CREATE INDEX facts_audience ON facts (space, audience) WHERE audience IS NOT NULL;
+CREATE INDEX findings_conversation ON findings (space, conversation);
+CREATE INDEX findings_audience ON findings (space, audience) WHERE audience IS NOT NULL;
+CREATE INDEX statements_audience ON statements (space, audience) WHERE audience IS NOT NULL;
+CREATE INDEX people_name ON people (space, kind, name);
+CREATE INDEX cursors_conversation ON cursors (space, conversation);
+CREATE INDEX leases_conversation ON leases (space, conversation);
+CREATE INDEX tallies_empty ON tallies (space) WHERE docs = 0;

@@ -1,0 +1,452 @@
+"""Many people and channels in one store: does what one of them asks cost more, the more others there are?
+
+    python benchmarks/scale.py [--sizes 20000 1000000] [--kinds sqlite postgresql] [--count 40] [--seed 7]
+                               [--folder FOLDER]
+
+The store has 3 spaces, one with 90 % of all messages. People and channels are sized by Zipf's law: of people with so
+many messages there are half as many as of people with half as many. For each size, the engine itself writes one person
+or channel with all views (`UNITS`), and SQL copies it under other names: a million messages take minutes instead of
+hours. Who gets which size in which space, and who asks what, is drawn by the seed. A copy has the texts of its
+original, and its seals do not match: such a store is for measuring only.
+
+For each size of scope a process of its own measures the first search of somebody, later ones, the first context, later
+ones, and an append: medians over `--count` people or channels. It also tells how much memory the process has gained
+for each of the people with 60 messages whom it has searched. On SQLite the processor's time counts; on PostgreSQL,
+whose work is done by another process, the clock. Stores stay in `--folder` and are used again. PostgreSQL is started
+from the pip package, as in the tests, and ends with this program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from sqlalchemy import Text
+
+from corpus import corpus, questions
+from everword import Batch, Draft, Memory
+from everword.config import Settings
+from everword.memory.transfer import copy_store
+from everword.model import Role
+from everword.stores.index import scope_term
+from everword.stores.schema import TABLES, Instant, Names, Object
+from everword.testing.postgres import postgres_server
+from everword.wiring import open_store
+from machine import describe_machine
+from table import show
+
+SPACES = {"giant": 0.9, "middle": 0.07, "small": 0.03}  # and their shares of all messages
+TOKEN = "t0000000"  # in every name and id of a template; a copy has its number there
+NOT_COPIED = ("meta", "spaces", "usage", "answers", "answer_bodies", "api_keys", "audit")
+AT_ONCE = 50_000  # messages that one statement copies
+HOUR = 3_600_000_000  # microseconds
+SCOPE_LENGTH = 3 * 21 + 2 * 2 + 2  # characters of the terms of a passage up to those of its words
+FIRST_TO_LATER = 2.5
+LARGE_TO_SMALL = 1.3
+KILOBYTES = 120
+USUAL = 60  # messages of the person that the bars are about
+LATER = 5  # searches after the first
+TALK = 40  # messages of a person in one chat
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A person, or a channel of some speakers, with so many messages."""
+
+    size: int
+    speakers: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{'channel' if self.speakers else 'person'} {self.size}"
+
+
+UNITS = (*map(Unit, (10, 30, USUAL, 200, 600, 2_000)), Unit(60, 4), Unit(600, 12), Unit(4_000, 40))
+
+
+# -- one of each size, by the engine
+
+
+def build_template(path: Path) -> None:
+    """A store with one unit of each size, each in a space of its name."""
+    with Memory(str(path)) as memory:
+        for number, unit in enumerate(UNITS):
+            memory.add_many(unit_batches(unit, corpus(unit.size, number)))
+        memory.settle()
+
+
+def unit_batches(unit: Unit, texts: Sequence[str]) -> list[Batch]:
+    ids = [f"m{i}{TOKEN}" for i in range(len(texts))]
+    if unit.speakers:
+        speakers = [f"s{i % unit.speakers}{TOKEN}" for i in range(len(texts))]
+        rows = zip(texts, speakers, ids, strict=True)
+        return [
+            Batch(unit.name, f"room{TOKEN}", None, [Draft("user", t, author=a, user=a, id=id) for t, a, id in rows])
+        ]
+    roles: list[Role] = ["assistant" if i % 2 else "user" for i in range(len(texts))]
+    drafts = [Draft(role, text, id=id) for role, text, id in zip(roles, texts, ids, strict=True)]
+    starts = range(0, len(drafts), TALK)
+    return [Batch(unit.name, f"chat{i}{TOKEN}", f"u{TOKEN}", drafts[i : i + TALK]) for i in starts]
+
+
+def copied_tables() -> list[str]:
+    return [name for name in TABLES if name not in NOT_COPIED]
+
+
+def may_hold_names(column: Any) -> bool:
+    """Whether a column may hold a name or an id: a text that is not what somebody said."""
+    is_text = isinstance(column.type, Text | Names | Object)
+    return is_text and column.name not in ("content", "terms")
+
+
+# -- many of them, by SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A unit under another name in one of the spaces."""
+
+    number: int
+    unit: Unit
+    space: str
+
+    @property
+    def token(self) -> str:
+        return f"t{self.number:07d}"
+
+    @property
+    def user(self) -> str | None:
+        return None if self.unit.speakers else f"u{self.token}"
+
+    @property
+    def conversation(self) -> str:
+        return f"room{self.token}" if self.unit.speakers else f"chat0{self.token}"
+
+
+def draw_copies(messages: int, seed: int) -> list[Copy]:
+    """So many messages in people and channels: of each size about as many messages as of any other."""
+    chance = random.Random(seed)
+    copies: list[Copy] = []
+    while messages > 0:
+        (unit,) = chance.choices(UNITS, [1 / unit.size for unit in UNITS])
+        (space,) = chance.choices(list(SPACES), list(SPACES.values()))
+        copies.append(Copy(len(copies) + 1, unit, space))
+        messages -= unit.size
+    return copies
+
+
+class Filler:
+    """Copies the units of a store within it. `run` runs a statement, `run_many` one for many rows of values."""
+
+    def __init__(self, run: Callable[..., Any], run_many: Callable[..., Any], mark: str, count: int) -> None:
+        self._run = run
+        self._run_many = run_many
+        self._mark = mark
+        self._count = count  # of copies, in all
+        run("CREATE TEMP TABLE copies (unit TEXT, space TEXT, token TEXT, number BIGINT, shift BIGINT)")
+        run("CREATE TEMP TABLE terms (token TEXT, name TEXT, term TEXT, PRIMARY KEY (token, name))")
+
+    def fill(self, copies: Sequence[Copy]) -> None:
+        """Add these copies."""
+        self._run("DELETE FROM copies")
+        self._run("DELETE FROM terms")
+        rows = [(c.unit.name, c.space, c.token, c.number, HOUR * (c.number % 5_000 + 24)) for c in copies]
+        self._run_many(f"INSERT INTO copies VALUES ({', '.join([self._mark] * 5)})", rows)
+        names = [(c, kind, name) for c in copies for kind, name in scope_names(c.unit)]
+        terms = [(c.token, kind + name, make_term(c, kind, name)) for c, kind, name in names]
+        self._run_many(f"INSERT INTO terms VALUES ({', '.join([self._mark] * 3)})", terms)
+        for table in copied_tables():
+            self._run(copy_statement(table, self._count))
+
+    def remove_units(self) -> None:
+        names = ", ".join(f"'{unit.name}'" for unit in UNITS)
+        for table in reversed(copied_tables()):
+            self._run(f"DELETE FROM {table} WHERE space IN ({names})")
+
+
+def scope_names(unit: Unit) -> list[tuple[str, str]]:
+    """The users and conversations of a unit, as they are in the template."""
+    conversations = {batch.conversation for batch in unit_batches(unit, [""] * unit.size)}
+    users = {f"s{i}{TOKEN}" for i in range(unit.speakers)} or {f"u{TOKEN}"}
+    return [("user", name) for name in sorted(users)] + [("conversation", name) for name in sorted(conversations)]
+
+
+def make_term(copy: Copy, kind: str, name: str) -> str:
+    return scope_term(kind, copy.space, name.replace(TOKEN, copy.token))
+
+
+def copy_statement(table: str, count: int) -> str:
+    """What copies the rows of the units in `copies`. Passages of all copies alternate, as if all had talked at once."""
+
+    def value(column: Any) -> str:
+        name = f'{table}."{column.name}"'
+        if column.name == "space":
+            return "copies.space"
+        if column.name == "doc":
+            return f"{name} * {count + 1} + copies.number"
+        if column.name == "terms" and table == "entries":
+            return f"{space_term} || '  ' || of_user.term || '  ' || of_place.term || substr({name}, {SCOPE_LENGTH})"
+        if isinstance(column.type, Instant):
+            return f"{name} - copies.shift"
+        return f"replace({name}, '{TOKEN}', copies.token)" if may_hold_names(column) else name
+
+    cases = " ".join(f"WHEN '{space}' THEN '{scope_term('space', space)}'" for space in SPACES)
+    space_term = f"' ' || CASE copies.space {cases} END"
+    names = ", ".join(f'"{column.name}"' for column in TABLES[table].c)
+    source = f"copies JOIN {table} ON {table}.space = copies.unit"
+    if table == "entries":
+        source += " JOIN terms AS of_user ON of_user.token = copies.token AND of_user.name = 'user' || user_id"
+        source += " JOIN terms AS of_place ON of_place.token = copies.token"
+        source += " AND of_place.name = 'conversation' || conversation"
+    return f"INSERT INTO {table} ({names}) SELECT {', '.join(map(value, TABLES[table].c))} FROM {source}"
+
+
+def fill_sqlite(path: Path, template: Path, copies: Sequence[Copy]) -> None:
+    shutil.copy(template, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA synchronous = off")
+        connection.execute("PRAGMA cache_size = -200000")
+        fill_store(Filler(connection.execute, connection.executemany, "?", len(copies)), copies, connection.commit)
+        last = connection.execute("SELECT max(doc) FROM entries").fetchone()[0]
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'docs'", [str(last)])
+        connection.commit()
+
+
+def fill_postgres(url: str, template: Path, copies: Sequence[Copy]) -> None:
+    with closing(open_store(str(template), Settings())) as source, closing(open_store(url, Settings())) as target:
+        copy_store(source, target, lambda table, count: None)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path TO everword, public")
+        connection.execute("DROP INDEX entries_terms")  # to make it at the end takes a tenth of the time
+        run_many = connection.cursor().executemany
+        fill_store(Filler(connection.execute, run_many, "%s", len(copies)), copies, lambda: None)
+        connection.execute("CREATE INDEX entries_terms ON entries USING gin (tsv)")
+        connection.execute("SELECT setval('docs', (SELECT max(doc) FROM entries))")
+        connection.execute("VACUUM ANALYZE")
+
+
+def fill_store(filler: Filler, copies: Sequence[Copy], commit: Callable[[], object]) -> None:
+    part: list[Copy] = []
+    for copy in copies:
+        part.append(copy)
+        if sum(copy.unit.size for copy in part) >= AT_ONCE or copy is copies[-1]:
+            filler.fill(part)
+            commit()
+            part = []
+            print(f"  {copy.number:,} of {len(copies):,} people and channels", file=sys.stderr)
+    filler.remove_units()
+    commit()
+
+
+# -- what is measured, in a process of its own
+
+
+def measure(url: str, copies: Sequence[Copy], count: int, seed: int) -> dict[str, Any]:
+    """Seconds by name of unit and by what was done, and the kilobytes that the process has gained for each person."""
+    chance = random.Random(seed)
+    candidates = [copy for copy in copies if copy.space == "giant"]
+    chosen = {unit.name: draw_some(chance, candidates, unit, 3 * count) for unit in UNITS}
+    usual = chosen[Unit(USUAL).name]
+    asked = questions(corpus(1_000, seed), 200)
+    times: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    with Memory(url) as memory:
+        for stranger in [copy for copy in copies if copy.space != "giant"][:5]:  # what is read once, as tables of words
+            search(memory, stranger, asked[0])
+            context(memory, stranger, asked[0])
+        kilobytes = measure_memory(memory, usual[2::3], asked)
+        for unit in UNITS:
+            searched, shown = chosen[unit.name][0::3], chosen[unit.name][1::3]
+            times[unit.name] = {
+                **time_calls(memory, "search", search, searched, asked),
+                **time_calls(memory, "context", context, shown, asked),
+                "append": [timed(append, memory, copy, asked[0]) for copy in searched],
+            }
+            memory.settle()
+    return {"times": times, "kilobytes": kilobytes}
+
+
+def draw_some(chance: random.Random, copies: Sequence[Copy], unit: Unit, count: int) -> list[Copy]:
+    alike = [copy for copy in copies if copy.unit == unit]
+    return chance.sample(alike, min(count, len(alike)))
+
+
+def measure_memory(memory: Memory, people: Sequence[Copy], asked: Sequence[str]) -> float:
+    """Kilobytes gained for each of these people, whose memory is searched once."""
+    gc.collect()
+    before = resident_kilobytes()
+    for number, copy in enumerate(people):
+        search(memory, copy, asked[number % len(asked)])
+    gc.collect()
+    return (resident_kilobytes() - before) / max(len(people), 1)
+
+
+def resident_kilobytes() -> float:
+    """Memory of this process without the pages of files that it maps."""
+    fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return float(fields["RssAnon"].split()[0])
+
+
+def time_calls(
+    memory: Memory, name: str, call: Callable[..., None], people: Sequence[Copy], asked: Sequence[str]
+) -> dict[str, list[tuple[float, float]]]:
+    """The first call for each of these, and the least of some later ones, each with another question."""
+    first, later = [], []
+    for number, copy in enumerate(people):
+        first.append(timed(call, memory, copy, asked[number % len(asked)]))
+        again = [timed(call, memory, copy, asked[(number + i + 1) % len(asked)]) for i in range(LATER)]
+        later.append(sorted(again)[LATER // 2])
+    return {f"first {name}": first, f"later {name}": later}
+
+
+def timed(call: Callable[..., None], *arguments: Any) -> tuple[float, float]:
+    """Seconds by the clock and of the processor."""
+    clock = time.perf_counter()
+    processor = time.process_time()
+    call(*arguments)
+    return time.perf_counter() - clock, time.process_time() - processor
+
+
+def search(memory: Memory, copy: Copy, question: str) -> None:
+    conversation = None if copy.user else copy.conversation
+    memory.search(question, space=copy.space, user=copy.user, conversation=conversation)
+
+
+def context(memory: Memory, copy: Copy, question: str) -> None:
+    memory.conversation(copy.conversation, user=copy.user, space=copy.space).context(question)
+
+
+def append(memory: Memory, copy: Copy, text: str) -> None:
+    memory.conversation(copy.conversation, user=copy.user, space=copy.space).add(
+        "user", text, author=None if copy.user else f"s0{copy.token}"
+    )
+
+
+# -- all of it
+
+
+ACTIONS = ("first search", "later search", "first context", "later context", "append")
+
+
+def table_bytes(kind: str, url: str) -> dict[str, int]:
+    """Bytes of each table, with its indexes."""
+    if kind == "postgresql":
+        query = "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r'"
+        with psycopg.connect(url) as connection:
+            return dict(connection.execute(f"{query} AND relnamespace = 'everword'::regnamespace").fetchall())
+    with closing(sqlite3.connect(url)) as connection:
+        owners = dict(connection.execute("SELECT name, tbl_name FROM sqlite_master"))
+        sizes: dict[str, int] = {}
+        for name, size in connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name"):
+            owner = owners.get(name, name).partition("_data")[0]
+            sizes[owner] = sizes.get(owner, 0) + size
+        return sizes
+
+
+@contextmanager
+def filled_stores(kind: str, sizes: Sequence[int], seed: int, folder: Path) -> Iterator[list[str]]:
+    """The addresses of stores of these sizes."""
+    template = folder / "template.db"
+    if not template.exists():
+        print("  one of each size", file=sys.stderr)
+        build_template(template)
+    if kind == "sqlite":
+        paths = [folder / f"scale-{size}-{seed}.db" for size in sizes]
+        for size, path in zip(sizes, paths, strict=True):
+            if not path.exists():
+                fill_sqlite(path.with_suffix(".part"), template, draw_copies(size, seed))
+                path.with_suffix(".part").rename(path)
+        yield [str(path) for path in paths]
+        return
+    with postgres_server() as server:
+        server.set({"max_wal_size": "4GB", "maintenance_work_mem": "512MB", "work_mem": "64MB", "autovacuum": "on"})
+        addresses = [server.address(server._create(server._migrated_template())) for _ in sizes]
+        for size, address in zip(sizes, addresses, strict=True):
+            fill_postgres(address, template, draw_copies(size, seed))
+        yield addresses
+
+
+def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
+    clock_or_processor = 0 if kind == "postgresql" else 1
+    medians: dict[tuple[int, str, str], float] = {}
+    kilobytes: dict[int, float] = {}
+    with filled_stores(kind, arguments.sizes, arguments.seed, folder) as addresses:
+        for size, address in zip(arguments.sizes, addresses, strict=True):
+            command = [sys.executable, __file__, "--measure", address, "--sizes", str(size), "--count"]
+            command += [str(arguments.count), "--seed", str(arguments.seed)]
+            found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            kilobytes[size] = found["kilobytes"]
+            for unit, times in found["times"].items():
+                for action, pairs in times.items():
+                    values = sorted(pair[clock_or_processor] for pair in pairs)
+                    medians[size, unit, action] = values[len(values) // 2] * 1000 if values else float("nan")
+        sizes_by_table = table_bytes(kind, addresses[-1])
+    show_figures(kind, arguments.sizes, medians)
+    rows = sorted(sizes_by_table.items(), key=lambda item: -item[1])[:14]
+    rows.append(("all", sum(sizes_by_table.values())))
+    largest = arguments.sizes[-1]
+    show(f"{kind}: bytes a message, {largest:,} messages", ("table", "bytes"), [(n, s // largest) for n, s in rows])
+    show_bars(kind, arguments.sizes, medians, kilobytes)
+
+
+def show_figures(kind: str, sizes: Sequence[int], medians: dict[tuple[int, str, str], float]) -> None:
+    which = "clock" if kind == "postgresql" else "processor"
+    for size in sizes:
+        rows = [(unit.name, *(f"{medians[size, unit.name, action]:.1f}" for action in ACTIONS)) for unit in UNITS]
+        show(f"{kind}, {size:,} messages: milliseconds ({which}), median", ("scope", *ACTIONS), rows)
+
+
+def show_bars(
+    kind: str, sizes: Sequence[int], medians: dict[tuple[int, str, str], float], kilobytes: dict[int, float]
+) -> None:
+    """The bars beside what was measured, for a person with 60 messages."""
+    person = Unit(USUAL).name
+    rows: list[tuple[str, str, str]] = []
+    for size in sizes:
+        for what in ("search", "context"):
+            share = medians[size, person, f"first {what}"] / medians[size, person, f"later {what}"]
+            rows.append((f"first {what} to a later one, {size:,}", f"{FIRST_TO_LATER}", f"{share:.2f}"))
+        rows.append((f"memory for a person, kB, {size:,}", str(KILOBYTES), f"{kilobytes[size]:.0f}"))
+    for unit in UNITS:
+        for action in ACTIONS[:4]:
+            growth = medians[sizes[-1], unit.name, action] / medians[sizes[0], unit.name, action]
+            rows.append((f"{unit.name}, {action}, largest to smallest store", str(LARGE_TO_SMALL), f"{growth:.2f}"))
+    show(f"{kind}: bars", ("figure", "at most", "measured"), rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 1_000_000], help="messages of each store")
+    parser.add_argument("--kinds", nargs="+", default=["sqlite", "postgresql"], choices=["sqlite", "postgresql"])
+    parser.add_argument("--count", type=int, default=40, help="people or channels of each size that are asked")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--folder", type=Path, help="where stores are kept; a temporary one unless given")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        copies = draw_copies(arguments.sizes[0], arguments.seed)
+        print(json.dumps(measure(arguments.measure, copies, arguments.count, arguments.seed)))
+        return
+    print(describe_machine())
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind in arguments.kinds:
+            run(kind, arguments, folder)
+
+
+if __name__ == "__main__":
+    main()
