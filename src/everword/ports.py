@@ -147,12 +147,13 @@ class Tx(Protocol):
         limit: int | None = None,
         newest: bool = False,
         among: Sequence[str] = (),
+        turns: Sequence[int] = (),
         damaged: OnDamagedMessage | None = None,
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
         of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
-        turn of `after`. One that cannot be read raises DamagedMessage; with `damaged`, that is called with the error,
-        and an erased message takes its place."""
+        turn of `after`. With `turns`, those at one of these turns. One that cannot be read raises DamagedMessage; with
+        `damaged`, that is called with the error, and an erased message takes its place."""
 
     def count_messages(
         self, by: Literal["day", "erasure"], space: str | None = None, since: datetime | None = None

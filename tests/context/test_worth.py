@@ -152,3 +152,28 @@ def test_a_small_memory_is_sent_whole_to_a_new_conversation(memory: Memory, text
     memory.conversation("old", user="alex").extend(Draft("user", words) for words in grown)
     memory.settle()
     assert "memory" not in sections(memory.conversation("new", user="alex").context(text))
+
+
+SHORT_LINES = [f"{verb} the {thing} {n}" for n in range(60) for verb, thing in (("painted", "wall"), ("sold", "chair"))]
+VET = ["how is Rex doing?", "took him to the vet", "it is the left hip", "pills twice a day", "back on monday 8:30"]
+
+
+@pytest.mark.checklist("G1")
+def test_a_short_line_brings_the_lines_around_it(memory: Memory) -> None:
+    """G1: among short lines, one says little by itself."""
+    old = memory.conversation("old", user="alex")
+    old.extend(Draft("user", text) for text in (*SHORT_LINES, *VET, *reversed(SHORT_LINES)))
+    memory.settle()
+    context = memory.conversation("new", user="alex").context("What did the vet say?", budget=Budget(total=600))
+    block = "\n".join(line.split(": ", 1)[-1] for line in text_of(context).splitlines())
+    assert "\n".join(VET[:4]) in block
+    reasons = {item.reason.split(" (")[0] for item in sections(context)["retrieved"].items}
+    assert reasons == {"relevant", "next to a relevant line"}
+
+
+@pytest.mark.checklist("G1")
+def test_a_long_message_speaks_for_itself(memory: Memory) -> None:
+    memory.conversation("old", user="alex").extend(Draft("user", text) for text in (*GARDENS, *TALK))
+    memory.settle()
+    context = memory.conversation("new", user="alex").context("How often do my roses need water?")
+    assert not any(item.reason.startswith("next to") for item in sections(context)["retrieved"].items)

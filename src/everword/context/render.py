@@ -122,6 +122,7 @@ def unique_ends(first: str, last: str) -> str:
 
 
 WHOLE_MEMORY = "the whole memory is small"
+BESIDE_HIT = "next to a relevant line"
 CHARACTERS = 4  # of a token, about
 ENOUGH = 1.1  # times the section's budget: how much of what was found is considered
 WHOLE = 4  # of the hits are shown whole; after that, a message of more than `LONG` tokens is shown as an excerpt
@@ -225,6 +226,7 @@ class Renderer:
         label = self._hit_label(message)
         line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
         group = self._hit_heading(message)
+        reason = BESIDE_HIT if selection.BESIDE in hit.parts else reason
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, self.tokenizer.count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
         return Piece(line, item, (message.time.date().isoformat(), group, message.turn), group)

@@ -38,6 +38,8 @@ from everword.recall.rules.selection import (
     is_question,
     match_words,
     nearest_turns,
+    turns_around,
+    with_lines_around,
     worthwhile_hits,
     worthwhile_share,
 )
@@ -358,6 +360,9 @@ class ContextBuilder:
             for hit in worthwhile_hits(hits, request.text)
             if hit.message.id not in excluded_ids and is_worth_showing(hit.message)
         ]
+        if person is not None:  # in a channel, the lines around a message may be of other talks
+            outside_hits = self._with_neighbours(tx, outside_hits[:return_limit], excluded_ids, request.now)
+            return_limit = len(outside_hits)
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
         relevance = self._nearest_messages(source, request, spoken.nearest) if hits and not uncertain else {}
@@ -366,6 +371,18 @@ class ContextBuilder:
         return RecalledMessages(
             retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0, uncertain
         )
+
+    def _with_neighbours(self, tx: Tx, hits: Sequence[Hit], excluded_ids: Collection[str], now: datetime) -> list[Hit]:
+        """The hits, best first; in chats of short lines each with the lines around it."""
+        lines = [
+            message
+            for conversation, turns in turns_around(hits).items()
+            for message in tx.messages(
+                Filter(self._scope.space, conversation=conversation), turns=turns, damaged=warn_of_damage
+            )
+            if message.id not in excluded_ids and message.is_shown_at(now) and is_worth_showing(message)
+        ]
+        return with_lines_around(hits, lines)
 
     def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
         scope = self._recall_scope(person)

@@ -253,7 +253,7 @@ class HeldTx:
         if where.conversation is None or options.get("among"):
             return stored
         place = (where.space, where.conversation)
-        upto = options.get("upto")
+        upto, turns = options.get("upto"), options.get("turns")
         newest = options.get("newest", False)
         if place in self.read and newest and upto is None and where == Filter(*place[:1], conversation=place[1]):
             self.read[place] = (self.read[place][0], stored)
@@ -263,6 +263,7 @@ class HeldTx:
             for turn, message in enumerate(pending, start=last_turn + 1)
             if (where.conversation, turn) > options.get("after", ("", 0))
             and (upto is None or turn <= upto)
+            and (not turns or turn in turns)
             and fits(message, where)
         ]
         limit = options.get("limit")

@@ -118,13 +118,15 @@ def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
 
 
 def messages_query(
-    fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False
+    fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool, turns: bool
 ) -> Any:
     """Messages by conversation and turn."""
     keys = (messages.c.conversation, messages.c.turn)
     query = select(messages).where(*filter_conditions(messages, fields))
     if among:
         query = query.where(messages.c.conversation.in_(bindparam("among", expanding=True)))
+    if turns:
+        query = query.where(messages.c.turn.in_(bindparam("turns", expanding=True)))
     if after == "turn":
         query = query.where(messages.c.turn > bindparam("after_turn"))
     elif after == "place":

@@ -214,14 +214,15 @@ class SqlTx(RowReader, ABC):
         limit: int | None = None,
         newest: bool = False,
         among: Sequence[str] = (),
+        turns: Sequence[int] = (),
         damaged: OnDamagedMessage | None = None,
     ) -> list[Message]:
         params = queries.filter_values(where) | {"after_turn": after[1], "after_conversation": after[0]}
-        params |= {"upto": upto, "most": limit, "among": list(among)}
+        params |= {"upto": upto, "most": limit, "among": list(among), "turns": list(turns)}
         start: queries.After = "place" if after != ("", 0) else ""
         if among or (where.conversation is not None and after[0] == where.conversation):
             start = "turn"
-        limits = upto is not None, limit is not None, newest, bool(among)
+        limits = upto is not None, limit is not None, newest, bool(among), bool(turns)
         query = statement_of(queries.messages_query, queries.filter_shape(where), start, *limits)
         page = self.fetch_messages(query, params, damaged, True, limit, newest)
         return page[::-1] if newest else page

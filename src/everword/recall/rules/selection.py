@@ -16,7 +16,8 @@ their order, with a mark where something is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -117,6 +118,41 @@ def worthwhile_hits(hits: Sequence[Hit], text: str) -> list[Hit]:
 def worthwhile_share(text: str) -> float:
     """The share of the best score that a hit needs at least, for a message of this text."""
     return ASKED if is_question(text) else TOLD
+
+
+SHORT_LINE = 80  # characters: where hits have no more on the average, people write short lines
+AROUND = 2  # lines before and after each hit that come with it
+LENT = 0.9  # of a hit's score for the line next to it, and of that for the one beyond
+TOGETHER = timedelta(hours=1)  # lines further apart belong to another occasion
+BESIDE = "beside"  # the part of the score of a line that it has for being next to a hit
+
+
+def turns_around(hits: Sequence[Hit]) -> dict[str, list[int]]:
+    """By conversation the turns next to hits, where people write short lines: there one line says little by itself, and
+    several cost no more than a message elsewhere."""
+    if sum(len(hit.message.content) for hit in hits) > SHORT_LINE * len(hits):
+        return {}
+    places = {(hit.message.conversation, hit.message.turn) for hit in hits}
+    near = {(name, turn + step) for name, turn in places for step in range(-AROUND, AROUND + 1)} - places
+    turns: dict[str, list[int]] = {}
+    for conversation, turn in sorted(near):
+        turns.setdefault(conversation, []).append(turn)
+    return turns
+
+
+def with_lines_around(hits: Sequence[Hit], lines: Iterable[Message]) -> list[Hit]:
+    """Hits and the lines around them, best first: a line counts less than the hit it is next to."""
+    around = list(hits)
+    for line in lines:
+        scores = [
+            hit.score * LENT ** abs(hit.message.turn - line.turn)
+            for hit in hits
+            if hit.message.conversation == line.conversation
+            and abs(hit.message.turn - line.turn) <= AROUND
+            and abs(hit.message.time - line.time) <= TOGETHER
+        ]
+        around += [Hit(line, max(scores), {BESIDE: max(scores)})] if scores else []
+    return sorted(around, key=lambda hit: -hit.score)
 
 
 def is_question(text: str) -> bool:
