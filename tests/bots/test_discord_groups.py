@@ -47,7 +47,7 @@ def test_a_channel_with_three_people(tmp_path: Path) -> None:
             kept = [message for message in await messages_of(tmp_path) if message.role == "user"]
             assert [message.author for message in kept] == ["7", "8", "9", "7", "7", "8"]
             assert kept[1].metadata["name"] == "Dana Kim"
-            assert kept[3].metadata["reply_to"] == str(reply.id)
+            assert kept[3].reply_to == str(reply.id)
             assert kept[2].content == "@Memo who brings the oars?"
             assert server.count("POST channels/600/typing") >= 3
 

@@ -67,13 +67,14 @@ def test_words_are_put_together_and_what_stands_in_for_them_is_named() -> None:
 
 
 def test_the_rest_is_in_the_metadata_and_the_chat_s_name_on_the_first_message() -> None:
-    first, second, third, *_ = [r.draft.metadata for r in export("telegram_chat.json")]
+    records = export("telegram_chat.json")
+    first, second, third, *_ = [r.draft.metadata for r in records]
+    assert records[2].draft.reply_to == "2"
     assert first == {"title": "Hiking", "chat_type": "private_supergroup", "name": "Ann", "action": "create_group"}
     assert second == {"name": "Ann", "links": ["https://example.org/map"], "edited": "2025-01-05T10:02:00+00:00"}
     assert third == {
         "name": "Bob",
         "media": {"photo": "photos/photo_1.jpg"},
-        "reply_to": "2",
         "forwarded_from": "Hut news",
     }
 

@@ -259,7 +259,7 @@ class Bot:
 
     async def _keep(self, chat: OpenChat, message: ReceivedMessage) -> Added:
         """Put a message into the log, unless it is there already."""
-        metadata = {"name": message.author.name, "handle": message.author.handle, "reply_to": message.reply_to}
+        metadata = {"name": message.author.name, "handle": message.author.handle}
         now = self.tools.clock.now()
         draft = Draft(
             "user",
@@ -268,6 +268,7 @@ class Bot:
             time=min(message.time, now),  # the clocks may differ
             platform_id=message.id,
             metadata={name: value for name, value in metadata.items() if value},
+            reply_to=message.reply_to,
         )
         (added,) = await chat.conversation.extend([clamp_time(draft, now)])
         self._refused.discard(message.place.key)

@@ -94,10 +94,8 @@ def event_of_record(
     command = platforms.parse_slash(draft.content, handle)
     if command is not None:
         return CommandCall(place, id, author, *command)
-    reply_to = draft.metadata.get("reply_to")
     is_for_bot = f"@{handle}".casefold() in draft.content.casefold()
-    parent = reply_to if isinstance(reply_to, str) else None
-    return ReceivedMessage(place, id, author, draft.content, draft.time or now, parent, is_for_bot)
+    return ReceivedMessage(place, id, author, draft.content, draft.time or now, draft.reply_to, is_for_bot)
 
 
 def printed_identity(names: Iterable[str]) -> platforms.Identity:

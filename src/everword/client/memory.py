@@ -225,6 +225,7 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
         metadata=check_metadata(draft.metadata) or None,
         id=draft.id,
         expires=None if draft.expires_at is None else format_expiry("expires", draft.expires_at),
+        reply_to=draft.reply_to,
     )
 
 

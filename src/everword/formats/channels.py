@@ -156,21 +156,26 @@ def _discord_record(message: Any, channel: _Channel, options: Options, where: st
         time=moment(fields.get("timestamp"), "timestamp", options.zone),
         platform_id=identifier(fields.get("id"), "id"),
         metadata={**channel.about, **_discord_metadata(fields, author, kind, options)},
+        reply_to=_discord_reply(fields),
     )
     return Record(channel.id, channel.user, draft, where, position)
+
+
+def _discord_reply(fields: dict[str, Any]) -> str | None:
+    """The id of the message that a message answers."""
+    reference = mapping_or_empty(fields.get("reference"), "reference")
+    return optional(identifier, reference.get("messageId"), "reference.messageId")
 
 
 def _discord_metadata(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Options) -> dict[str, Any]:
     """The metadata of a message: what is known of it besides its words."""
     edited_at = fields.get("timestampEdited")
-    reference = mapping_or_empty(fields.get("reference"), "reference")
     return drop_empty(
         name=clean_name(author.get("nickname"), author.get("name")),
         bot=author.get("isBot") is True,
         type=None if kind == "Default" else kind,
         edited=None if edited_at is None else moment(edited_at, "timestampEdited", options.zone).isoformat(),
         pinned=fields.get("isPinned") is True,
-        reply_to=optional(identifier, reference.get("messageId"), "reference.messageId"),
         mentions=[identifier(item.get("id"), "id") for item in mappings(fields.get("mentions"), "mentions")],
         attachments=[
             drop_empty(name=_file_name(item), url=item.get("url"), size=item.get("fileSizeBytes"))
@@ -326,6 +331,7 @@ def _telegram_record(message: Any, chat: _Chat, options: Options, where: str, po
         time=_time(fields, "date", options),
         platform_id=identifier(fields.get("id"), "id"),
         metadata={**chat.about, **_telegram_metadata(fields, name, links, options)},
+        reply_to=optional(identifier, fields.get("reply_to_message_id"), "reply_to_message_id"),
     )
     chat.about = {}
     return Record(chat.id, chat.user, draft, where, position)
@@ -413,7 +419,6 @@ def _telegram_metadata(fields: dict[str, Any], name: str, links: list[str], opti
         action=optional(text, fields.get("action"), "action"),
         links=links,
         media=media,
-        reply_to=optional(identifier, fields.get("reply_to_message_id"), "reply_to_message_id"),
         forwarded_from=optional(text, fields.get("forwarded_from"), "forwarded_from"),
         via_bot=optional(text, fields.get("via_bot"), "via_bot"),
         signature=optional(text, fields.get("author"), "author"),

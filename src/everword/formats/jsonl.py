@@ -38,7 +38,19 @@ LONGEST_LINE_BYTES = LIMITS.size
 
 # Fields of a line that is a whole conversation which apply to each of its messages.
 _SHARED = ("space", "conversation", "owner", "user", "time")
-_OWN = ("turn", "id", "role", "author", "platform_id", "content", "metadata", "erased", "expires_at", "messages")
+_OWN = (
+    "turn",
+    "id",
+    "role",
+    "author",
+    "platform_id",
+    "content",
+    "metadata",
+    "erased",
+    "expires_at",
+    "reply_to",
+    "messages",
+)
 _FIELDS = frozenset((*_SHARED, *_OWN))
 _ROLES: dict[str, Role] = {role: role for role in ROLES} | {"developer": "system", "function": "tool"}
 
@@ -58,6 +70,7 @@ def dump(message: Message, conversation: Conversation | None = None) -> str:
         "time": _utc_text(message.time),
         "expires_at": None if message.expires_at is None else _utc_text(message.expires_at),
         "platform_id": message.platform_id,
+        "reply_to": message.reply_to,
         "content": message.content,
         "metadata": dict(message.metadata) or None,
     }
@@ -186,6 +199,7 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
         metadata=metadata,
         id=optional(identifier, fields.get("id"), "id"),
         expires_at=None if expires_at is None else moment(expires_at, "expires_at", options.zone),
+        reply_to=optional(identifier, fields.get("reply_to"), "reply_to"),
     )
     conversation = optional(identifier, fields.get("conversation"), "conversation") or DEFAULT_CONVERSATION
     space = optional(identifier, fields.get("space"), "space")

@@ -233,6 +233,7 @@ def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draf
         metadata=metadata,
         id=None if draft.id is None else check_id("id", draft.id),
         expires_at=None if draft.expires_at is None else check_expiry("expires", draft.expires_at, now),
+        reply_to=None if draft.reply_to is None else check_id("reply_to", draft.reply_to),
     )
 
 
@@ -256,7 +257,9 @@ def compute_digest(message: Message, salt: bytes) -> bytes:
         canonical_json(message.metadata),
     ]
     if message.expires_at is not None:
-        fields.append((message.expires_at - EPOCH) // MICROSECOND)
+        fields.append((message.expires_at - EPOCH) // MICROSECOND)  # a number: what follows is text
+    if message.reply_to is not None:
+        fields.append(message.reply_to)
     return hashlib.sha256(salt + _write_fields(fields).encode()).digest()
 
 
@@ -284,6 +287,7 @@ def tombstone(message: Message) -> Message:
         metadata={},
         erased=True,
         expires_at=None,
+        reply_to=None,
         secrets=(),
         original=None,
         seal=replace(message.seal, salt=b""),

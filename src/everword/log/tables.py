@@ -205,6 +205,7 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
         platform_id=draft.platform_id,
         metadata=draft.metadata,
         expires_at=None if draft.expires_at is None else rules.check_expiry("expires", draft.expires_at, now),
+        reply_to=draft.reply_to,
         kept="new",
         secrets=secrets,
     )

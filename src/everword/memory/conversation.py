@@ -85,6 +85,7 @@ class ConversationFace(ConversationTopics):
         name: str | None = None,
         expires: datetime | timedelta | None = None,
         on_edit: OnEdit = "refuse",
+        reply_to: str | None = None,
     ) -> Message:
         """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
         takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
@@ -96,11 +97,15 @@ class ConversationFace(ConversationTopics):
 
         If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
         else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
+
+        `reply_to` is the message of this conversation that it answers: its id, or its platform id.
         """
         full_metadata = {} if metadata is None else metadata
         if name is not None and isinstance(full_metadata, Mapping):
             full_metadata = with_name(full_metadata, name)
-        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
+        draft = Draft(
+            role, content, author, user, time, platform_id, full_metadata, expires_at=expires, reply_to=reply_to
+        )
         return (await self.extend([draft], on_edit=on_edit))[0].message
 
     @operation(

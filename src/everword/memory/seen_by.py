@@ -106,6 +106,7 @@ def message_as_sent(message: Message, draft: Draft, user: str | None, now: datet
         platform_id=draft.platform_id,
         metadata=draft.metadata,
         expires_at=now + expires_at if isinstance(expires_at, timedelta) else expires_at,
+        reply_to=draft.reply_to,
         versions=(),
     )
 

@@ -338,6 +338,7 @@ class BlockingConversation:
         self, role: Role, content: str, *, author: str | None = None, user: str | None = None,
         time: datetime | None = None, platform_id: str | None = None, metadata: dict[str, Any] | None = None,
         name: str | None = None, expires: datetime | timedelta | None = None, on_edit: OnEdit = "refuse",
+        reply_to: str | None = None,
     ) -> Message:
         """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
         takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
@@ -349,10 +350,12 @@ class BlockingConversation:
 
         If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
         else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
+
+        `reply_to` is the message of this conversation that it answers: its id, or its platform id.
         """
         return self._private.wait(self._inner.add(
             role, content, author=author, user=user, time=time, platform_id=platform_id, metadata=metadata, name=name,
-            expires=expires, on_edit=on_edit,
+            expires=expires, on_edit=on_edit, reply_to=reply_to,
         ))
 
     def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:

@@ -306,6 +306,7 @@ def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
         "link": row.get("link", b""),
         "expires_at": None,
         "secrets": None,
+        "reply_to": None,
     }
 
 

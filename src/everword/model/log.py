@@ -36,7 +36,7 @@ class Draft:
     `author` is who wrote it; `user` is whose memory it belongs to (in a chat with one person, theirs, replies
     included). `time` is when it was said: now, if none is given. `platform_id` is the id another system gave
     it: the same one twice in a conversation is stored once. So is the same `id`. It is shown until `expires_at`: a
-    moment, or a span of time from now.
+    moment, or a span of time from now. `reply_to` is the message it answers, by its id or its platform id.
     """
 
     role: Role
@@ -48,6 +48,7 @@ class Draft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     id: str | None = None
     expires_at: datetime | timedelta | None = None
+    reply_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ class Degraded:
 class Message:
     """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said.
 
-    One that expires is shown until `expires_at`, and nothing is derived from it that would outlive it.
+    One that expires is shown until `expires_at`, and nothing is derived from it that would outlive it. `reply_to` is
+    the message of its conversation that it answers, by its id or its platform id, if that was given with it.
 
     Of a message that was edited it is the newest version; `versions` are the older ones, if they were asked for, the
     oldest first. `kept` says, of a message that was just added, what became of it: it is "new"; it was "known" with
@@ -122,6 +124,7 @@ class Message:
     degraded: Degraded | None = field(default=None, repr=False, compare=False)
     secrets: Marks = field(default=(), compare=False)
     original: MaskedParts | None = field(default=None, repr=False, compare=False)
+    reply_to: str | None = None
 
     @property
     def as_said(self) -> Message:

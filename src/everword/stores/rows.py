@@ -99,6 +99,7 @@ def to_message(row: Any) -> Message:
         link,
         expires_at,
         secrets,
+        reply_to,
     ) = row
     if (
         not (type(id) is type(author) is type(content) is str)
@@ -108,6 +109,7 @@ def to_message(row: Any) -> Message:
         or (user is not None and type(user) is not str)
         or (platform_id is not None and type(platform_id) is not str)
         or (expires_at is not None and type(expires_at) is not int)
+        or (reply_to is not None and type(reply_to) is not str)
     ):
         raise ValueError(UNREADABLE)
     if not (type(salt) is type(digest) is type(link) is bytes):
@@ -141,6 +143,7 @@ def to_message(row: Any) -> Message:
         None,
         marks,
         original,
+        reply_to,
     )
 
 
@@ -166,6 +169,7 @@ def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
         "link": message.seal.link,
         "expires_at": Instant.encode(message.expires_at),
         "secrets": marks_to_json(message.secrets),
+        "reply_to": message.reply_to,
     }
 
 

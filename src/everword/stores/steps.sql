@@ -375,3 +375,7 @@ CREATE INDEX people_name ON people (space, kind, name);
 CREATE INDEX cursors_conversation ON cursors (space, conversation);
 CREATE INDEX leases_conversation ON leases (space, conversation);
 CREATE INDEX tallies_empty ON tallies (space) WHERE docs = 0;
+
+-- step 28: replies
+-- The message that a message answers, by its id or its platform id, where that was given.
+ALTER TABLE messages ADD COLUMN reply_to TEXT;

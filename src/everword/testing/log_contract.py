@@ -209,7 +209,15 @@ class LogContract:
 
     def test_every_field_and_the_seal_come_back(self, store: Store) -> None:
         original = make_message(
-            3, "text", role="tool", author="bot", user=None, platform_id="p/1", metadata={"k": 1}, id="odd id"
+            3,
+            "text",
+            role="tool",
+            author="bot",
+            user=None,
+            platform_id="p/1",
+            metadata={"k": 1},
+            id="odd id",
+            reply_to="p/0",
         )
         store.write(lambda tx: append_messages(tx, original))
         (stored_message,) = store.read(lambda tx: tx.messages(Filter("s")))

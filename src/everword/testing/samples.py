@@ -94,6 +94,7 @@ def make_message(
     platform_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     expires_at: datetime | None = None,
+    reply_to: str | None = None,
 ) -> Message:
     """A message with a seal of its own: bytes of every value, so that a store that treats them as text fails."""
     name = id or f"{conversation}-{turn}"
@@ -111,6 +112,7 @@ def make_message(
         platform_id=platform_id,
         metadata=metadata or {},
         expires_at=expires_at,
+        reply_to=reply_to,
         seal=Seal(b"\x00salt\xff", digest, digest[::-1]),
     )
 

@@ -114,6 +114,7 @@ class NewMessage(BaseModel):
         str | None,
         Field(description="When it is to be gone, if not kept for good: a span as in 10m, 2h or 7d, or a time."),
     ] = None
+    reply_to: Annotated[str | None, Field(description="The id of the message it answers.")] = None
 
 
 class KeptMessage(BaseModel):

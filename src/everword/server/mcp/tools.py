@@ -317,7 +317,16 @@ def operation_arguments(operation: Operation, values: Mapping[str, Any]) -> dict
 
 def build_draft(message: NewMessage) -> Draft:
     expires_at = parse_expiry("expires", message.expires)
-    return Draft(message.role, message.content, message.author, None, message.time, message.id, expires_at=expires_at)
+    return Draft(
+        message.role,
+        message.content,
+        message.author,
+        None,
+        message.time,
+        message.id,
+        expires_at=expires_at,
+        reply_to=message.reply_to,
+    )
 
 
 def scale_budget(tokens: int) -> Budget:

@@ -159,6 +159,7 @@ def draft_of(message: shapes.DraftIn) -> Draft:
         message.metadata,
         message.id,
         parse_expiry("expires", message.expires),
+        message.reply_to,
     )
 
 

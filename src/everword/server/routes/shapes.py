@@ -65,6 +65,7 @@ class DraftIn(RequestBody):
     metadata: dict[str, Any] = Field(default_factory=dict)
     id: Id | None = None
     expires: Expires = None
+    reply_to: Id | None = Field(None, description="The message it answers: its id, or its platform id.")
 
 
 class MessagesIn(RequestBody):
