@@ -423,6 +423,8 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        "text.wordings.packs_with",
+        "text.wordings.wordings",
         "text.sentences.parts_between",
         "secrets.marks_from_json",
         "secrets.mask_parts",

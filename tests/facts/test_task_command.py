@@ -78,7 +78,7 @@ class TestParse:
     def test_other_languages_are_for_a_model(self) -> None:
         said = inputs("Bot, merk dir bitte: ich bin Veganer")
         assert command.parse(answer("remember", "me", "ich bin Veganer"), said) == Command(
-            "remember", "me", "ich bin Veganer"
+            "remember", "me", "ich bin Veganer", language="de"
         )
 
     @pytest.mark.parametrize(

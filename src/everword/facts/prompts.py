@@ -601,7 +601,8 @@ def _check_command(kind: CommandKind, entry: Mapping[str, Any], inputs: CommandI
         raise ModelNonsense(f'What to {kind} is missing: copy it into "text", or set "refers_back".')
     if kind == "ask" and about_key in _NOBODY and not refers_back:
         raise ModelNonsense('Whom it asks about is missing: say it in "about", or the kind is "none".')
-    return Command(kind, "me" if about_key in _WRITER else None if about_key in _NOBODY else about, text, refers_back)
+    about_whom = "me" if about_key in _WRITER else None if about_key in _NOBODY else about
+    return Command(kind, about_whom, text, refers_back, language)
 
 
 # -- a new statement in a profile

@@ -122,6 +122,10 @@ async def run_command(
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
+    if not parsed_command.is_certain and isinstance(subject, Resolved):
+        await runtime.wait_for_view(FactsView.name, scope.space)
+        if not any(await runtime.read(partial(visible_knowledge, scene, parsed_command.text, subject.member, now))):
+            return None
     mark = {"everword": {"command": parsed_command.kind}}
     draft = Draft("user", text, scene.speaker, platform_id=platform_id, metadata=mark)
     added = await append(runtime, scope, draft, is_source=parsed_command.kind != "ask")
@@ -295,7 +299,9 @@ class CommandRun:
     # -- ask
 
     async def ask(self, person: str) -> Answer:
-        facts, statements = await self.runtime.read(lambda tx: self._visible_knowledge(tx, person))
+        now = self.runtime.parts.clock.now()
+        knowledge = partial(visible_knowledge, self.scene, self.command.text, person, now)
+        facts, statements = await self.runtime.read(knowledge)
         name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
@@ -309,27 +315,29 @@ class CommandRun:
         names = names_in_context(tx, self.scene.space, speakers, self.viewer)
         return profile_text(facts, statements_beside(tx, statements, facts), names)
 
-    def _visible_knowledge(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
-        """The facts and statements about a person that the viewer may see, and that fit the question."""
-        space = self.scene.space
-        viewer = self.viewer
-        now = self.runtime.parts.clock.now()
-        facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
-        if viewer.person not in (None, person):
-            facts += self._facts_in_own_words(tx, person)
-        if not self.command.text:
-            return facts, statements
-        name = name_for(tx, space, person, viewer)
-        about = f"about {self.command.text}"
-        numbers = matching_statements(name, [statement.text for statement in statements], about)
-        return matching_facts(facts, about, name=name), [statements[number - 1] for number in numbers]
 
-    def _facts_in_own_words(self, tx: Tx, person: str) -> list[Fact]:
-        """Facts about the person that the speaker told in private: they are in the speaker's memory, by name."""
-        member = next((candidate for candidate in self.scene.members if candidate.id == person), Member(person))
-        names = {fold_name(name) for name in (person, *(name.text for name in member.names))}
-        facts = facts_of(tx, self.scene.space, self.scene.speaker, active=True)
-        return [fact for fact in facts if fact.subject and fold_name(fact.subject) in names and self.viewer.sees(fact)]
+def visible_knowledge(
+    scene: CommandScene, text: str, person: str, now: datetime, tx: Tx
+) -> tuple[list[Fact], list[Statement]]:
+    """The facts and statements about a person that the viewer may see, and that fit the text; all if it is empty."""
+    viewer = scene.viewer
+    facts, statements = knowledge_for_viewer(tx, scene.space, person, viewer, now)
+    if viewer.person not in (None, person):
+        facts += _facts_in_own_words(tx, scene, person)
+    if not text:
+        return facts, statements
+    name = name_for(tx, scene.space, person, viewer)
+    about = f"about {text}"
+    numbers = matching_statements(name, [statement.text for statement in statements], about)
+    return matching_facts(facts, about, name=name), [statements[number - 1] for number in numbers]
+
+
+def _facts_in_own_words(tx: Tx, scene: CommandScene, person: str) -> list[Fact]:
+    """Facts about the person that the speaker told in private: they are in the speaker's memory, by name."""
+    member = next((candidate for candidate in scene.members if candidate.id == person), Member(person))
+    names = {fold_name(name) for name in (person, *(name.text for name in member.names))}
+    facts = facts_of(tx, scene.space, scene.speaker, active=True)
+    return [fact for fact in facts if fact.subject and fold_name(fact.subject) in names and scene.viewer.sees(fact)]
 
 
 def names_of(members: Sequence[Member]) -> tuple[str, ...]:

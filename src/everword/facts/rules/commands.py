@@ -5,25 +5,44 @@ People remember and forget in ordinary talk all the time ("I remember when …",
 what is certainly a command counts. A missed command costs a repetition; a false one costs somebody's memory.
 
 The person a command is about is given as said; `text.names.resolve` finds the member. A name that resolves to nobody
-is ordinary talk. English only: other languages are for a model.
+is ordinary talk. English has rules of its own; in other languages a command is one of the wordings of a language pack
+(`text/packs/CODE/commands.txt`). A message need not be long enough to tell its language: the wordings do.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from everword.facts.english import WORDS
 from everword.facts.english.finder import find_facts
-from everword.text.detect import function_words
+from everword.text.detect import BY_SCRIPT, DEFAULT, detect, function_words
 from everword.text.english import LANGUAGES, PLACES, PROGRAMMING
 from everword.text.fences import strip_invisible
 from everword.text.sentences import split_sentences
-from everword.word_lists import Patterns
+from everword.text.tokens import lower_words
+from everword.text.wordings import FOLDER, Wordings, compose, fold_letters, packs_with, wordings
+from everword.word_lists import Patterns, lazy_pattern, read_entries
 
-_COMMANDS = Patterns("commands", "facts/rules/data", WORDS)
+_COMMANDS = Patterns("commands", words=WORDS)
+_MARKS = " \"'“”„«»「」『』.,:;!?…–—-¡¿，。！？：；、،؟؛।॥"
+_GROUPS = (
+    ("what", "(?P<what>.+)"),
+    ("clause", "(?P<clause>.+)"),
+    ("whom", "(?P<whom>.+)"),
+    ("thing", "(?P<thing>.+)"),
+    ("matter", "(?P<matter>.+)"),
+    ("own", "(?P<clause>{my}(?= |$|(?<=[\u3041-\ud7ff])).*)"),
+    ("back", "(?P<back>{this})"),
+    ("everything", "(?P<everything>{all})"),
+    ("opening", "{MARK}*(?:(?:{polite})(?:(?=$|{MARK})|(?<=[\u3041-\u9fff])){MARK}*)+"),
+    ("closing", "(?:(?:{MARK}+|(?<=[\u3041-\u9fff]))(?:{ending})(?=$|{MARK}))*{MARK}*$"),
+    ("MARK", f"[{re.escape(_MARKS)}]"),
+)
+_LANGUAGES = packs_with("commands")
 
 CommandKind = Literal["remember", "forget", "ask", "none"]
 MAX_COMMAND = 2_000
@@ -36,12 +55,16 @@ class Command:
 
     `about` is the person, as said: "me" for the speaker, None if not said. `text` is what to remember or forget, or
     the thing that is asked about: "my dog"; empty for everything. With `refers_back` it is in the messages before.
+    `language` is the language of the command, in which it is answered. Unless it `is_certain`, it is a command only if
+    something is known that fits: "do you remember when the exam is?" may as well be for a model.
     """
 
     kind: CommandKind
     about: str | None = None
     text: str = ""
     refers_back: bool = False
+    language: str = DEFAULT
+    is_certain: bool = True
 
 
 NO_COMMAND = Command("none")
@@ -56,7 +79,7 @@ def parse_command(text: str, names: Sequence[str], *, for_bot: bool = False, peo
     before: list[str] = []
     for sentence, names_bot in _sentences(text, names):
         for_bot = for_bot or names_bot
-        command = _command(sentence, names, known_people) if for_bot else NO_COMMAND
+        command = _command_in_any_language(sentence, known_people) if for_bot else NO_COMMAND
         if command.kind != "none":
             # "I'm vegan. Bot, remember that": what it refers to is in the same message.
             if command.refers_back and not command.text and before:
@@ -76,7 +99,7 @@ def is_addressed(text: str, names: Sequence[str]) -> bool:
 
 def may_be_command(text: str) -> bool:
     """Whether it is worth asking a model: a cheap test without false negatives."""
-    return len(text) <= MAX_COMMAND and _COMMANDS.hint.search(text) is not None
+    return len(text) <= MAX_COMMAND and (_COMMANDS.hint.search(text) is not None or any(_packs_for(text)))
 
 
 def is_talk(text: str) -> bool:
@@ -116,7 +139,12 @@ def _strip_bot_name(sentence: str, names_pattern: str) -> tuple[str, bool]:
 # One sentence
 
 
-def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Command:
+def _command_in_any_language(sentence: str, people: frozenset[str]) -> Command:
+    command = _command(sentence, people)
+    return command if command.kind != "none" else _command_in_packs(sentence, people)
+
+
+def _command(sentence: str, people: frozenset[str]) -> Command:
     text = sentence.strip(" \"'“”")
     is_question = text.endswith(("?", "？"))
     polite = _COMMANDS.polite.match(text)
@@ -340,3 +368,113 @@ def _find_subject(clause: str) -> tuple[str | None, bool]:
     owner = next((number for number, word in enumerate(words) if word.endswith(("'s", "’s"))), None)
     name = " ".join(words[: owner + 1])[:-2] if owner is not None else " ".join(words)
     return (name, False) if _is_person(name) else (None, False)
+
+
+# Other languages
+
+
+_COMMA = lazy_pattern("[,，、،;；]| [–—-] ")
+_LONGEST_WORDING = 400  # characters of a sentence that is compared with wordings
+_KINDS: tuple[CommandKind, ...] = ("ask", "forget", "remember")
+
+
+def _packs_for(text: str) -> Iterator[Wordings]:
+    """The packs that have a word of this text among their words for commands; that of its language first."""
+    folded = fold_letters(compose(text))
+    words = frozenset(word.strip(_MARKS) for word in text.lower().split())
+    own_language = detect(text)
+    for language in sorted(_LANGUAGES, key=lambda language: language != own_language):
+        pack = wordings(language, "commands", _GROUPS)
+        if pack.pattern("hint").search(folded) and words.isdisjoint(_english_words_beside(language)):
+            yield pack
+
+
+@cache
+def _english_words_beside(language: str) -> frozenset[str]:
+    """The English function words that tell that a text is not in a language: "note" and "delete" are French and
+    Portuguese, too. None for languages in other scripts: who writes them in Latin letters mixes them with English."""
+    if language not in BY_SCRIPT["latin"]:
+        return frozenset()
+    wordings_text = " ".join(read_entries(f"{FOLDER}/{language}/commands.txt").values())
+    own_words = {*function_words(language), *lower_words(wordings_text)}
+    return function_words(DEFAULT) - own_words - {fold_letters(word) for word in own_words}
+
+
+def _command_in_packs(sentence: str, people: frozenset[str]) -> Command:
+    """The command of a sentence in a language other than English."""
+    text = compose(sentence)
+    for pack in _packs_for(text) if len(text) <= _LONGEST_WORDING else ():
+        is_question = _asks_whether(text, pack)
+        for kind in _KINDS if not is_question else _KINDS[:1]:
+            commands = (_read_wordings(kind, core, pack, people) for core in _cores(kind, text, pack))
+            command = next((command for command in commands if command.kind != "none"), None)
+            if command is not None:
+                return command
+    return NO_COMMAND
+
+
+def _cores(kind: CommandKind, text: str, pack: Wordings) -> Iterable[str]:
+    """What may be the command in a sentence: all of it, or what is left without politeness at its ends; and without
+    the reason that follows: "forget the plan for Lisbon, we are not going"."""
+    folded = fold_letters(text)
+    start = pack.pattern("opening").match(folded)
+    end = pack.pattern("closing").search(folded)
+    last = end.start() if end else len(text)
+    cores = [text[first:last].strip(_MARKS) for first in (0, start.end() if start else 0)]
+    return dict.fromkeys(cores if kind == "remember" else [*cores, *(_COMMA.split(core)[0] for core in cores)])
+
+
+def _read_wordings(kind: CommandKind, text: str, pack: Wordings, people: frozenset[str]) -> Command:
+    folded = fold_letters(text)
+    matches = (match for pattern in pack.lines(kind) if (match := pattern.fullmatch(folded)))
+    commands = (_read_wording(kind, match, text, pack, people) for match in matches)
+    return next((command for command in commands if command.kind != "none"), NO_COMMAND)
+
+
+def _asks_whether(text: str, pack: Wordings) -> bool:
+    """Whether a sentence only asks: "do you remember our trip?" does, and "can you remember this?" does not."""
+    folded = fold_letters(text).strip(" \"'”»」")
+    asks = folded.endswith(("?", "؟")) or pack.pattern("question").fullmatch(folded.strip(_MARKS)) is not None
+    return asks and not pack.pattern("request").search(folded)
+
+
+def _read_wording(
+    kind: CommandKind, match: re.Match[str], text: str, pack: Wordings, people: frozenset[str]
+) -> Command:
+    """The command that a wording gives: `what` and `clause` are words to keep or to forget, `whom` is a person."""
+    parts = {name: text[slice(*match.span(name))].strip(_MARKS) for name, part in match.groupdict().items() if part}
+    if "matter" in parts or "thing" in parts:
+        return _uncertain_command(kind, parts, pack)
+    if kind == "ask" or "whom" in parts:
+        return _about_whom(kind, parts.get("whom"), pack, people)
+    if "everything" in parts:
+        return Command("forget", "me", "everything", language=pack.language)
+    content = parts.get("clause") or parts.get("what") or ""
+    folded = fold_letters(content)
+    if "back" in parts or pack.pattern("this").fullmatch(folded):
+        return Command(kind, refers_back=True, language=pack.language)
+    if not content or ("clause" not in parts and pack.pattern("not").fullmatch(folded)):
+        return NO_COMMAND
+    words = content.split()
+    names = (" ".join(words[:count]) for count in range(min(_PERSON_LIMIT, len(words)), 0, -1))
+    member = next((name for name in names if name.casefold().removeprefix("@") in people), None)
+    return Command(kind, member, content, language=pack.language)
+
+
+def _about_whom(kind: CommandKind, whom: str | None, pack: Wordings, people: frozenset[str]) -> Command:
+    """A question about the speaker, what is theirs, or a member; or a request to forget all about one of them."""
+    everything = "everything" if kind == "forget" else ""
+    if whom is None or pack.pattern("me").fullmatch(fold_letters(whom)):
+        return Command(kind, "me", everything, language=pack.language)
+    if pack.pattern("my").match(fold_letters(whom)):
+        return Command(kind, "me", whom, language=pack.language)
+    if whom.casefold().removeprefix("@") in people or _COMMANDS.mention.fullmatch(whom):
+        return Command(kind, whom, everything, language=pack.language)
+    return _uncertain_command(kind, {"thing": whom}, pack)
+
+
+def _uncertain_command(kind: CommandKind, parts: Mapping[str, str], pack: Wordings) -> Command:
+    """A command about anything: what is known decides whether it is one."""
+    text = parts.get("matter") or parts.get("thing") or ""
+    is_talk = not text or (kind != "ask" and pack.pattern("idiom").fullmatch(fold_letters(text)) is not None)
+    return NO_COMMAND if is_talk else Command(kind, text=text, language=pack.language, is_certain=False)

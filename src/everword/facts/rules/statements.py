@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from everword.errors import InvalidInput
 from everword.facts.english.finder import find_facts
@@ -27,6 +27,7 @@ from everword.facts.rules.deciding import MAX_SOURCES
 from everword.facts.rules.keys_and_values import fold, has_same_value, holds_several_values, normalise_key, sense
 from everword.facts.rules.person_shift import first_person, possessive, statements_about
 from everword.model import Fact, FoundFact, Statement
+from everword.text.detect import detect, function_words
 from everword.text.terms import analyse
 from everword.word_lists import Patterns, WordLists, read_table
 
@@ -451,6 +452,7 @@ class _ForgetTarget:
         statements = statements_about(name or "Somebody", bare)
         statement = parse_statement(name or "Somebody", statements[0] if statements else bare)
         terms = frozenset(analyse(first_person(statement.name, statement.text), "en").terms) - _SAYING
+        terms = terms - _function_terms(detect(bare)) or terms
         name_terms = frozenset(analyse(name, "en").terms)
         # A thing that is only named, as in "forget coffee", means whatever was said of it.
         states = statement.facts or _FORGETTING.states.search(
@@ -540,6 +542,12 @@ class _ForgetTarget:
 _SAYING = frozenset(analyse(" ".join(_WORDS.saying), "en").terms)
 _ASKED_KEYS = Patterns("asked_keys", _DATA)
 """Questions that stand for the key that they are named after: "where I live"."""
+
+
+@cache
+def _function_terms(language: str) -> frozenset[str]:
+    """The function words of a language as terms: "meine" is no content of "forget meine Adresse"."""
+    return frozenset(analyse(" ".join(function_words(language)), "en").terms if language != "en" else ())
 
 
 def _has_same_sense(other: FoundFact, fact: FoundFact) -> bool:
