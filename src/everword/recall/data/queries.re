@@ -69,25 +69,26 @@
 (?i){BEFORE}(?:saya|aku|kami){AFTER}
 [own_life_unspaced]
 我的|我们|我們|私の|僕の|俺の|私は|나의|내가|제가|우리
-# Words that point to what was said before, by language.
+# Words that point to what was said before, by language; none that is an article, too, or means no thing ("es gibt").
 [pointer_en]
-(?i){BEFORE}(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones?|former|latter|same|this
+(?i){BEFORE}(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones?(?!\s(?:of|day|time))|former|latter|same
+|this(?!\s(?:morning|afternoon|evening|week|weekend|month|year|spring|summer|autumn|fall|winter)\b)
 |there(?!\s(?:is|are|was|were|any|a)\b)(?<!is\ there)(?<!are\ there)
 |(?<=about\s)that|(?<=like\s)that|(?<=of\s)that|(?<=is\s)that|(?<=was\s)that|(?<=does\s)that|(?<=do\s)that|that(?=\W*$)){AFTER}
 [pointer_de]
-(?i){BEFORE}(?:er|sie|es|ihn|ihm|ihnen|ihr|ihre|dessen|deren|das|dies|diese[rsmn]?|dort|damit|davon|dazu|dafür|darüber){AFTER}
+(?i){BEFORE}(?:er|ihn|ihm|ihnen|dessen|deren|dies|diese[rsmn]?|dort|damit|davon|dazu|dafür|darüber){AFTER}
 [pointer_fr]
-(?i){BEFORE}(?:il|elle|ils|elles|lui|leur|leurs|ça|cela|ceci|celui|celle|ceux|y|en){AFTER}
+(?i){BEFORE}(?:il|elle|ils|elles|lui|leur|leurs|ça|cela|ceci|celui|celle|ceux){AFTER}
 [pointer_es]
-(?i){BEFORE}(?:él|ella|ellos|ellas|lo|la|los|las|le|les|eso|esto|aquello|ese|esa|este|esta|allí|ahí|su|sus){AFTER}
+(?i){BEFORE}(?:él|ella|ellos|ellas|eso|esto|aquello|ese|esa|este|esta|allí|ahí|su|sus){AFTER}
 [pointer_it]
-(?i){BEFORE}(?:lui|lei|loro|lo|la|li|le|ciò|quello|quella|questo|questa|ci|ne|suo|sua){AFTER}
+(?i){BEFORE}(?:lui|lei|loro|ciò|quello|quella|questo|questa|suo|sua){AFTER}
 [pointer_pt]
 (?i){BEFORE}(?:ele|ela|eles|elas|isso|isto|aquilo|esse|essa|este|esta|lá|seu|sua|dele|dela){AFTER}
 [pointer_nl]
-(?i){BEFORE}(?:hij|zij|ze|het|hem|haar|hun|dat|dit|die|deze|daar|ervan|ermee){AFTER}
+(?i){BEFORE}(?:hij|zij|ze|hem|haar|hun|dit|deze|daar|ervan|ermee){AFTER}
 [pointer_sv]
-(?i){BEFORE}(?:den|det|han|hon|de|dem|dess|deras|hans|hennes|där|denna|detta){AFTER}
+(?i){BEFORE}(?:han|hon|dem|dess|deras|hans|hennes|där|denna|detta){AFTER}
 [pointer_pl]
 (?i){BEFORE}(?:on|ona|ono|oni|one|jego|jej|ich|go|ją|to|ten|ta|tam|tego){AFTER}
 [pointer_ru]
