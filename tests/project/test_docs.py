@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import pkgutil
 import re
@@ -18,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "everword"
 FILES_OF_A_USER = {"everword.db", "everword.toml"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 ROW = re.compile(r"^\| ([A-G]\d+) \|[^|]*\| (.*?) \|$", re.MULTILINE)
 WHOLE = tuple(f"G{n}" for n in range(1, 11))  # rows of what was found later: by the numbers that it was given
@@ -29,7 +31,8 @@ METRICS = "| `everword_"  # the rows that name a metric as each library spells i
 PROOF = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
-def examples(page: Path) -> list[str]:
+def examples(page: Path) -> list[tuple[str, str]]:
+    """Each Python example with what it prints: the block of text right after it, if there is one."""
     return EXAMPLE.findall(page.read_text(encoding="utf-8"))
 
 
@@ -37,13 +40,23 @@ WITH_EXAMPLES = [page for page in PAGES if examples(page)]
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.name)
-def test_every_example_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_runs_and_prints_what_the_page_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with Memory("shown.db") as memory:
         names: dict[str, object] = {"memory": memory}
-        for number, code in enumerate(examples(page), 1):
-            exec(compile(code, f"{page.name}, example {number}", "exec"), names)
+        for number, (code, shown) in enumerate(examples(page), 1):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, f"{page.name}, example {number}", "exec"), names)
+            assert not shown or printed.getvalue() == shown
     assert list(tmp_path.glob("*.db"))
+
+
+def test_the_first_page_and_the_tutorial_show_what_they_print() -> None:
+    for name in ("README.md", "docs/tutorial.md"):
+        assert all(shown for _, shown in examples(ROOT / name)), name
 
 
 def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
