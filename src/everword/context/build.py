@@ -35,6 +35,7 @@ from everword.recall.rules.selection import is_question
 from everword.summaries.rules.tiers import HIGHEST, LOWEST, SUMMARY, text_at, tier_now
 from everword.summaries.rules.tiers import write_tiers as offline_tiers
 from everword.text import fences
+from everword.text.addressing import show_address
 from everword.text.corrections import corrected_turns, has_correction
 
 PER_MESSAGE = 4  # tokens around each message: its role and the marks before and after
@@ -99,6 +100,7 @@ class WindowPieces:
         author = message.author if self._state.shows_authors and message.role == "user" else None
         label = f"m{message.turn}"
         indent = "  " if author is not None else ""
+        text = show_address(text, self._state.nicknames)
         fenced_text = fences.message(label, message.role, author, tier, text, labels=self._state.labels, indent=indent)
         item = Item(label, self._tokenizer.count(fenced_text) + 2, reason, tier)
         return Piece(fenced_text, item, (message.turn,), is_requested=is_requested)
@@ -433,7 +435,8 @@ def whole_conversation(
 
 
 def message_costs(state: ContextState, messages: Sequence[Message], tokenizer: Tokenizer) -> list[int]:
-    return [tokenizer.count(text) + PER_MESSAGE for text in message_texts(messages, state.shows_authors, state.labels)]
+    texts = message_texts(messages, state.shows_authors, state.labels, state.nicknames)
+    return [tokenizer.count(text) + PER_MESSAGE for text in texts]
 
 
 def fit_day(frame: Frame, room: int, tokenizer: Tokenizer) -> int:
@@ -500,7 +503,7 @@ class Candidates:
         self._state = state
         self._budget = budget
         self._room = min(budget.retrieved, room)
-        self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation)
+        self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation, state.nicknames)
         self.omissions: list[Item] = []
 
     def pieces(self, older: Sequence[Message]) -> dict[str, list[Piece]]:
@@ -696,7 +699,7 @@ def render_context(
     if not has_messages_between:
         first_blocks, last_blocks = first_blocks + last_blocks, []
     last_messages = [message for message, _ in recent.messages]
-    texts = message_texts(last_messages, state.shows_authors, state.labels)
+    texts = message_texts(last_messages, state.shows_authors, state.labels, state.nicknames)
     messages = [
         *system_message(first_blocks),
         *(ChatMessage(role=message.role, content=text) for message, text in zip(last_messages, texts, strict=True)),

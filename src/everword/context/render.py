@@ -23,6 +23,7 @@ from everword.recall.rules import selection
 from everword.summaries.rules.extract import narrative_lines, render_lines
 from everword.summaries.rules.tiers import HIGHEST, SUMMARY
 from everword.text import fences
+from everword.text.addressing import KnownNames, show_address
 from everword.text.dates import MONTHS, WEEKDAYS
 from everword.text.fences import Labels, distinct_labels, person_byline, poses
 
@@ -187,6 +188,7 @@ class Renderer:
     labels: Labels | None = None
     calendar: Calendar = field(default_factory=Calendar)
     conversation: str = ""
+    nicknames: KnownNames = field(default_factory=KnownNames)
 
     def hit_pieces(
         self, hits: Sequence[Hit], reason: str, shown_ids: set[str], question: str, budget: int
@@ -224,6 +226,7 @@ class Renderer:
     def _hit_piece(self, hit: Hit, reason: str, text: str, tier: int) -> Piece:
         message = hit.message
         label = self._hit_label(message)
+        text = show_address(text, self.nicknames)
         line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
         group = self._hit_heading(message)
         reason = BESIDE_HIT if selection.BESIDE in hit.parts else reason
@@ -280,7 +283,8 @@ class Renderer:
         for message in reversed(topic.last_messages):
             if message.turn not in shown_turns and message.content.strip():
                 label = f"m{message.turn}"
-                line = fences.message_line(label, message.role, message.author, 3, message.content, labels=self.labels)
+                words = show_address(message.content, self.nicknames)
+                line = fences.message_line(label, message.role, message.author, 3, words, labels=self.labels)
                 item = Item(label, count(line + "\n"), "said last of what is come back to", 3)
                 pieces.append(Piece(line, item, (1, message.turn)))
         return pieces
@@ -311,24 +315,26 @@ def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     return distinct_labels({person_key(note): person_byline(note.person) for note in notes if note.person})
 
 
-def message_texts(messages: Iterable[Message], with_author: bool, labels: Labels) -> list[str]:
+def message_texts(messages: Iterable[Message], with_author: bool, labels: Labels, nicknames: KnownNames) -> list[str]:
     """The texts of messages of this conversation, as they were said; in a channel with the author, further lines
     indented: no text can look like another's."""
-    return [
-        f"{labels[message.role, message.author]}: {fences.with_indent(message.as_said.content)}"
-        if with_author and message.role == "user"
-        else message.as_said.content
-        for message in messages
-    ]
+    texts: list[str] = []
+    for message in messages:
+        text = message.as_said.content
+        if with_author and message.role == "user":
+            shown_text = fences.with_indent(show_address(text, nicknames))
+            text = f"{labels[message.role, message.author]}: {shown_text}"
+        texts.append(text)
+    return texts
 
 
-def current_text(text: str, author: str | None, with_author: bool, labels: Labels) -> str:
+def current_text(text: str, author: str | None, with_author: bool, labels: Labels, nicknames: KnownNames) -> str:
     """The message to answer; in a channel in the form of the others. If its author is not known, it may not begin with
     what looks like a label."""
     if not with_author:
         return text
     if author is not None:
-        return f"{labels['user', author]}: {fences.with_indent(text)}"
+        return f"{labels['user', author]}: {fences.with_indent(show_address(text, nicknames))}"
     return (fences.GUARD if poses(text, labels.values()) else "") + fences.with_indent(text)
 
 

@@ -22,6 +22,7 @@ from everword.recall import standalone
 from everword.recall.rules.query import text_to_compare
 from everword.summaries.digests import MergedDigest
 from everword.text import fences
+from everword.text.addressing import KnownNames
 from everword.text.fences import author_labels
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
@@ -74,7 +75,8 @@ class ContextState:
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
     `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain` if
-    nothing is clearly relevant. `names` says what people are called, by id; `now` and `zone` which day it is.
+    nothing is clearly relevant. `names` says what people are called, by id, `nicknames` how they are spoken to; `now`
+    and `zone` which day it is.
     """
 
     text: str
@@ -108,6 +110,7 @@ class ContextState:
     names: Mapping[str, str] = field(default_factory=dict)
     now: datetime | None = None
     zone: tzinfo = UTC
+    nicknames: KnownNames = field(default_factory=KnownNames)
 
     @property
     def people(self) -> set[str]:
@@ -157,7 +160,7 @@ class ContextState:
     @property
     def current(self) -> str:
         """The current message as it is sent."""
-        return current_text(self.text, self.author, self.shows_authors, self.labels)
+        return current_text(self.text, self.author, self.shows_authors, self.labels, self.nicknames)
 
     def as_whole(self) -> ContextState:
         """The state from which the whole conversation is sent: nothing of it is summed up, retrieved or asked for."""

@@ -22,6 +22,7 @@ from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope, Viewer
+from everword.log.channel_names import add_names, read_channel_names
 from everword.log.tables import add_versions, warn_of_damage
 from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
@@ -49,6 +50,7 @@ from everword.summaries.episodes import active_episodes, nearest_episodes
 from everword.summaries.rules.tiers import is_terse, write_tiers
 from everword.summaries.tiers import load_tiers
 from everword.summaries.window import last_archived_turn
+from everword.text.addressing import KnownNames
 from everword.text.filler import is_small_talk
 
 MAX_QUERY = 1 << 20  # bytes
@@ -282,8 +284,15 @@ class ContextBuilder:
         people = sorted(state.people if person is None else {*state.people, person})
         names = names_in_context(tx, space, people, viewer, own_messages, facts_by_person)
         told = told_names(tx, space, people, viewer, facts_by_person)
-        state = replace(state, names=names)
+        state = replace(state, names=names, nicknames=self._known_names(tx, state))
         return replace(state, profile=[*knowing.name_notes(state, told, person, notes), *notes])
+
+    def _known_names(self, tx: Tx, state: ContextState) -> KnownNames:
+        """How the people of the context are spoken to: those of this channel, and those whose messages were found."""
+        nicknames = read_channel_names(tx, self._scope.space, self._scope.id)
+        add_names(nicknames, (hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)))
+        add_names(nicknames, (*state.earlier, *state.just_left, *state.window, *state.beside))
+        return nicknames
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""

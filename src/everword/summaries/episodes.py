@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.faults import readable_messages, reason_of
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
+from everword.log.channel_names import add_names, read_channel_names
 from everword.masking import masked_logger
 from everword.model import Conversation, Episode, ExtractLine, Filter, Message
 from everword.model.views import TopicMessage
@@ -29,7 +30,10 @@ from everword.summaries import prompts
 from everword.summaries.prompts import EpisodeInputs, LevelInputs, SummaryReply
 from everword.summaries.rules.extract import SpokenLine, from_object, narrative_lines, to_object, whole_line
 from everword.summaries.rules.window import PAUSE, continues, cuts, next_merge
+from everword.text.addressing import KnownNames, show_address
 from everword.text.standalone import is_bound
+
+M = TypeVar("M", Message, TopicMessage)
 
 LONGEST = 30  # messages in one episode of level 1
 CHARACTERS = 4  # of a token, about
@@ -153,12 +157,14 @@ class Writer:
         vectors_by_turn: Mapping[int, Vectors],
         pending: bool,
         message_before: Message | None = None,
+        nicknames: KnownNames | None = None,
     ) -> list[EpisodeRecord]:
         """The episodes that are new or changed now that these messages have left the window.
 
         `vectors_by_turn` has the vectors of these messages and of those of the last episode; `message_before` is the
-        last message of that episode.
+        last message of that episode. `nicknames` are the people who wrote before them.
         """
+        nicknames = nicknames or KnownNames()
         active_records = {episode_key(record.episode): record for record in active}
         changes: dict[tuple[int, int], EpisodeRecord] = {}
         messages = [message for message in left_messages if message.is_lasting and message.content.strip()]
@@ -173,7 +179,10 @@ class Writer:
             # A reply is summarised together with its question.
             question = [before] if continues_last and before is not None and is_reply(before, part[0]) else []
             before = part[-1]
-            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
+            add_names(nicknames, part)
+            spoken = [show_addressee(message, nicknames) for message in part if message.role != "system"]
+            spoken = spoken if nicknames.is_group and spoken else part  # what a system says of a group is nobody's
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, spoken, question)
             active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
             while merge := next_merge([*active_records], self._at_level, self._in_all):
                 parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
@@ -267,6 +276,12 @@ class Writer:
         """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
         messages = [message for message in part if message.is_lasting]
         return summary_inputs(messages, before, self._tokenizer, before_lines)
+
+
+def show_addressee(message: M, nicknames: KnownNames) -> M:
+    """A message as it is summarised: whom it is said to cannot be taken for who says it."""
+    text = show_address(message.content, nicknames) if message.role == "user" else message.content
+    return message if text == message.content else replace(message, content=text)
 
 
 def summary_inputs(
@@ -368,7 +383,9 @@ class EpisodesView:
         where = Filter(episode.space, conversation=episode.conversation)
 
         def load_messages(tx: Tx) -> Sequence[Message]:
-            return readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
+            nicknames = read_channel_names(tx, episode.space, episode.conversation, episode.last + 1)
+            messages = readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
+            return [show_addressee(message, nicknames) for message in messages]
 
         return self._writer.message_inputs(await self._calls.read(load_messages), record.base)
 

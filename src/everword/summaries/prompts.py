@@ -35,12 +35,14 @@ from everword.errors import ModelNonsense
 from everword.facts.rules.grounding import Grounds
 from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
+from everword.log.channel_names import known_names
 from everword.model import Episode, ExtractLine, Message, Tiers
 from everword.ports import Request
 from everword.summaries.rules import days, extract, tiers
 from everword.summaries.rules.days import People
 from everword.summaries.rules.extract import SpokenLine, member_lines, narrative_lines, render_lines
 from everword.summaries.rules.tiers import Count, clean
+from everword.text.addressing import show_address
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
 from everword.text.sentences import both_ends, first_words
 from everword.text.terms import analyse
@@ -611,8 +613,11 @@ def _entry_fault(summary: str, grounds: Grounds) -> str:
 
 def _own_entry(id: str, inputs: DayInputs) -> str:
     """What a member said, the most important sentences; with notes, what those say."""
+    nicknames = known_names(inputs.messages)
     contents = [
-        days.replace_mentions(message.content, inputs.names) for message in inputs.messages if message.author == id
+        show_address(days.replace_mentions(message.content, inputs.names), nicknames)
+        for message in inputs.messages
+        if message.author == id
     ]
     max_characters = extract.size_limit([len(text) for text in contents], OWN)
     texts = [text[:max_characters] for text in contents]

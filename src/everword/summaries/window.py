@@ -15,6 +15,7 @@ from everword.follow.ask import TaskRunner
 from everword.follow.faults import readable_messages
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
+from everword.log.channel_names import read_channel_names
 from everword.model import Budget, Chunk, Filter, Message, Tiers
 from everword.ports import Clock, Lag, Tokenizer, Tx
 from everword.summaries import episodes
@@ -117,9 +118,12 @@ class WindowView:
         last = episodes.newest_episode(scene.active)
         begin = left_messages[0].turn if last is None else last.episode.first
         where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
-        vectors = await self._calls.read(lambda tx: tx.index.vectors_of(*where))
+        vectors, nicknames = await self._calls.read(
+            lambda tx: (tx.index.vectors_of(*where), read_channel_names(tx, *run.place, left_messages[0].turn))
+        )
+        asks = self._asking.has_model
         records = await self._writer.grow(
-            run.lag, scene.user, scene.active, left_messages, vectors, self._asking.has_model, scene.message_before
+            run.lag, scene.user, scene.active, left_messages, vectors, asks, scene.message_before, nicknames
         )
         return ArchivedRun(run, chunks, records)
 

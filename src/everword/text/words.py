@@ -76,6 +76,7 @@ _DENSE = 3  # times as much is said by a character of a script without spaces
 _LONGEST_RUN = 8  # characters of a Chinese or Japanese word
 _LONGEST_WORD = 40  # characters; longer is no word
 _REMEMBERED = 20_000  # words
+_FREQUENT = 3_000  # stems
 
 
 def words(text: str) -> list[str]:
@@ -123,6 +124,16 @@ def is_content(word: str, language: str) -> bool:
 def is_ordinary(word: str) -> bool:
     """Whether it is a word that every English message has."""
     return _fold_case(word) in _LISTS.ordinary
+
+
+@cache
+def _frequent_stems() -> frozenset[str]:
+    return frozenset(load_word_table().stems.decode().split("\n")[:_FREQUENT])
+
+
+def is_common(word: str) -> bool:
+    """Whether it is one of the frequent words of English, or of its function words."""
+    return not is_content(word, LANGUAGE) or is_ordinary(word) or stem(word, LANGUAGE) in _frequent_stems()
 
 
 def matters(word: str, language: str) -> bool:

@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
+from everword.log.channel_names import read_channel_names
 from everword.model import Episode, ExtractLine
 from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
-from everword.summaries.episodes import CALLS, lock_conversation, summary_inputs, written_episodes
+from everword.summaries.episodes import CALLS, lock_conversation, show_addressee, summary_inputs, written_episodes
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
 from everword.summaries.rules.extract import from_object, to_object, whole_line
+from everword.text.addressing import KnownNames
 from everword.topics import tables as rows
 from everword.topics.rules.topic_set import TopicState
 from everword.topics.view import TITLES, Topics
@@ -195,7 +197,9 @@ def pending_topics(tx: Tx, place: rows.Place, asks: bool, limit: int, is_backlog
     # Few are found by their index. Of many, the first are found sooner in the order of all topics.
     pending_rows = tx.rows(rows.TABLE, limit=limit if is_backlog else None, where={**place, "pending": 1})
     states = [rows.to_state(row) for row in pending_rows[:limit]]
-    return [load_pending_topic(tx, place, state, asks) for state in states]
+    topics = [load_pending_topic(tx, place, state, asks) for state in states]
+    nicknames = read_channel_names(tx, place["space"], place["conversation"]) if topics else KnownNames()
+    return [replace(topic, lines=[show_addressee(line, nicknames) for line in topic.lines]) for topic in topics]
 
 
 def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool) -> PendingTopic:
