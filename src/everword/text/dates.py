@@ -1,4 +1,4 @@
-"""The times that an English text mentions: "last Tuesday", "in May 2023", "since May", "from 2010 to 2014".
+"""The times that a text mentions: "last Tuesday", "in May 2023", "since May", "from 2010 to 2014".
 
 `spans` gives them as spans of the calendar, relative to the moment the text was said (or asked), in that moment's time
 zone. Where the words leave open which one is meant, as in "in March", "on the 17th" and "on Friday", a span is the last
@@ -7,7 +7,8 @@ knows. Two times that stand together are one: "in April last year". A vague time
 week around that day, "a few months ago" is four months. A word that may be a time counts only if the words around it
 say so: "may", "march" and the names June, April and August need a day, a year or a preposition; "second" is never a
 time, and "on Mondays" is a habit. `parse_times` says since when and until when a phrase is true; a time that is given
-only as a year or a month begins on its first day. Words that no rule knows give no time, never a guess and never an
+only as a year or a month begins on its first day. In other languages the calendar of a language pack says in English
+what the words mean (`text.calendars`), and that is read. Words that no rule knows give no time, never a guess and never an
 error.
 """
 
@@ -15,11 +16,13 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Literal
 
+from everword.text.calendars import NamedTime, times_in_packs
 from everword.word_lists import Patterns, lazy_pattern, read_list
 
 MONTHS = read_list("months", "calendar")
@@ -45,38 +48,70 @@ MAX_CHARACTERS = 20_000
 OPENING = 8  # characters of a time's own words that may be "from" or "between"
 
 Bounds = tuple[datetime, datetime]
-Period = Literal["", "week", "month", "year"]
+Period = Literal["", "two days", "four days", "week", "month", "year"]
 Rule = Callable[[re.Match[str], datetime], Bounds | None]
+Rules = Sequence[tuple[re.Pattern[str], Rule]]
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
     """A time from `start` up to, not including, `end`. `text` is the words that name it, at `at` in the text. If they
-    leave open which one is meant, `every` is the period after which there is another."""
+    leave open which one is meant, `every` is the period after which there is another. `english` says the same in
+    English if the words are of another language."""
 
     start: datetime
     end: datetime
     text: str
     at: int = 0
     every: Period = ""
+    english: str = ""
+
+
+Reading = tuple[int, int, Callable[[], TimeSpan | None]]
+"""From where to where words may name a time, and how that is read."""
 
 
 def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
     """The times that a text mentions, in the order of its words; none lies inside another."""
     text = text[:MAX_CHARACTERS].replace("\u2019", "'")
-    times: list[TimeSpan] = []
-    end = 0
-    for match, rule in sorted(_matches(text), key=lambda pair: (pair[0].start(), -pair[0].end())):
-        if match.start() < end:
-            continue
-        try:
-            bounds = rule(match, now)
-        except (OverflowError, ValueError):  # a day or a year that does not exist
-            continue
-        if bounds is not None:
-            times.append(TimeSpan(*bounds, text=match[0], at=match.start(), every=_period(match, rule)))
-            end = match.end()
-    return tuple(_join_times(text, times))
+    readings = [*_english_readings(text, now, _RULES)]
+    readings += [(time.start, time.end, partial(_read_named_time, time, text, now)) for time in times_in_packs(text)]
+    return tuple(_join_times(text, [*_longest_spans(readings)]))
+
+
+def _english_readings(text: str, now: datetime, rules: Rules) -> Iterator[Reading]:
+    for match, rule in _matches(text, rules):
+        yield match.start(), match.end(), partial(_read_match, match, rule, now)
+
+
+def _longest_spans(readings: Iterable[Reading]) -> Iterator[TimeSpan]:
+    """The times in their order, of several that begin together the longest; none lies inside another."""
+    last_end = 0
+    for start, end, read in sorted(readings, key=lambda reading: (reading[0], -reading[1])):
+        if start >= last_end and (span := read()) is not None:
+            yield span
+            last_end = end
+
+
+def _read_match(match: re.Match[str], rule: Rule, now: datetime) -> TimeSpan | None:
+    try:
+        bounds = rule(match, now)
+    except (OverflowError, ValueError):  # a day or a year that does not exist
+        return None
+    return bounds and TimeSpan(*bounds, text=match[0], at=match.start(), every=_period(match, rule))
+
+
+def _read_named_time(time: NamedTime, text: str, now: datetime) -> TimeSpan | None:
+    """The time that words of another language name: their English is read."""
+    english = _join_times(time.english, [*_longest_spans(_english_readings(time.english, now, _ALL_RULES))])
+    span = next(english, None)
+    if span is None:
+        return None
+    span = replace(span, text=text[time.start : time.end], at=time.start, english=time.english)
+    if time.is_since and span.start < now:
+        start = span.start + (span.end - span.start) / 2 if time.english.endswith("ago") else span.start
+        return replace(span, start=start, end=now, every="", english=f"since {time.english}")
+    return span
 
 
 def next_after(span: TimeSpan, now: datetime) -> TimeSpan:
@@ -89,8 +124,8 @@ def _others_like(span: TimeSpan, step: int) -> Iterator[TimeSpan]:
     length = span.end - span.start
     for count in range(1, 54 if span.every == "week" else 9):  # a 29 February comes again after eight years at most
         try:
-            if span.every == "week":
-                start: datetime | None = span.start + timedelta(days=7 * step * count)
+            if span.every in _PERIOD_STEPS:
+                start: datetime | None = span.start + timedelta(days=_PERIOD_STEPS[span.every] * step * count)
                 end = None
             else:
                 months = step * count * (12 if span.every == "year" else 1)
@@ -111,9 +146,9 @@ def _add_months(moment: datetime, count: int) -> datetime | None:
         return None
 
 
-def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
+def _matches(text: str, rules: Rules) -> Iterator[tuple[re.Match[str], Rule]]:
     if _may_name_time(text):
-        for pattern, rule in _RULES:
+        for pattern, rule in rules:
             for match in pattern.finditer(text):
                 yield match, rule
 
@@ -213,7 +248,8 @@ _SEASONS = {"spring": (3, 3), "summer": (6, 3), "autumn": (9, 3), "fall": (9, 3)
 _FEASTS = {"christmas": (12, 25), "halloween": (10, 31), "valentine": (2, 14), "new year's eve": (12, 31)}
 _FEASTS |= {"new year's day": (1, 1), "christmas eve": (12, 24)}
 
-_PERIOD_DAYS = {"week": 7, "month": 31, "year": 366}
+_PERIOD_DAYS = {"two days": 2, "four days": 4, "week": 7, "month": 31, "year": 366}
+_PERIOD_STEPS = {"two days": 2, "four days": 4, "week": 7}
 _TENS = {"fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990}
 
 _HINTS = (
@@ -538,7 +574,49 @@ _RULES = (
     _rule(_LENGTH + " (?P<way>before|after) " + _DATED, _before),
 )  # fmt: skip
 
+
+def _offset_unit(match: re.Match[str], now: datetime) -> Bounds:
+    """So many whole days, weeks, months or years from this one; or a day of that month."""
+    offset = int(match["offset"])
+    unit = match["unit"]
+    if match["day"]:
+        first = _month(now, now.year, now.month + offset)[0]
+        return _days(first.replace(day=int(match["day"])))
+    if unit == "day":
+        return _days(now + timedelta(days=offset))
+    if unit in ("week", "weekend"):
+        monday = now + timedelta(days=7 * offset - now.weekday())
+        return _days(monday, 7) if unit == "week" else _days(monday + timedelta(days=5), 2)
+    return _month(now, now.year, now.month + offset) if unit == "month" else _year(now, now.year + offset)
+
+
+def _weekday_of_week(match: re.Match[str], now: datetime) -> Bounds:
+    ahead = WEEKDAYS.index(match["weekday"].lower()) - now.weekday()
+    return _days(now + timedelta(days=ahead + 7 * int(match["offset"])))
+
+
+def _season_of_year(match: re.Match[str], now: datetime) -> Bounds:
+    return _month(now, now.year + int(match["offset"]), *_SEASONS[match["season"].lower()])
+
+
+def _day_either_way(match: re.Match[str], now: datetime) -> Bounds:
+    """Hindi has one word for yesterday and tomorrow, and one for the days beyond them."""
+    return _days(now - timedelta(days=2 if match["two"] else 1))
+
+
+_OFFSET = r"(?P<offset>[+-]\d)"
+_SHORT_FORMS = (
+    _rule(r"(?P<unit>day|week|weekend|month|year) (?P<offset>[+-]\d{1,2})(?: day (?P<day>\d\d?))?", _offset_unit),
+    _rule(_WEEKDAY + " of " + _OFFSET, _weekday_of_week),
+    _rule(_SEASON + " of " + _OFFSET, _season_of_year),
+    _rule("today(?P<two> twice)? either way", _day_either_way),
+)
+"""The forms in which calendars of other languages say what takes English several words."""
+_ALL_RULES = (*_SHORT_FORMS, *_RULES)
+
+
 _OPEN: dict[Rule, Period] = {
+    _day_either_way: "two days",
     **dict.fromkeys((_the_weekend, _weekday), "week"),
     _day_number: "month",
     **dict.fromkeys((_months, _date, _day_range, _slashes, _season, _feast), "year"),
@@ -548,6 +626,8 @@ _OPEN: dict[Rule, Period] = {
 
 def _period(match: re.Match[str], rule: Rule) -> Period:
     fields = match.groupdict()
+    if fields.get("two"):
+        return "four days"
     return "" if any(fields.get(name) for name in ("which", "year", "count")) else _OPEN.get(rule, "")
 
 
@@ -621,10 +701,11 @@ def parse_date(text: str, today: date | None, *, ahead: bool = False) -> date | 
 def days_of(span: TimeSpan) -> tuple[date, date] | None:
     """The first and the last day of a time, as closely as people mean it: "three years ago" is a year, and "a few years
     ago" no time at all."""
-    amount = _AMOUNT.search(span.text)
+    words = span.english or span.text
+    amount = _AMOUNT.search(words)
     is_short = span.end - span.start < timedelta(days=1)  # "last night" is of the day on which it begins
     last = span.start if is_short else span.end - timedelta(microseconds=1)
-    if amount is None or span.text.casefold().startswith(_ROLLING):
+    if amount is None or words.casefold().startswith(_ROLLING) or words.startswith("since "):
         return span.start.date(), last.date()
     low, high = _count(amount["count"])
     if low != high:

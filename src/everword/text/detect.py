@@ -77,6 +77,29 @@ def detect(text: str) -> str:
     return doc_of(text[:SAMPLE].lower()).read(_detect_language)
 
 
+def detect_written(text: str) -> str:
+    """Like `detect`; and of a text in Latin letters also whether it is Hindi or Arabic, as people write it in a chat."""
+    language = detect(text)
+    return (
+        doc_of(text[:SAMPLE].lower()).read(_detect_romanised, language) if language in BY_SCRIPT["latin"] else language
+    )
+
+
+def _detect_romanised(sample: str, language: str) -> str:
+    words = sample.split()
+    for code, own_words in _romanised_words().items():
+        signs = sum(word.strip(",.!?;:…") in own_words for word in words)
+        if signs >= 2 and 4 * signs >= len(words):
+            return code
+    return language
+
+
+@cache
+def _romanised_words() -> dict[str, frozenset[str]]:
+    lists = {language: frozenset(read_list("romanised", "words", f"{PACKS}/{language}")) for language in LANGUAGES}
+    return {language: words - function_words(DEFAULT) for language, words in lists.items() if words}
+
+
 def _detect_language(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)
