@@ -15,7 +15,7 @@ from functools import cache, cached_property
 
 from everword.text.detect import DEFAULT, detect_written
 from everword.text.wordings import FOLDER, fold_letters, packs_with, wordings
-from everword.word_lists import lazy_pattern, read_entries, read_table
+from everword.word_lists import lazy_pattern, read_entries, read_list, read_table
 
 FILE = "calendar"
 _LANGUAGES = frozenset(packs_with(FILE)) - {DEFAULT}
@@ -28,20 +28,7 @@ _NUMBERS = {
     "year": "(?:19|20)[0-9][0-9]",
     "last_year": "(?:19|20)[0-9][0-9]",
 }
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = [month.capitalize() for month in read_list("months", FILE)]
 _END = r"(?![\w\u0900-\u0963])"
 
 

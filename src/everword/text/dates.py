@@ -8,8 +8,8 @@ week around that day, "a few months ago" is four months. A word that may be a ti
 say so: "may", "march" and the names June, April and August need a day, a year or a preposition; "second" is never a
 time, and "on Mondays" is a habit. `parse_times` says since when and until when a phrase is true; a time that is given
 only as a year or a month begins on its first day. In other languages the calendar of a language pack says in English
-what the words mean (`text.calendars`), and that is read. Words that no rule knows give no time, never a guess and never an
-error.
+what the words mean (`text.calendars`), and that is read. Words that no rule knows give no time, never a
+guess and never an error.
 """
 
 from __future__ import annotations

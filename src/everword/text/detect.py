@@ -78,7 +78,7 @@ def detect(text: str) -> str:
 
 
 def detect_written(text: str) -> str:
-    """Like `detect`; and of a text in Latin letters also whether it is Hindi or Arabic, as people write it in a chat."""
+    """Like `detect`; and of a text in Latin letters also whether it is Hindi or Arabic, as in chats."""
     language = detect(text)
     return (
         doc_of(text[:SAMPLE].lower()).read(_detect_romanised, language) if language in BY_SCRIPT["latin"] else language
