@@ -134,7 +134,6 @@ def test_a_tree_that_is_none_loses_no_message(tmp_path: Path) -> None:
     [
         ({"content_type": "tether_quote", "title": "T", "text": "quoted", "url": "u"}, "T\nquoted\nu"),
         ({"content_type": "tether_browsing_display", "result": "found", "summary": None}, "found"),
-        ({"content_type": "reasoning_recap", "content": "Thought for 3 s"}, "Thought for 3 s"),
         ({"content_type": "user_editable_context", "user_profile": "p", "user_instructions": "i"}, "p\ni"),
         ({"content_type": "computer_output", "screenshot": {"width": 5.5}}, "[computer_output]"),
         ({"content_type": "multimodal_text", "parts": [{"content_type": "video_container"}]}, "[video]"),

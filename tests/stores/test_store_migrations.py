@@ -84,12 +84,13 @@ RELEASED = [
     "96216290c3873911",
     "075530a5149af6c1",
     "b48a84dfaf2caf89",
+    "709ffd868247e68d",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
     ("conversations", ("space", "user_id", "id"), False),
-    ("conversations", ("space", "changed_at", "id"), False),
-    ("conversations", ("space", "user_id", "changed_at", "id"), False),
+    ("conversations", ("space", "last_message_at", "id"), False),
+    ("conversations", ("space", "user_id", "last_message_at", "id"), False),
     ("conversations", ("changed_at",), False),
     ("messages", ("space", "id"), True),
     ("messages", ("space", "conversation", "platform_id"), True),

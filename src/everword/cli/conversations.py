@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -60,14 +61,16 @@ def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any)
         choice["user"] = choice["user"] and handle.find_person(choice["user"])
         hits = handle.memory.search(query, kinds=("message", "fact") if facts else ("message",), **choice)
         state = index_state(handle.store, handle.settings.space)
+        shown_messages = handle.with_names(hit.message for hit in hits) if not as_json else ()
+    shown_hits = [replace(hit, message=message) for hit, message in zip(hits, shown_messages, strict=False)]
     if as_json:
         output.print_json_lines(map(hit_fields, hits))
     elif output.is_plain() and not facts:
-        for number, hit in enumerate(hits, start=1):
+        for number, hit in enumerate(shown_hits, start=1):
             click.echo("\n".join(hit_lines(number, hit, query, explain)))
     else:
         out = output.console()
-        for number, hit in enumerate(hits, start=1):
+        for number, hit in enumerate(shown_hits, start=1):
             show_hit(out, number, hit, query, explain)
     if not hits:
         click.echo("nothing found", err=True)
@@ -120,8 +123,11 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
 def history(conversation: str, limit: int, versions: bool, as_json: bool) -> None:
     """Show the last messages of a conversation, in order.
 
+    CONVERSATION is its id or its title, as `everword conversations` lists them.
+
     \b
     everword history demo
+    everword history "Trip to Lisbon"
     everword history demo --limit 5 --json
     everword history demo --versions
     """
@@ -129,12 +135,13 @@ def history(conversation: str, limit: int, versions: bool, as_json: bool) -> Non
 
     with open_for_reading() as handle:
         owner = handle.find_conversation(conversation)
-        messages = handle.memory.conversation(conversation).history(limit=limit, versions=versions)
+        messages = handle.memory.conversation(owner.id).history(limit=limit, versions=versions)
+        shown_messages = handle.with_names(messages) if not as_json else ()
     if as_json:
         output.print_json_lines({**json.loads(dump(message, owner)), **version_fields(message)} for message in messages)
         return
     out = output.console()
-    for message in messages:
+    for message in shown_messages:
         show_message(out, message)
 
 
@@ -162,31 +169,43 @@ def show_message(out: Console, message: Message) -> None:
 @options.person_option("Only chats with this person.")
 @options.JSON_LINES
 def conversations(user: str | None, as_json: bool) -> None:
-    """List the conversations of the space.
+    """List the conversations of the space, the one with the newest message first.
+
+    A title is the one that a conversation was imported with, the `title` in the metadata of its first message, or that
+    of its first topic. Other commands take the title or the id.
 
     \b
+    everword conversations
     everword conversations --user alex
+    everword history "Trip to Lisbon"
     """
+    from everword.log.rules import TOLD
+
     listing: list[Conversation] = []
     with open_for_reading() as handle:
         after = ""
         user = user and handle.find_person(user)
         while page := handle.memory.conversations(user=user, after=after, limit=PAGE):
-            listing += page
+            listing += [conversation for conversation in page if not conversation.id.startswith(TOLD)]
             after = page[-1].id
+        names = handle.names_of(conversation.user for conversation in listing if conversation.user)
+    listing.sort(key=lambda conversation: conversation.last_message_at or conversation.changed_at, reverse=True)
     if as_json:
         for conversation in listing:
             ids = {"space": conversation.space, "conversation": conversation.id}
-            output.print_json({**ids, **output.pick(conversation, "user turns created_at changed_at")})
+            output.print_json(
+                {**ids, **output.pick(conversation, "title user turns created_at changed_at last_message_at")}
+            )
         return
     grid = table(
-        "conversation", "user", "messages", "kept since", "last added to", right=("messages",), whole=("last added to",)
+        "title", "conversation", "user", "messages", "last message", right=("messages",), whole=("last message",)
     )
     for conversation in listing:
-        owner = "(a channel)" if conversation.user is None else printable(conversation.user)
-        times = (format_time(conversation.created_at), format_time(conversation.changed_at))
-        grid.add_row(printable(conversation.id), owner, f"{conversation.turns:,}", *times)
-    show_table(grid, optional=("kept since", "last added to"))
+        owner = "(a channel)" if conversation.user is None else printable(names[conversation.user])
+        title = shorten(printable(conversation.title)) or "-"
+        last = format_time(conversation.last_message_at)
+        grid.add_row(title, printable(conversation.id), owner, f"{conversation.turns:,}", last)
+    show_table(grid, optional=("messages",))
 
 
 # -- edit
@@ -385,8 +404,11 @@ def bar(level: float, top: float, least: float) -> str:
 
 def short_title(topic: Topic) -> str:
     mark = "* " if topic.current else ""
-    title = printable(topic.title)
-    return mark + (title if len(title) <= TITLE else title[: TITLE - 1].rstrip() + "…")
+    return mark + shorten(printable(topic.title))
+
+
+def shorten(title: str) -> str:
+    return title if len(title) <= TITLE else title[: TITLE - 1].rstrip() + "…"
 
 
 def topic_fields(topic: Topic) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +70,11 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
         user = handle.find_person(user)
         listing = memory.facts(user=user, **choice) if key is None else memory.fact_history(key, user=user)
         warning = unread_warning(handle.store, handle.settings.space)
+        names = handle.names_of(fact.speaker for fact in listing)
     if as_json:
         output.print_json_lines(listing)
     elif listing:
-        show_facts(listing, history=key is not None)
+        show_facts([replace(fact, speaker=names[fact.speaker]) for fact in listing], history=key is not None)
     if not listing:
         is_narrow = key or choice["category"] or choice["as_of"]
         click.echo("nothing is known of that" if is_narrow else "nothing is known yet", err=True)
@@ -99,11 +101,12 @@ def why(fact: str, user: str, as_json: bool) -> None:
         user = handle.find_person(user)
         messages = handle.memory.why(fact, user=user)
         known_facts = handle.store.read(lambda tx: facts_of(tx, handle.settings.space, user))
+        shown_messages = handle.with_names(messages)
     if as_json:
         for message in messages:
             click.echo((dump(message) + "\n").encode(), nl=False)
         return
-    show_evidence((known_fact for known_fact in known_facts if known_fact.id == fact), messages)
+    show_evidence((known_fact for known_fact in known_facts if known_fact.id == fact), shown_messages)
 
 
 def show_refused(user: str, as_json: bool) -> None:

@@ -6,7 +6,8 @@ read, verified, exported and erased without a working embedder: only searching a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     from everword.memory.memory import MemoryEngine
     from everword.memory.runtime import Parts
     from everword.memory.sync import BlockingConversation, BlockingMemory
-    from everword.model import Conversation, Degraded, ViewState
+    from everword.model import Conversation, Degraded, Message, ViewState
     from everword.ports import Store, Tx
+
+
+BRANCH = "/branch/"  # in the ids of what was regenerated or edited away in a chat of ChatGPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,35 @@ class MemoryHandle:
 
     def existing_chat(self, id: str) -> BlockingConversation:
         """A conversation that is there, as its user has it."""
-        return self.memory.conversation(id, user=self.find_conversation(id).user)
+        conversation = self.find_conversation(id)
+        return self.memory.conversation(conversation.id, user=conversation.user)
+
+    def names_of(self, people: Iterable[str], space: str | None = None) -> dict[str, str]:
+        """What people are called, by id: the id stands beside a name that two of them have."""
+        from everword.facts.tables import own_name
+
+        ids = sorted(set(people))
+        place = space or self.settings.space
+        names = self.store.read(lambda tx: {id: own_name(tx, place, id) or id for id in ids})
+        counts = Counter(names.values())
+        return {id: name if counts[name] == 1 or name == id else f"{name} ({id})" for id, name in names.items()}
+
+    def with_names(self, messages: Iterable[Message]) -> list[Message]:
+        """The messages as they are shown: with the names of people and the titles of conversations, not their ids."""
+        from everword.log.tables import given_titles
+
+        page = list(messages)
+        space = page[0].space if page else self.settings.space
+        names = self.names_of((message.author for message in page), space)
+        titles = self.store.read(lambda tx: given_titles(tx, space, (message.conversation for message in page)))
+        return [
+            replace(
+                message,
+                author=names[message.author],
+                conversation=titles.get(message.conversation, message.conversation),
+            )
+            for message in page
+        ]
 
 
 def current_settings() -> Settings:
@@ -219,7 +251,19 @@ def read_conversation(store: Store, space: str, id: str) -> Conversation | None:
 
 
 def find_conversation(store: Store, space: str, id: str) -> Conversation:
-    conversation = read_conversation(store, space, id)
+    """The conversation with this id, or the only one with this title."""
+    conversation = read_conversation(store, space, id) or store.read(lambda tx: conversation_by_title(tx, space, id))
     if conversation is None:
         raise NotFound(f"there is no conversation {id!r} in space {space!r}; `everword conversations` lists them")
     return conversation
+
+
+def conversation_by_title(tx: Tx, space: str, title: str) -> Conversation | None:
+    """The conversation with this title, in any case; None if there is none, or more than one. Branches of a chat, which
+    an import keeps apart, do not count."""
+    from everword.log.tables import conversation_titles, every_conversation
+
+    conversations = {conversation.id: conversation for conversation in every_conversation(tx, space)}
+    titles = conversation_titles(tx, space, list(conversations))
+    matches = [id for id, name in titles.items() if name.casefold() == title.strip().casefold() and BRANCH not in id]
+    return conversations[matches[0]] if len(matches) == 1 else None

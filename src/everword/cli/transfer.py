@@ -273,6 +273,7 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     with opening.open_for_reading() as handle:
         space = handle.settings.space
         user = user and handle.find_person(user)
+        conversation = conversation and handle.find_conversation(conversation).id
         total = count_messages(handle.store, space, user, conversation)
         messages = handle.memory.export(
             user=user, conversation=conversation, space=space, salvage=salvage, secrets=with_secrets

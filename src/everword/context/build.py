@@ -503,7 +503,9 @@ class Candidates:
         self._state = state
         self._budget = budget
         self._room = min(budget.retrieved, room)
-        self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation, state.nicknames)
+        self._renderer = Renderer(
+            tokenizer, state.labels, state.calendar, state.conversation, state.nicknames, state.titles
+        )
         self.omissions: list[Item] = []
 
     def pieces(self, older: Sequence[Message]) -> dict[str, list[Piece]]:

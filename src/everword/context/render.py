@@ -189,6 +189,7 @@ class Renderer:
     calendar: Calendar = field(default_factory=Calendar)
     conversation: str = ""
     nicknames: KnownNames = field(default_factory=KnownNames)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def hit_pieces(
         self, hits: Sequence[Hit], reason: str, shown_ids: set[str], question: str, budget: int
@@ -241,7 +242,7 @@ class Renderer:
         """The day and conversation under which a retrieved message is shown."""
         source = "this conversation"
         if message.conversation != self.conversation:
-            name = fences.plain_name(message.conversation)
+            name = self.titles.get(message.conversation) or fences.plain_name(message.conversation)
             source = f"conversation {name}" if name else "elsewhere"
         return f"{self.calendar.day(message.time)}, {source}:"
 

@@ -75,8 +75,8 @@ class ContextState:
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
     `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain` if
-    nothing is clearly relevant. `names` says what people are called, by id, `nicknames` how they are spoken to; `now`
-    and `zone` which day it is.
+    nothing is clearly relevant. `names` says what people are called, by id, `nicknames` how they are spoken to, and
+    `titles` what other conversations are called; `now` and `zone` which day it is.
     """
 
     text: str
@@ -108,16 +108,22 @@ class ContextState:
     raised_turns: int = 20
     author: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     now: datetime | None = None
     zone: tzinfo = UTC
     nicknames: KnownNames = field(default_factory=KnownNames)
 
     @property
+    def retrieved_messages(self) -> list[Message]:
+        """The messages that may be shown under the conversation they are from."""
+        hits = (*self.retrieved, *self.elsewhere, *self.found)
+        return [*self.other_chats, *(hit.message for hit in hits)]
+
+    @property
     def people(self) -> set[str]:
         """The ids of all people who may be named in the context."""
-        hits = (*self.retrieved, *self.elsewhere, *self.found)
         own_messages = (*self.earlier, *self.just_left, *self.window, *self.beside)
-        messages = (*own_messages, *self.other_chats, *(hit.message for hit in hits))
+        messages = (*own_messages, *self.retrieved_messages)
         last_of_topic = self.topic.last_messages if self.topic is not None else ()
         return {
             *(message.author for message in messages if message.role == "user"),

@@ -336,8 +336,9 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
     }
     for space, person in sorted({(message.space, message.author) for message in user_messages}):
         own_messages = [message for message in user_messages if (message.space, message.author) == (space, person)]
-        if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
-            first_time = min(message.time for message in own_messages)
+        first_time = min(message.time for message in own_messages)
+        rows = tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"})
+        if not rows or first_time < rows[0]["since"]:
             tx.put(PEOPLE, [name_row(space, person, "id", person, first_time) | {"seen": None}])
         note_channels(
             tx, space, person, [message for message in own_messages if is_public[space, message.conversation]]

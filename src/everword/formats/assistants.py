@@ -13,6 +13,7 @@ wrote the message, so it is part of the content: it follows their words under a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -52,6 +53,11 @@ _WORDS = (
     "user_instructions",
     "model_set_context",
 )
+_RECAP = "reasoning_recap"  # "Thought for 12 seconds"
+# Marks of citations: 【4:0†source】, and names of sources between private characters.
+_CITATION = re.compile(r" ?【[^【】]*†[^【】]*】| ?\ue200(?!entity\ue202)[^\ue200\ue201]*\ue201")
+_ENTITY = re.compile(r'\ue200entity\ue202\["[^"]*","([^"]*)"[^\ue200\ue201]*\ue201')  # keeps the name that is shown
+_MARKS = dict.fromkeys(range(0xE200, 0xE207))
 _MEDIA = ("image", "audio", "video")
 _SETTINGS = ("user_editable_context", "model_editable_context")
 _CLAUDE_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
@@ -218,10 +224,14 @@ def _chatgpt_role(author: dict[str, Any], kind: str) -> Role:
 
 
 def _chatgpt_content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
-    """The type of a content, its words, and those of its parts that are not words."""
+    """The type of a content, its words, and those of its parts that are not words. How long the model thought is no
+    part of what it said, and the marks of its citations point to nothing outside the page."""
     kind = text_or_empty(content.get("content_type"), "content_type") or "text"
+    if kind == _RECAP:
+        return kind, "", []
     if "parts" in content:
-        return kind, *_parts(listing(content["parts"], "parts"))
+        spoken, others = _parts(listing(content["parts"], "parts"))
+        return kind, _ENTITY.sub(r"\1", _CITATION.sub("", spoken)).translate(_MARKS), others
     if "thoughts" in content:
         thoughts = mappings(content["thoughts"], "thoughts")
         texts = [text_or_empty(item.get(name), name) for item in thoughts for name in ("summary", "content")]

@@ -27,8 +27,9 @@ from everword.log.rules import is_as_changed, is_sealed, kept_as, older_versions
 from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
 from everword.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Seal, Verification
+from everword.model.people import clean_name
 from everword.ports import ConversationKey, Tx
-from everword.secrets import Marks
+from everword.secrets import Marks, marks_from_json, mask_parts
 
 logger = masked_logger("everword.log")
 
@@ -46,6 +47,9 @@ CHANGE_FIELDS = ("space", "conversation", "number", "kind", "turn", "at", "by", 
 ANSWERS = "answers"  # the table of requests with a key, and the lock for changing it
 ANSWER_BODIES = "answer_bodies"  # what they were answered
 LAST_REMOVAL = ""  # the id of the row there that marks the last removal in a space
+TITLE_KEYS = ("title", "channel")  # in the metadata of a first message; exports of Discord have the channel's name
+AT_ONCE = 500  # ids in one query
+FIRST_TURNS = tuple(range(1, 9))  # in which the first topic of a conversation begins; greetings have none
 DAY = timedelta(days=1)
 DONE = 200
 TIME_LETTERS = 9  # the letters of a message's id that tell its time
@@ -109,7 +113,10 @@ def append_messages(
         batch.check(additions)
     if new_messages:
         turns = conversation.turns + len(new_messages)
-        tx.save_conversation(replace(conversation, turns=turns, head=head, changed_at=now), new_messages)
+        times = [message.time for message in new_messages]
+        last = max(times if conversation.last_message_at is None else [conversation.last_message_at, *times])
+        grown = replace(conversation, turns=turns, head=head, changed_at=now, last_message_at=last)
+        tx.save_conversation(grown, new_messages)
     return additions
 
 
@@ -465,6 +472,42 @@ def find_change_faults(conversation: Conversation, changes: Sequence[LogChange])
         link = change.seal.link
     problem = rules.changes_end_problem(conversation, changes)
     return faults if problem is None else [*faults, rules.fault(conversation, 0, problem)]
+
+
+# -- titles of conversations
+
+
+def given_titles(tx: Tx, space: str, conversations: Iterable[str]) -> dict[str, str]:
+    """The titles that conversations of a space were given or imported with, by id. A title is in the metadata of the
+    first message; so it goes when that message is erased."""
+    ids = sorted(set(conversations))
+    titles: dict[str, str] = {}
+    for start in range(0, len(ids), AT_ONCE):
+        where = {"space": space, "conversation": tuple(ids[start : start + AT_ONCE]), "turn": 1}
+        for row in tx.rows("messages", where=where, damaged=lambda *_: None):
+            if row["erasure"] is None and row["expires_at"] is None:
+                metadata = mask_row(row)["metadata"]
+                titles[row["conversation"]] = clean_name(*(metadata.get(key) for key in TITLE_KEYS))
+    return {id: title for id, title in titles.items() if title}
+
+
+def conversation_titles(tx: Tx, space: str, conversations: Sequence[str]) -> dict[str, str]:
+    """The titles of conversations of a space, by id: the given one, or that of the first topic, if there is either."""
+    titles = given_titles(tx, space, conversations)
+    untitled = [id for id in conversations if id not in titles]
+    for start in range(0, len(untitled), AT_ONCE):
+        where = {"space": space, "conversation": tuple(untitled[start : start + AT_ONCE]), "first": FIRST_TURNS}
+        for row in tx.rows("topics", where=where, damaged=lambda *_: None):  # in order of their first turns
+            titles.setdefault(row["conversation"], clean_name(row["title"]))
+    return titles
+
+
+def mask_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row; of a message with secrets, with placeholders for them."""
+    if not row.get("secrets"):
+        return row
+    content, metadata, _ = mask_parts(row["content"], row["metadata"], marks_from_json(row["secrets"]))
+    return {**row, "content": content, "metadata": metadata}
 
 
 # -- cursors of views

@@ -50,6 +50,7 @@ from everword.summaries.episodes import active_episodes, nearest_episodes
 from everword.summaries.rules.tiers import is_terse, write_tiers
 from everword.summaries.tiers import load_tiers
 from everword.summaries.window import last_archived_turn
+from everword.text import fences
 from everword.text.addressing import KnownNames
 from everword.text.filler import is_small_talk
 
@@ -284,7 +285,7 @@ class ContextBuilder:
         people = sorted(state.people if person is None else {*state.people, person})
         names = names_in_context(tx, space, people, viewer, own_messages, facts_by_person)
         told = told_names(tx, space, people, viewer, facts_by_person)
-        state = replace(state, names=names, nicknames=self._known_names(tx, state))
+        state = replace(state, names=names, titles=self._titles(tx, state), nicknames=self._known_names(tx, state))
         return replace(state, profile=[*knowing.name_notes(state, told, person, notes), *notes])
 
     def _known_names(self, tx: Tx, state: ContextState) -> KnownNames:
@@ -293,6 +294,13 @@ class ContextBuilder:
         add_names(nicknames, (hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)))
         add_names(nicknames, (*state.earlier, *state.just_left, *state.window, *state.beside))
         return nicknames
+
+    def _titles(self, tx: Tx, state: ContextState) -> dict[str, str]:
+        """What the other conversations in the context are called, if they have titles; no two are called the same."""
+        ids = sorted({message.conversation for message in state.retrieved_messages} - {self._scope.id})
+        titles = log.given_titles(tx, self._scope.space, ids) if ids else {}
+        names = {id: fences.plain_name(titles.get(id, "")) or fences.plain_name(id) for id in ids if titles}
+        return fences.distinct_labels({id: name for id, name in names.items() if name})
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""

@@ -22,13 +22,12 @@ from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.errors import NotFound
 from everword.facts.tables import SAID, names_in_context, own_name
 from everword.log.access import ConversationScope, Viewer
-from everword.log.tables import NAME_KINDS, PEOPLE, warn_of_damage
+from everword.log.tables import NAME_KINDS, PEOPLE, conversation_titles, mask_row, warn_of_damage
 from everword.memory.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Filter, Member, Message, Name, Receipt, Tiers, Topic
 from everword.model.log import own_notes
 from everword.ports import Tx
-from everword.secrets import marks_from_json, mask_parts
 from everword.summaries import episodes
 from everword.summaries.rules.extract import render_lines
 from everword.summaries.tiers import to_tiers
@@ -92,8 +91,7 @@ async def count_days(runtime: Runtime, space: str, days: int) -> Mapping[date, i
 
 @dataclass(frozen=True, slots=True)
 class ListedConversation:
-    """A conversation in a list: its title (that of its current topic, "" if it has none), who spoke lately, and the
-    last message."""
+    """A conversation in a list: its title ("" if it has none), who spoke lately, and the last message."""
 
     conversation: Conversation
     title: str
@@ -105,7 +103,7 @@ class ListedConversation:
 async def recent_lines(
     runtime: Runtime, space: str, user: str | None, before: tuple[datetime, str] | None, limit: int
 ) -> list[ListedConversation]:
-    """The conversations of a space, or of one user, that changed last: one page of them."""
+    """The conversations of a space, or of one user, with the newest messages: one page of them."""
 
     def read(tx: Tx) -> list[ListedConversation]:
         return [
@@ -131,14 +129,14 @@ async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence
 
 
 def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
-    recent = recent_messages(tx, conversation)
-    messages = [message for message in recent if not message.erased]
+    messages = [message for message in recent_messages(tx, conversation) if not message.erased]
     people = tuple(dict.fromkeys(message.author for message in reversed(messages) if message.role != "assistant"))
     names = names_of_people(tx, conversation, messages)
     shown_people = tuple(names.get(person, person) for person in people)
     owner = conversation.user or ""
     last = messages[-1] if messages else None
-    return ListedConversation(conversation, read_title(tx, recent), shown_people, last, names.get(owner, owner))
+    title = conversation_titles(tx, conversation.space, [conversation.id]).get(conversation.id, "")
+    return ListedConversation(conversation, title, shown_people, last, names.get(owner, owner))
 
 
 def recent_messages(tx: Tx, conversation: Conversation) -> list[Message]:
@@ -184,19 +182,6 @@ async def names_of_authors(runtime: Runtime, messages: Sequence[Message]) -> dic
         return names
 
     return await runtime.read(read) if messages else {}
-
-
-def read_title(tx: Tx, messages: Sequence[Message]) -> str:
-    """The title of the topic that the last of these messages belongs to."""
-    if not messages:
-        return ""
-    last = messages[-1]
-    place = topic_rows.place_of(last.space, last.conversation)
-    firsts = topic_firsts(tx, place, tuple(message.turn for message in messages))
-    if not firsts:
-        return ""
-    rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts[max(firsts)]})
-    return str(rows[0]["title"]) if rows else ""
 
 
 def topic_firsts(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, int]:
@@ -313,6 +298,7 @@ class MessagePage:
     has_older: bool = False
     has_newer: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
 
 
 async def read_page(runtime: Runtime, scope: ConversationScope, before: int | None, limit: int) -> MessagePage:
@@ -335,7 +321,8 @@ async def read_page(runtime: Runtime, scope: ConversationScope, before: int | No
         has_older = has_older or len(messages) > limit
         has_newer = bool(shown_messages) and shown_messages[-1].turn < conversation.turns
         names = names_of_people(tx, conversation, shown_messages)
-        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer, names)
+        title = conversation_titles(tx, scope.space, [scope.id]).get(scope.id, "")
+        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer, names, title)
 
     return await runtime.read(read)
 
@@ -696,11 +683,3 @@ def rows_with(
     for start in range(0, len(wanted), AT_ONCE):
         where = {"space": scope.space, "conversation": scope.id, column: tuple(wanted[start : start + AT_ONCE])}
         yield from map(mask_row, tx.rows(table, where=where))
-
-
-def mask_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The row; of a message with secrets, with placeholders for them."""
-    if not row.get("secrets"):
-        return row
-    content, metadata, _ = mask_parts(row["content"], row["metadata"], marks_from_json(row["secrets"]))
-    return {**row, "content": content, "metadata": metadata}

@@ -35,15 +35,19 @@ class LogAndViews(MemoryPart):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
-        everything was removed is not listed."""
+        """Conversations of a space in order of id, those after `after`, with their titles; of one user, if given. One
+        from which everything was removed is not listed."""
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LIMIT)
         user_id = None if user is None else rules.check_id("user", user)
         start = (space_id, after if after == "" else rules.check_id("after", after))
-        return await self.runtime.read(
-            lambda tx: tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
-        )
+
+        def read(tx: Tx) -> list[Conversation]:
+            page = tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
+            titles = log.conversation_titles(tx, space_id, [conversation.id for conversation in page])
+            return [replace(conversation, title=titles.get(conversation.id, "")) for conversation in page]
+
+        return await self.runtime.read(read)
 
     @operation("POST /v1/search", right="read", tool="search_memory")
     async def search(

@@ -47,8 +47,8 @@ class BlockingMemory(OwnLoop):
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
-        everything was removed is not listed."""
+        """Conversations of a space in order of id, those after `after`, with their titles; of one user, if given. One
+        from which everything was removed is not listed."""
         return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
 
     def search(

@@ -164,7 +164,9 @@ class Conversation:
     """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
 
     `turns` is the number of the last message and `head` its link: with them a missing tail is noticed. `changes` and
-    `changes_head` are the same of the changes made to it.
+    `changes_head` are the same of the changes made to it. `last_message_at` is when its newest message was said, which
+    for an import is long before `changed_at`. A list of conversations has the `title` of each: the one in the metadata
+    of its first message, or that of its first topic.
     """
 
     space: str
@@ -176,6 +178,8 @@ class Conversation:
     head: bytes = field(default=b"", repr=False)
     changes: int = 0
     changes_head: bytes = field(default=b"", repr=False)
+    last_message_at: datetime | None = None
+    title: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,8 +236,8 @@ def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
 
 
 def recent_query(comparison: Comparison, has_before: bool) -> Any:
-    """Conversations that hold something, those that changed last first."""
-    order = (conversations.c.changed_at, conversations.c.id)
+    """Conversations that hold something, those with the newest messages first."""
+    order = (conversations.c.last_message_at, conversations.c.id)
     query = select(conversations).where(*equality_conditions(conversations, comparison), has_something(comparison))
     if has_before:
         place = (bindparam("before_time", type_=BigInteger), bindparam("before_id", type_=Text))
@@ -310,8 +310,8 @@ FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
 )
 
-SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head")  # of a conversation
-GROWN = ("changed_at", "turns", "head")  # what changes of it with a new message
+SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head", "last_message_at")
+GROWN = ("changed_at", "turns", "head", "last_message_at")  # what changes of it with a new message
 read_ungrown = attrgetter(*(field.name for field in fields(Conversation) if field.name not in GROWN))
 
 

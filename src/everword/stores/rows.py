@@ -52,13 +52,15 @@ BATCH = 500  # values in one IN (...): every database takes this many
 def to_conversation(row: Sequence[Any]) -> Conversation:
     """A conversation from a row as the driver gives it. Raises ValueError, TypeError or OverflowError if a value has a
     wrong type."""
-    space, id, user, created_at, changed_at, turns, head, changes, changes_head = row
-    if not (type(turns) is type(changes) is int) or type(id) is not str:
+    space, id, user, created_at, changed_at, turns, head, changes, changes_head, last = row
+    if not (type(turns) is type(changes) is type(last) is int) or type(id) is not str:
         raise ValueError(UNREADABLE)
     if type(head) not in BYTES or type(changes_head) not in BYTES:
         raise ValueError(UNREADABLE)
     times = EPOCH + timedelta(0, 0, created_at), EPOCH + timedelta(0, 0, changed_at)
-    return Conversation(space, id, user, *times, turns, bytes(head), changes, bytes(changes_head))
+    return Conversation(
+        space, id, user, *times, turns, bytes(head), changes, bytes(changes_head), Instant.decode(last or None)
+    )
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:
@@ -72,6 +74,7 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
         "head": value.head,
         "changes": value.changes,
         "changes_head": value.changes_head,
+        "last_message_at": Instant.encode(value.last_message_at) or 0,
     }
 
 

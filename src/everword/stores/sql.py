@@ -163,8 +163,9 @@ class SqlTx(RowReader, ABC):
             self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
         place = {"at_space": conversation.space, "at_id": conversation.id}
         if self._has_only_grown(conversation):
-            growth = {"changed_at": Instant.encode(conversation.changed_at), "turns": conversation.turns}
-            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | {"head": conversation.head} | place])
+            row = conversation_row(conversation)
+            growth = {name: row[name] for name in queries.GROWN} | {"changed_at": Instant.encode(row["changed_at"])}
+            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | place])
             return
         row = conversation_row(conversation)
         del row["space"], row["id"]

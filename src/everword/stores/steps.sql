@@ -379,3 +379,13 @@ CREATE INDEX tallies_empty ON tallies (space) WHERE docs = 0;
 -- step 28: replies
 -- The message that a message answers, by its id or its platform id, where that was given.
 ALTER TABLE messages ADD COLUMN reply_to TEXT;
+
+-- step 29: last messages
+-- When the newest message of each conversation was said; 0 if it has none. Lists are in this order.
+ALTER TABLE conversations ADD COLUMN last_message_at BIGINT NOT NULL DEFAULT 0;
+UPDATE conversations SET last_message_at = coalesce((SELECT max(time) FROM messages
+    WHERE messages.space = conversations.space AND conversation = conversations.id), 0);
+DROP INDEX conversations_recent;
+CREATE INDEX conversations_recent ON conversations (space, last_message_at, id);
+DROP INDEX conversations_user_recent;
+CREATE INDEX conversations_user_recent ON conversations (space, user_id, last_message_at, id);

@@ -125,22 +125,23 @@ class LogContract:
         assert pages == store.read(lambda tx: tx.conversations())
         assert len(pages) == 2 * len(ODD_IDS)
 
-    def test_recent_conversations_come_in_order_of_their_change_page_by_page(self, store: Store) -> None:
+    def test_recent_conversations_come_in_order_of_their_last_messages_page_by_page(self, store: Store) -> None:
         def make(tx: Tx) -> None:
             for number, id in enumerate(ODD_IDS):
                 user = "alex" if number % 2 else None
                 fresh = make_conversation(id, user=user)
-                tx.save_conversation(replace(tx.lock_conversation(fresh), changed_at=T0 + number // 3 * SECOND))
+                last = T0 + number // 3 * SECOND
+                tx.save_conversation(replace(tx.lock_conversation(fresh), last_message_at=last))
                 tx.lock_conversation(make_conversation(id, space="t"))
 
         store.write(make)
         conversations = store.read(lambda tx: tx.conversations("s"))
-        ordered = sorted(conversations, key=lambda conversation: (conversation.changed_at, conversation.id))[::-1]
+        ordered = sorted(conversations, key=lambda conversation: (conversation.last_message_at, conversation.id))[::-1]
         pages: list[Conversation] = []
         before: tuple[datetime, str] | None = None
         while page := store.read(lambda tx: tx.conversations("s", recent=True, before=before, limit=5)):  # noqa: B023
             pages += page
-            before = (page[-1].changed_at, page[-1].id)
+            before = (page[-1].last_message_at or T0, page[-1].id)
         assert pages == ordered
         own = store.read(lambda tx: tx.conversations("s", "alex", recent=True))
         assert own == [conversation for conversation in ordered if conversation.user == "alex"]

@@ -383,8 +383,10 @@ class ConversationOut(BaseModel):
 
     id: Name
     user: Name | None
+    title: Name
     messages: Annotated[int, Field(validation_alias="turns")]
     changed_at: datetime
+    last_message_at: datetime | None
 
 
 class ConversationList(BaseModel):

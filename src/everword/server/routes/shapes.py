@@ -185,7 +185,7 @@ SAMPLES: tuple[Any, ...] = (
     DOCUMENT,
     RECEIPT,
     model.Added(MESSAGE, True),
-    model.Conversation("default", "demo", "alex", THEN, THEN, 1),
+    model.Conversation("default", "demo", "alex", THEN, THEN, 1, last_message_at=THEN, title="A first example"),
     model.Hit(MESSAGE, 1.7, {"words": 1.0, "meaning": 0.7}),
     model.Context([{"role": "user", "content": "Which language for the example?"}], RECEIPT),
     model.Reply("Your name is Alex.", MESSAGE, RECEIPT, (model.Round(1, (), (), (), 120, 6, "a-model"),)),

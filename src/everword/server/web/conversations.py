@@ -60,7 +60,8 @@ MESSAGES = 40  # in a page of a chat
 AROUND = 10  # messages shown after the one that was jumped to
 FOUND = 100  # messages that a search of the list looks at
 MAX_QUERY = 1_000  # characters
-MICROSECONDS = 1_000_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 router = APIRouter(include_in_schema=False)
 MAX_LEVEL = 100
@@ -82,7 +83,7 @@ async def show_conversations(
     user: Id = "",
     cursor: Annotated[str, Query(max_length=300)] = "",
 ) -> Response:
-    """The conversations that changed last; with a query, those in which it is found, the best first."""
+    """The conversations with the newest messages; with a query, those in which it is found, the best first."""
     person = caller.access.resolve_user(user or None)
     next_cursor = None
     if query.strip():
@@ -102,9 +103,8 @@ async def find_lines(caller: Caller, query: str, person: str | None) -> list[Lis
 
 
 def write_cursor(line: ListedConversation) -> str:
-    changed_at = line.conversation.changed_at.astimezone(UTC)
-    seconds = int(changed_at.replace(microsecond=0).timestamp())
-    return f"{seconds * MICROSECONDS + changed_at.microsecond}.{line.conversation.id}"
+    microseconds = ((line.conversation.last_message_at or EPOCH) - EPOCH) // MICROSECOND
+    return f"{microseconds}.{line.conversation.id}"
 
 
 def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
@@ -112,12 +112,12 @@ def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
     if not cursor:
         return None
     moment, _, id = cursor.partition(".")
-    if not (moment.isascii() and moment.isdigit() and len(moment) < 18 and id):
+    digits = moment.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 18 and id):
         raise InvalidInput("cursor", "is not one that a page gave")
-    seconds, fraction = divmod(int(moment), MICROSECONDS)
     try:
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=fraction), id
-    except (ValueError, OverflowError, OSError):
+        return EPOCH + int(moment) * MICROSECOND, id
+    except OverflowError:
         raise InvalidInput("cursor", "is not one that a page gave") from None
 
 
