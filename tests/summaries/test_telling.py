@@ -67,6 +67,63 @@ def test_a_question_that_was_answered_does_not_stand_alone(tmp_path: Path) -> No
     assert not any(words in summary for words in ("?", "did u see"))
 
 
+@pytest.mark.checklist("B2")
+def test_an_event_told_by_a_pronoun_comes_with_the_line_that_says_who(tmp_path: Path) -> None:
+    summary = summary_of(
+        tmp_path,
+        "ana: how was the dinner with Marta and Leo",
+        "bo: omg wait for this",
+        "bo: they got ENGAGED",
+        "ana: no way!!",
+        "bo: yes, the wedding is in june",
+    )
+    assert "ana: how was the dinner with Marta and Leo? bo: they got ENGAGED." in summary
+    assert "the wedding is in june" in summary
+    assert "no way" not in summary
+
+
+@pytest.mark.checklist("B2")
+def test_a_short_number_and_a_yes_come_with_what_was_asked(tmp_path: Path) -> None:
+    summary = summary_of(
+        tmp_path,
+        "ana: did you pass the physics exam?",
+        "bo: yes!",
+        "ana: how many points did you get?",
+        "bo: 95",
+    )
+    assert "ana: did you pass the physics exam? bo: yes!" in summary
+    assert "how many points did you get? bo: 95." in summary
+
+
+@pytest.mark.checklist("B2")
+def test_what_follows_two_questions_is_not_shown_as_the_answer_to_one(tmp_path: Path) -> None:
+    summary = summary_of(
+        tmp_path,
+        "ana: what are your cats called? which colour is the barn?",
+        "bo: miso and pepper",
+        "bo: i sold the barn in march",
+    )
+    assert "i sold the barn in march" in summary
+    assert "miso" not in summary
+
+
+@pytest.mark.checklist("B2")
+def test_in_a_long_chat_news_is_told_before_remarks(tmp_path: Path) -> None:
+    remarks = [
+        "Art brings people together in so many ways.",
+        "Small steps add up over time.",
+        "Friendship gives us strength to tackle any challenge.",
+        "Nature has a way of healing everybody.",
+    ]
+    talk = [f"{'Bo' if number % 2 else 'Ana'}: {remark}" for number, remark in enumerate(remarks * 6)]
+    summary = summary_of(
+        tmp_path, *talk[:9], "Ana: Joey and Nina broke up.", *talk[9:], "Bo: I crashed the van in Ghent."
+    )
+    assert "Joey and Nina broke up" in summary
+    assert "crashed the van" in summary
+    assert "Small steps" not in summary
+
+
 @pytest.mark.parametrize(
     ("text", "telling"),
     [
@@ -75,11 +132,16 @@ def test_a_question_that_was_answered_does_not_stand_alone(tmp_path: Path) -> No
         ("ran 18k sunday", Telling.DEED),
         ("We're off to Canada next month.", Telling.DEED),
         ("Marta will bring the telescope.", Telling.DEED),
+        ("Joey and Nina finally broke up", Telling.DEED),
+        ("the place closed", Telling.DEED),
+        ("We'll paint the fence on Sunday.", Telling.DEED),
+        ("I think we broke the lamp.", Telling.DEED),
         ("I have two cats.", Telling.STATE),
         ("we need a tent", Telling.STATE),
         ("9:40 your time", Telling.STATE),
         ("The kayak needs a new paddle.", Telling.PLAIN),
         ("Art is truly amazing.", Telling.FELT),
+        ("Small steps add up.", Telling.FELT),
         ("Keep pushing, you made so much progress!", Telling.FELT),
         ("I'm so proud of you.", Telling.FELT),
         ("the weather is so gross today tho", Telling.FELT),

@@ -115,6 +115,46 @@ def test_the_opening_title_has_80_characters_and_begins_with_what_is_said() -> N
     assert opening_title("Hi!") == "Hi!", "nothing else was said"
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (
+            "I sold the old boat. My uncle and his three sons built it in the yard behind our house.",
+            "I sold the old boat.",
+        ),
+        (
+            "I passed the interview at the bakery last Friday, and my sister wants to celebrate it with a picnic.",
+            "I passed the interview at the bakery last Friday",
+        ),
+        (
+            "Do you know whether the ferry from Turku to Stockholm still leaves from the old harbour near the castle?",
+            "Do you know whether the ferry from Turku to Stockholm still leaves",
+        ),
+    ],
+)
+def test_no_opening_title_is_cut_in_a_sentence_that_has_an_end_or_in_a_word(text: str, title: str) -> None:
+    assert opening_title(text) == title
+
+
+@pytest.mark.parametrize(
+    ("said", "leftover"),
+    [
+        (("the roof fell in", "my roof needs a roofer"), "fell"),
+        (("that trip shaped me", "the trip shaped my sister"), "shaped"),
+        (("prefer Lisbon", "my aunt has a flat there"), "prefer"),
+        (("he held the rope", "the rope broke at the pier"), "held"),
+        (("shes vegan now", "she cooks lentil soup"), "shes"),
+        (("we leave at 7am", "the ferry is late"), "7am"),
+        (("fuuuuuck", "my exam was a disaster"), "fuuuuuck"),
+    ],
+)
+def test_no_title_has_a_verb_that_was_said_once_or_a_chat_spelling(said: tuple[str, ...], leftover: str) -> None:
+    topic = NO_WORDS
+    for text in said:
+        topic = topic.with_message(read_words(text))
+    assert leftover not in key_title(topic, ())
+
+
 def test_a_topic_is_named_again_as_it_grows_not_with_every_message() -> None:
     due = [count for count in range(1, 100) if is_due(count)]
     assert due[0] == 3

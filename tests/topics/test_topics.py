@@ -63,7 +63,8 @@ def test_what_is_said_of_one_thing_is_one_topic(store_url: str) -> None:
         chat = memory.conversation("chat", user="alex")
         long = about(1) + " And so it goes on" * 9
         first = chat.add_user_message(long)
-        assert (first.id, first.title, first.current) == ("t1", long[:80], True)
+        assert (first.id, first.title, first.current) == ("t1", about(1), True), "a sentence is not cut"
+        assert long[:80].startswith(first.title)
         assert talk(chat, 2, 1, 1, 2, 3) == ["t2", "t1", "t1", "t2", "t6"]
         assert chat.add_assistant_message("Whatever #1 you say.").id == "t6"
         assert turns(chat, "t1") == [1, 3, 4]

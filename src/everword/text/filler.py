@@ -239,7 +239,7 @@ _LEAST_HEAD = 3  # words that say something without the question after them
 
 _ADVERB_END = "ly"
 _ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
-_ORDINAL = lazy_pattern(r"\d+(?:st|nd|rd|th)?")
+_ORDINAL = lazy_pattern(r"\d[\d.,:/-]*(?:st|nd|rd|th|am|pm|k|kg|km|cm|m|h|hrs?|mins?|%)?")
 
 
 def describes(word: str) -> bool:
@@ -251,7 +251,9 @@ def describes(word: str) -> bool:
 def may_name(word: str) -> bool:
     """Whether an English word may be a noun or a name: it does not only describe, count, measure, join or stress."""
     plain = word.casefold().replace("’", "'")
-    if plain in function_words("en") or plain in _CHAT.nameless or _ORDINAL.fullmatch(plain):
+    if plain in function_words("en") or plain in _CHAT.nameless or plain in _SPELT:
+        return False
+    if _ORDINAL.fullmatch(plain) or _DRAWN.search(plain):
         return False
     return not (word == plain and (describes(plain) or (plain.endswith(_ADVERB_END) and len(plain) > 5)))
 

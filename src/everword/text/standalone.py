@@ -624,6 +624,54 @@ def _tells_deed(text: str) -> bool:
     return not (references.hangs or references.pronouns)
 
 
+def leans_on_context(sentence: Sentence) -> bool:
+    """Whether an English sentence cannot be understood without what was said before it: it points there, or it neither
+    asks nor has a predicate."""
+    text = bare_text(sentence)
+    references = read_references(text)
+    points_back = not references.is_closed or references.has_demonstrative
+    return points_back or not (sentence.is_question or _has_statement(text))
+
+
+def may_be_told(sentence: Sentence) -> bool:
+    """Whether an English sentence of a person is more than courtesy, and not about the other person."""
+    text = bare_text(sentence)
+    return (
+        not is_empty(sentence)
+        and not is_introduction(sentence)
+        and not _is_courteous(text)
+        and not _is_about_the_other(text)
+    )
+
+
+def answers(sentence: Sentence, question: Sentence, stands: bool) -> bool:
+    """Whether an English sentence right after a question is its answer: a yes or a no, or something said so shortly
+    that the question belongs to it. `stands`: it can be understood alone."""
+    if sentence.is_question or not says_something(question):
+        return False
+    if _PATTERNS.reply.match(sentence.text):
+        return not _PATTERNS.asks_what.match(bare_text(question))
+    if stands:
+        return not has_predicate(_PATTERNS.supposing.sub("", sentence.text))
+    is_short = len(words(sentence.text)) < _ANSWER or leans_on_context(sentence)
+    return is_short and says_something(sentence) and may_be_told(sentence)
+
+
+def wants_person(sentence: Sentence) -> bool:
+    """Whether an English sentence says "he" or "she" of somebody whom it does not name."""
+    return "person" in read_references(bare_text(sentence)).pronouns
+
+
+def names_person(sentence: Sentence) -> bool:
+    """Whether an English sentence names a person, or says what they are to somebody: "my sister"."""
+    return not is_filler(sentence) and "person" in read_references(bare_text(sentence)).names
+
+
+def says_something(sentence: Sentence) -> bool:
+    """Whether an English sentence has a word that tells something, or a value."""
+    return bool(telling_words(sentence.text, "en")) or _VALUE.search(sentence.text) is not None
+
+
 # -- in any language
 
 

@@ -12,14 +12,15 @@ from enum import IntEnum
 
 from everword.text.corrections import says_new_value
 from everword.text.doc import doc_of
-from everword.text.english import PAST_FORMS, SAME_IN_THE_PAST
-from everword.text.filler import plain_spelling
+from everword.text.english import PAST_FORMS, PLAIN_VERBS, SAME_IN_THE_PAST, form_after_i
+from everword.text.filler import strip_opening
 from everword.text.mentions import WHEN
 from everword.text.tokens import lower_tokens
 from everword.word_lists import Patterns, WordLists
 
 _WORDS = WordLists("telling")
 _PATTERNS = Patterns("telling", words=_WORDS)
+_TO_BE = frozenset({"am", "was", "have"})
 _NEAR = 10  # words in which the deed of a sentence is told
 
 
@@ -32,7 +33,7 @@ class Telling(IntEnum):
     DEED = 3
 
 
-WEIGHT = {Telling.FELT: 0.3, Telling.PLAIN: 0.7, Telling.STATE: 1.0, Telling.DEED: 1.6}
+WEIGHT = {Telling.FELT: 0.3, Telling.PLAIN: 0.7, Telling.STATE: 1.0, Telling.DEED: 2.0}
 """What the words of a sentence count, by what it tells."""
 
 
@@ -44,7 +45,7 @@ def telling_of(text: str) -> Telling:
 def _read_telling(text: str) -> Telling:
     if text.startswith("["):
         return Telling.FELT  # what is seen in a picture
-    plain = plain_spelling(text)
+    plain = strip_opening(text)
     counts = _PATTERNS.digit.search(plain) is not None or WHEN.search(plain) is not None
     pleases = _PATTERNS.pleases.match(plain) is not None
     if not pleases and (_PATTERNS.plan.search(plain) or _tells_deed(plain, counts)):
@@ -53,19 +54,29 @@ def _read_telling(text: str) -> Telling:
         return Telling.STATE
     if pleases or _PATTERNS.judges.search(plain):
         return Telling.FELT
-    if _PATTERNS.state.search(plain) or _PATTERNS.named.match(plain):
+    if _PATTERNS.state.search(plain) or _names_subject(plain):
         return Telling.STATE
-    return Telling.PLAIN
+    return Telling.PLAIN if _PATTERNS.person.search(plain) or _PATTERNS.name.search(plain) else Telling.FELT
 
 
 def _tells_deed(text: str, counts: bool) -> bool:
-    """Whether somebody did something: a verb in the past that is no feeling, after a person or at the beginning, or of
-    something with a number or a date: "rent went up to 1150"."""
+    """Whether somebody did something, or something happened: a verb in the past that is no feeling, after a person, at
+    the beginning or right after its subject, or with a number or a date: "rent went up to 1150"."""
     begins = _PATTERNS.begins.match(text)
     is_headless = begins is not None and _is_deed(begins["word"].casefold())
-    if not is_headless and not counts and _PATTERNS.person.search(text) is None and not _PATTERNS.named.match(text):
+    happens = _PATTERNS.happens.match(text)
+    is_headless = is_headless or (happens is not None and _is_deed(happens["word"].casefold()))
+    if not is_headless and not counts and _PATTERNS.person.search(text) is None and not _names_subject(text):
         return False
     return is_headless or _PATTERNS.had.search(text) is not None or any(map(_is_deed, lower_tokens(text)[:_NEAR]))
+
+
+def _names_subject(text: str) -> bool:
+    """Whether a sentence begins with a name that does or is something: "Marta will bring", and not "Visual signs"."""
+    named = _PATTERNS.named.match(text)
+    return named is not None and (
+        not named["verb"].endswith("s") or form_after_i(named["verb"]) in PLAIN_VERBS | _TO_BE
+    )
 
 
 def _is_deed(word: str) -> bool:

@@ -39,7 +39,21 @@ from everword.text.doc import doc_of
 from everword.text.fences import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
 from everword.text.filler import is_filler, strip_opening, trim, with_question_mark
 from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
-from everword.text.standalone import ALONE, SourcedSentence, drop_addition, find_supports, stands_alone, tells_deed
+from everword.text.standalone import (
+    ALONE,
+    SourcedSentence,
+    answers,
+    drop_addition,
+    find_supports,
+    is_caption,
+    leans_on_context,
+    may_be_told,
+    names_person,
+    says_something,
+    stands_alone,
+    tells_deed,
+    wants_person,
+)
 from everword.text.telling import WEIGHT, Telling, read_signs, telling_of, told_part
 from everword.text.words import is_unspaced, stems, weigh
 from everword.word_lists import lazy_pattern
@@ -233,8 +247,8 @@ class SummarySentence(NamedTuple):
     """A sentence that may be chosen: the number of its source, its line, and what it rests on.
 
     `stands` says whether it may be chosen for itself; `needs` is the place of the statement it cannot be understood
-    without. `corrected_by` is the place of the one that corrects it: without that, it is never chosen. `corrects` says
-    that it is such a correction itself.
+    without, and `hangs` says that there is none. `corrected_by` is the place of the one that corrects it: without that,
+    it is never chosen. `corrects` says that it is such a correction itself.
     """
 
     source: int
@@ -242,6 +256,7 @@ class SummarySentence(NamedTuple):
     sentence: Sentence
     stands: bool = True
     needs: int | None = None
+    hangs: bool = False
     corrected_by: int | None = None
     corrects: bool = False
     is_answered: bool = False
@@ -289,10 +304,12 @@ _LEAST_WORDING = 4  # words of a shorter wording
 _SAID_BY = {"user": 1.0, "assistant": 0.7}
 _FRESH = 0.35  # of a sentence's weight has to be new
 _LEAST = 0.6  # weight that has to be new: more than two ordinary words have
-_THRIFT = 0.6  # how much the price of a sentence counts
+_THRIFT = 0.75  # how much the price of a sentence counts
 _LABEL_PRICE = 2.0  # tokens
+_NEWS = 2.0  # what a deed is worth however few and common its words, in the weight of words
 _NOTE = 2.0  # what it is worth to know that there was code, in the weight of words
 _ANSWERED = 0.5  # of the gain of a question that was answered: alone it tells little
+_TOO_MUCH = 1.5  # times the limit: so much does not fit, whatever it costs exactly
 _TRIES = 12  # forms in a row that turned out too long
 _LEAST_TRACE = 12  # tokens of a beginning that says something
 _CHAIN = 3  # statements that one may need, one after the other
@@ -309,10 +326,11 @@ def choose_lines(
         return ()
     weights = weigh((statement.sentence for statement in statements if statement.stands), language)
     choice = _Choice(statements, list(_forms(statements, language, weights)), weights, limit, count)
-    choice.take_corrections()
-    if traces:
-        choice.trace()
-    choice.fill()
+    if not choice.take_all():
+        choice.take_corrections()
+        if traces:
+            choice.trace()
+        choice.fill()
     return choice.lines()
 
 
@@ -343,7 +361,7 @@ def drop_torn_end(text: str) -> str:
 
 def _forms(statements: Sequence[SummarySentence], language: str, weights: Mapping[str, float]) -> Iterator[Wording]:
     last = -1
-    needed = {statement.needs for statement in statements if statement.stands}
+    needed = _needed_places(statements)
     for place, statement in enumerate(statements):
         if not statement.stands and place not in needed:
             continue
@@ -355,6 +373,18 @@ def _forms(statements: Sequence[SummarySentence], language: str, weights: Mappin
         options = (sentence.kind, language, is_line, is_short_correction)
         for text, roots, price in doc_of(sentence.text).read(_read_wordings, *options):
             yield Wording(place, text, roots, _total_weight(roots, weights), bonus, price)
+
+
+def _needed_places(statements: Sequence[SummarySentence]) -> set[int]:
+    """The places of what sentences that may be chosen need, and of what these need."""
+    needed: set[int] = set()
+    waiting = [statement.needs for statement in statements if statement.stands]
+    while waiting:
+        place = waiting.pop()
+        if place is not None and place not in needed:
+            needed.add(place)
+            waiting.append(statements[place].needs)
+    return needed
 
 
 def _total_weight(roots: Iterable[str], weights: Mapping[str, float]) -> float:
@@ -452,7 +482,8 @@ class _Choice:
         chain: list[int] = []
         at = self.statements[place].needs
         while at is not None:
-            if at in chain or at not in self.by_place or len(chain) == _CHAIN:
+            is_lost = at in chain or at not in self.by_place or self.statements[at].hangs
+            if is_lost or len(chain) == _CHAIN:
                 return None
             chain.append(at)
             at = self.statements[at].needs
@@ -461,6 +492,18 @@ class _Choice:
         if any(correction is not None and correction not in members for correction in corrections):
             return None
         return tuple(sorted(chain))
+
+    def take_all(self) -> bool:
+        """Take everything that may be chosen, if it fits: nothing tells a short exchange better."""
+        choosable = [forms[0] for place, forms in self.by_place.items() if self.chains[place] is not None]
+        if sum(form.price for form in choosable) > self.limit * _TOO_MUCH:
+            return False
+        if all(form.place in self.taken or not self.gain(form) or self.take(form, self.room) for form in choosable):
+            return bool(self.taken)
+        self.taken.clear()
+        self.covered_roots.clear()
+        self.room = self.limit
+        return False
 
     def take_corrections(self) -> None:
         """Take the corrections first, in at most half of the room: what they correct must not be all that is left."""
@@ -543,20 +586,28 @@ class _Choice:
             del self.taken[place]
 
     def gain(self, form: Wording) -> float:
-        roots = form.roots
-        price = form.price
-        for place in self.chains[form.place] or ():
-            if place not in self.taken:
-                roots = roots | self.by_place[place][0].roots
-                price += self.by_place[place][0].price + _LABEL_PRICE
-        total = form.weight if roots is form.roots else _total_weight(roots, self.weights)
-        fresh = _total_weight(roots - self.covered_roots, self.weights) if self.covered_roots else total
+        """What a form with what it needs tells that is not told yet, each sentence by what it tells, for its price."""
+        chain = [self.by_place[place][0] for place in self.chains[form.place] or () if place not in self.taken]
+        price = form.price + sum(needed.price + _LABEL_PRICE for needed in chain)
+        total = 0.0
+        fresh = 0.0
+        worth = 0.0
+        known_roots = self.covered_roots
+        for member in (form, *chain):
+            new_weight = _total_weight(member.roots - known_roots, self.weights) if known_roots else member.weight
+            total += member.weight
+            fresh += new_weight
+            worth += self._factor(member.place) * new_weight
+            known_roots = known_roots | member.roots if chain else known_roots
         if fresh < max(_FRESH * total, _LEAST):
             return 0.0
-        statement = self.statements[form.place]
+        worth += _NEWS if self.statements[form.place].telling == Telling.DEED else 0.0
+        return float(worth * (1 + form.bonus / 3) / (price + _LABEL_PRICE) ** _THRIFT)
+
+    def _factor(self, place: int) -> float:
+        statement = self.statements[place]
         factor = _SAID_BY.get(statement.line.role, 1.0) * WEIGHT[statement.telling]
-        factor *= _ANSWERED if statement.is_answered and statement.sentence.is_question else 1.0
-        return float(factor * fresh * (1 + form.bonus / 3) / (price + _LABEL_PRICE) ** _THRIFT)
+        return factor * (_ANSWERED if statement.is_answered and statement.sentence.is_question else 1.0)
 
     def take(self, form: Wording, limit: int) -> bool:
         """Take a form and what it needs, if they fit the limit, with their speakers where the speaker changes."""
@@ -610,7 +661,8 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     }
     statements = list(_read_statements(lines, texts, labels))
     language = _language(statements)
-    statements = _with_tellings(_with_corrections(_with_supports(statements, language), language), language)
+    statements = _with_corrections(_with_supports(statements, language), language)
+    statements = _with_tellings(statements, language, limit, in_order=True)
     if chosen_lines := choose_lines(_without_repetition(statements), language, limit, count):
         return chosen_lines
     whole_texts = [
@@ -660,7 +712,7 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
     if not any(statement.stands for statement in statements):
         statements = [statement.with_changes(stands=True) for statement in statements]
     statements = _with_standing(statements, language)
-    statements = _with_tellings(_with_corrections(statements, language), language)
+    statements = _with_tellings(_with_corrections(statements, language), language, limit)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
     return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
 
@@ -742,9 +794,11 @@ def _sourced(statement: SummarySentence, language: str) -> SourcedSentence:
     return SourcedSentence(statement.source, speaker_of(statement.line), sentence)
 
 
-def _with_tellings(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+def _with_tellings(
+    statements: Sequence[SummarySentence], language: str, limit: int, *, in_order: bool = False
+) -> list[SummarySentence]:
     """The statements with what each tells. Where people tell what they did, have or plan, what they only feel is not
-    chosen, and where they tell much, nothing else is."""
+    chosen, and where they tell much, nothing else is. `in_order`: they are all that was said, nothing between them."""
     if language != "en":
         return list(statements)
     marked = [
@@ -757,8 +811,9 @@ def _with_tellings(statements: Sequence[SummarySentence], language: str) -> list
         else statement
         for statement in marked
     ]
-    number = sum(statement.stands and _tells_much(statement) for statement in marked)
-    least = Telling.FELT if not number else Telling.PLAIN if number < _MUCH else Telling.STATE
+    if in_order:
+        marked = _with_news(_with_context(marked, language))
+    least = _least_telling(marked, limit)
     return [
         statement.with_changes(stands=False)
         if statement.stands and not _may_stay(statement, marked, least)
@@ -767,16 +822,108 @@ def _with_tellings(statements: Sequence[SummarySentence], language: str) -> list
     ]
 
 
+def _with_context(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The statements of people, those that cannot be understood alone with what was said right before them: an answer
+    with its question, "they got engaged" with the line that says who. So what matters can be chosen with its context.
+    A question that got an answer is not chosen without it."""
+    linked = list(statements)
+    for place, statement in enumerate(statements):
+        if not _is_of_person(statement) or statement.needs is not None or is_caption(statement.sentence):
+            continue
+        sentence = _sourced(statement, language).sentence
+        questions = _questions_before(statements, place)
+        is_answer = len(questions) == 1 and answers(sentence, statements[questions[0]].sentence, statement.stands)
+        if statement.stands and not is_answer:
+            continue
+        if is_answer:
+            linked[questions[0]] = linked[questions[0]].with_changes(stands=False)
+        before = questions[0] if is_answer else None
+        if len(questions) < 2:  # of two questions nobody knows which is meant
+            before = _place_before(statements, place, sentence) if before is None else before
+        points_back = is_answer or leans_on_context(sentence)
+        tells = is_answer or (
+            statement.telling > Telling.FELT and not sentence.is_question and may_be_told(sentence) and points_back
+        )
+        linked[place] = statement.with_changes(
+            needs=before if points_back else None,
+            hangs=points_back and before is None and not sentence.is_question,
+            stands=tells and before is not None,
+            telling=max(statement.telling, Telling.STATE) if is_answer else statement.telling,
+        )
+    return linked
+
+
+def _questions_before(statements: Sequence[SummarySentence], place: int) -> list[int]:
+    """The places of the questions of another person in which the message before ends, for the first sentence of a
+    message."""
+    places: list[int] = []
+    for earlier in range(place - 1, -1, -1):
+        statement = statements[earlier]
+        is_own = speaker_of(statement.line) == speaker_of(statements[place].line)
+        if is_own or (places and statement.source != statements[places[0]].source):
+            break
+        if is_caption(statement.sentence):
+            continue
+        if not statement.sentence.is_question or is_filler(statement.sentence):
+            break
+        places.append(earlier)
+    return places
+
+
+def _place_before(statements: Sequence[SummarySentence], place: int, sentence: Sentence) -> int | None:
+    """The place of what was said right before a sentence that may be what it points to. For "he" or "she" it is the
+    last sentence with a person, else the last that tells or asks something."""
+    source = statements[place].source
+    near = [at for at in range(place - 1, -1, -1) if source - statements[at].source <= _NEAR]
+    near = [at for at in near if not is_caption(statements[at].sentence) and says_something(statements[at].sentence)]
+    if wants_person(sentence):
+        named = next((at for at in near if names_person(statements[at].sentence)), None)
+        if named is not None or (near and statements[near[0]].source == source):
+            return named
+    return next((at for at in near if _may_lead(statements[at])), None)
+
+
+def _may_lead(statement: SummarySentence) -> bool:
+    """Whether a sentence that another goes on with says of what that one speaks."""
+    is_told = statement.telling > Telling.FELT and may_be_told(statement.sentence)
+    return statement.sentence.is_question or is_told
+
+
+def _with_news(statements: Sequence[SummarySentence]) -> list[SummarySentence]:
+    """The statements, the first that may be chosen marked as a deed: what people begin with is their news."""
+    marked = list(statements)
+    for place, statement in enumerate(statements):
+        if _is_of_person(statement) and statement.stands and statement.telling >= Telling.STATE:
+            marked[place] = statement.with_changes(telling=Telling.DEED)
+            break
+    return marked
+
+
+_NEAR = 4  # messages back to what a sentence goes on with
 _SAMPLE = 20  # messages by which the language is told
-_MUCH = 3  # sentences that tell what people did, have or plan
+# Characters for each token of a summary: of so few that people did, have or plan, other things are chosen, too;
+_LITTLE = 2
+_ALL = 3  # and of so few in all.
+
+
+def _least_telling(statements: Sequence[SummarySentence], limit: int) -> Telling:
+    """What a sentence has to tell to be chosen: the more is told, the more."""
+    sizes = {
+        telling: sum(len(other.sentence.text) for other in statements if other.stands and _tells(other, telling))
+        for telling in (Telling.PLAIN, Telling.STATE)
+    }
+    if not sizes[Telling.STATE]:
+        return Telling.FELT
+    is_little = sizes[Telling.STATE] < _LITTLE * limit or sizes[Telling.PLAIN] < _ALL * limit
+    return Telling.PLAIN if is_little else Telling.STATE
 
 
 def _is_of_person(statement: SummarySentence) -> bool:
     return statement.line.role == "user" and statement.line.kind == "prose"
 
 
-def _tells_much(statement: SummarySentence) -> bool:
-    return _is_of_person(statement) and statement.telling >= Telling.STATE and not statement.sentence.is_question
+def _tells(statement: SummarySentence, telling: Telling) -> bool:
+    return _is_of_person(statement) and statement.telling >= telling and not statement.sentence.is_question
 
 
 def _may_stay(statement: SummarySentence, statements: Sequence[SummarySentence], least: Telling) -> bool:

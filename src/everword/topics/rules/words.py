@@ -22,10 +22,11 @@ from sys import intern
 from typing import Any, NamedTuple, TypeAlias
 
 from everword.model import Role
-from everword.text.detect import detect
+from everword.text.detect import detect, function_words
 from everword.text.doc import doc_of
-from everword.text.english import PLAIN_VERBS, form_after_i
-from everword.text.filler import describes, may_name
+from everword.text.english import PAST_FORMS, PLAIN_VERBS, form_after_i
+from everword.text.filler import describes, may_name, trim_address
+from everword.text.sentences import clauses
 from everword.text.words import is_unspaced, matters, stem, words
 from everword.word_lists import WordLists, lazy_pattern
 
@@ -202,8 +203,11 @@ def _read_clause(
 
 
 def _takes_object(tokens: Sequence[str], place: int) -> bool:
-    """Whether a word in -ing or of a verb in -s is a verb, since its object comes next."""
-    return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS.after_verbs
+    """Whether a word in -ing or of a verb in -s is a verb, since its object comes next: "painting that wall", and not
+    "a painting that I made"."""
+    after = [token.lower() for token in tokens[place + 1 : place + 3]]
+    is_described = after[:1] == ["that"] and after[1:] != [] and after[1] in _LISTS.before_verbs
+    return bool(after) and after[0] in _LISTS.after_verbs and not is_described
 
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:
@@ -240,7 +244,7 @@ def _read_token(token: str, language: str) -> _TokenReading:
         _bare(token),
         leads_verb=token.lower() in _LISTS.before_verbs,
         is_lower=token.islower(),
-        is_activity=token.endswith("ing") or (token.endswith("s") and form_after_i(token) in PLAIN_VERBS),
+        is_activity=token.endswith("ing") or _is_third_person(token),
     )
 
 
@@ -323,11 +327,14 @@ SINGLE = 0.6
 """What a word alone is worth as a phrase; two words say more, and three say too much."""
 _BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
 _VERB_ENDS = ("ing", "ed", "ly")
+_SHORT = 4  # letters of a word in -ed that is no verb: "shed"
+_PAUSES = " ,;:–—-"
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
 
 
 def opening_title(text: str) -> str:
-    """The first 80 characters of a message, without what is seen in a picture and sentences that name nothing."""
+    """The first 80 characters of a message, without what is seen in a picture, sentences that name nothing and the
+    sentence, clause or word that would be cut."""
     text = text[: 20 * TITLE]
     line = " ".join((_ASIDE.sub(" ", text).strip() or text).split())
     sentences = _SENTENCE_END.split(line)
@@ -335,7 +342,23 @@ def opening_title(text: str) -> str:
     start = next((place for place, reading in enumerate(readings) if reading.is_telling), None)
     if start is None:
         start = next((place for place, reading in enumerate(readings) if not reading.is_empty), 0)
-    return (" ".join(sentences[start:]) if start else line)[:TITLE]
+    return _first_whole_parts(trim_address(" ".join(sentences[start:])))
+
+
+def _first_whole_parts(text: str) -> str:
+    """The sentences at the beginning of a text that fit a title and name something; else clauses, else words."""
+    if len(text) <= TITLE:
+        return text
+    for parts in (_SENTENCE_END.split(text), clauses(text)):
+        end = 0
+        for part in parts:
+            end = text.find(part, end) + len(part) if text.find(part, end) + len(part.rstrip()) <= TITLE else end
+        if read_words(text[:end]).is_telling:
+            return text[:end].rstrip(_PAUSES)
+    kept_words = text[: TITLE + 1].split(" ")[:-1] or [text[:TITLE]]
+    while len(kept_words) > 1 and (kept_words[-1].casefold() in function_words("en") or describes(kept_words[-1])):
+        kept_words.pop()
+    return " ".join(kept_words).rstrip(_PAUSES)
 
 
 def subject(title: str, made_by: str, limit: int = 6) -> str:
@@ -427,9 +450,23 @@ def _read_phrase_word(token: str, language: str) -> _PhraseWord:
         token,
         _read_token(token, language).stem,
         is_faint(token) or (language == "en" and not may_name(token) and not describes(token)),
-        may_be_verb=is_lower and token.endswith(_VERB_ENDS),
-        describes=is_lower and describes(token),
+        may_be_verb=is_lower and (token.endswith(_VERB_ENDS) or (language == "en" and _is_third_person(token))),
+        describes=is_lower and (describes(token) or (language == "en" and _is_past(token))),
     )
+
+
+def _is_third_person(token: str) -> bool:
+    return token.endswith("s") and form_after_i(token) in PLAIN_VERBS
+
+
+def _is_past(token: str) -> bool:
+    """Whether an English word is the past of a verb, which names nothing at the end of a phrase: "held", "shaped"."""
+    return token in PAST_FORMS or (len(token) > _SHORT and token.endswith("ed") and not token.endswith("eed"))
+
+
+def _leads_name(words: Sequence[_PhraseWord]) -> bool:
+    """Whether a phrase begins with a verb before a name: "prefer Lisbon"."""
+    return len(words) > 1 and words[0].text in PLAIN_VERBS and words[1].text[0].isupper()
 
 
 def _weigh_phrase(
@@ -438,7 +475,7 @@ def _weigh_phrase(
     """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
     start = 0
     end = len(words)
-    while start < end and words[start].is_weak(counts):
+    while start < end and (words[start].is_weak(counts) or _leads_name(words[start:end])):
         start += 1
     while start < end and (words[end - 1].is_weak(counts) or words[end - 1].describes):
         end -= 1

@@ -23,11 +23,12 @@
     |(?:what|how|where|who|when|why|which)\s(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|am|r
     |happened|kind|time|about|many|much|long|often|old|far|come|else|day|color|colour|sort|year|one)\b
     |(?:do|does|did|is|are|was|were|can|could|will|would|should|have|has|r|am|may)\s(?:u|you|ya|i|we|he|she|it|they|that|this
-    |there|your|ur|the|any|anyone|someone|everyone|my|our)\b)(?!.*[.!?…]$)
+    |there|your|ur|the|any|anyone|someone|everyone|my|our)\b
+    |(?:is|are|was|were)\s[a-z]+\s(?:\w+ing|ok|here|there|still|back)\b)(?!.*[.!?…]$)
 [interjection]
     (?:lol|lmao+|l+o+l+|(?:ha)+h?|omf?g|yea+h?|ya+|ye[ps]+|yup|nah|nope|okay|ok|kk?|oh|ugh+|aw+|wow|btw|also|anyway|so|and|but
     |well|dude|bro|bruh|wait|hey+|yo+|damn|right|cool|nice|sweet|sick|ikr|idk|hmm+|no\sway|yes+|no+|obvi|true|same|sounds\sgood
-    |guess\swhat)\b
+    |guess\swhat|you\sknow\swhat)\b
 [opening]
     (?i)(?:{interjection}[\s,.!]+)+(?=\w+['’]?\w*\s\S)
 # A statement that hands the word on: "got married last week - how about you?", "it snowed, right?"

@@ -73,3 +73,10 @@
 # a time, a place or a number is asked for
 [asks_value]
 (?i)^(?:when|where|how\s(?:many|much|long|old|far))\b
+
+# neither yes nor no answers it
+[asks_what]
+(?i)^(?:and\s|so\s|but\s)*(?:what|who|whom|whose|which|when|where|why|how)\b
+
+[supposing]
+(?i)\b(?:i\s(?:think|believe|guess|suppose|hope)|maybe|probably|perhaps)\b

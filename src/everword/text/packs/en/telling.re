@@ -6,13 +6,16 @@
     | bought|sold|won|lost|broke|finished|built|met|because|result\w*|total|solution|error|fail\w*|recommend\w*
     | my\s\w+|our\s\w+|name(?:d|\sis)|called )\b
 
+# A number, or a day or month as it is written in a chat.
 [digit]
-\d
+\d|(?i:\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|april|june|july|august|september|october|november|december)\b|\bin\s(?:march|may)\b)
 
 # Somebody will do something, or it is agreed.
 [plan]
-(?i)\b(?:gonna(?!\sbe\b)|going\sto(?!\s(?:be|keep)\b)(?=\s\w+)|planning|plan\sto|plans\sto|book(?:ed|ing)|sign(?:ed|ing)\sup|deal|interview|appointment
-    |deadline|lets\sdo|let['’]s\sdo|decided|agreed)\b
+(?i)\b(?:gonna(?!\sbe\b)|going\sto(?!\s(?:be|keep)\b)(?=\s\w+)|planning|plan\sto|plans\sto|book(?:ed|ing)|sign(?:ed|ing)\sup|(?<!big\s)(?<!great\s)deal(?!\swith)|interview|appointment
+    |deadline|let['’]?s\s(?:do|meet|go|get|plan|make|try|pick|move|say\s\d)|decided|agreed)\b
+|\b(?:i|we)(?:['’]ll|\swill)\s(?!(?:be|keep|always|never|definitely|let|make\ssure|try|stay|do|check|remember|continue|see|have
+    |give|get|miss|need)\b)\w
 |(?-i:\b[A-Z][a-z]+)\s(?:will|is\sgoing\sto)\s\w
 |\b(?:am|are|is|['’]m|['’]re|['’]s|im|hes|shes|were)\s(?:\w+ly\s)?(?:starting|moving|getting|having|visiting|leaving|taking
     |giving|flying|meeting|seeing|coming|sending|raising|off\sto)\b
@@ -20,6 +23,12 @@
 # Who may do or be something: the speaker, theirs, or somebody by a pronoun.
 [person]
 (?i)\b(?:i|we|my|our|he|she|they|his|her|me|us)\b(?!['’]?d\b)
+# What happened to something: "the place closed", "Joey and Olivia finally broke up".
+[happens]
+(?i)^(?:\W*(?:so|and|but|well|yeah|oh|wow|geez|no\sway|omg|apparently)\b,?\s)*
+(?!(?:it|this|that|these|those|there|what|how|when|where|why|which|who|if|as|you|your|have|has|had|did|does|do|are|is|were|was
+    |love|loved|so|too|always|never|thanks|hey|hi|well|no|not|for|by|in|on|at|with|from|\w+ing)\b)
+(?:(?:the|an?|some|one|every)\s)?[\w-]+(?:\sand\s[\w-]+)?\s(?:(?:has|have|just|finally|also|even|\w+ly)\s)?(?P<word>[a-z]+)\b(?!['’]|.*\?\W*$)
 [begins]
 (?i)^(?:\W*(?:just|finally|also|yesterday|today|recently|already|so|and|then|even)\b,?\s)*
 (?P<word>[a-z]+)
@@ -31,19 +40,24 @@
 # A name as the subject: "Marta will bring", "Emma lives".
 [named]
 (?!(?:The|This|That|These|Those|It|There|What|Who|When|Where|How|Why|If|As|And|But|So|Or|No|Yes|Yeah|Just|Even|Being|Having)\b)
-(?!\w+ing\b)[A-Z][a-z]+\s(?:will|is|has|had|was|lives|works|wants|got|went|[a-z]+(?:ed|s))\b
+(?!\w+ing\b)[A-Z][a-z]+\s(?P<verb>will|is|has|had|was|got|went|[a-z]+(?:ed|s))\b
+# A name inside a sentence, or something that is not told of everything.
+[name]
+(?<=[a-z,]\s)[A-Z][a-z]|^(?i:the|an?|some|it|he|she|they)\s
 
 # What is so with somebody, for a while or for good.
 [state]
 (?i)\b(?:i|we|he|she|they)(?:['’]m|['’]re|['’]s|['’]ve|\sam|\sare|\sis|\shave|\shas|\sneed|\swant|\scan['’]?t|\swill|['’]ll)\b
 |\b(?:i|he|she|they)\s(?:works?|lives?|plays?|do|use|owns?|study|studies|teach|teaches|runs?|go|goes|usually|often|don['’]?t|can|prefer
     |hates?|might|may|mentor|collect|cook|paint|train|drive|drink|eat)\b|\b(?:my|our|his|her)\s(?:\w+\s){1,3}?(?:is|are|has|have|s)\b
+|^(?:\W*(?:just|still|also|yeah|only|so)\s)*(?:been\s\w+ing|had\sto|haven['’]?t|gotta|need(?:ed)?\sto|don['’]?t\shave)\b
 
 # Wishes, praise, advice, and what is said to please.
 [pleases]
-(?i)^(?:\W*(?:so|and|but|well|oh|yeah|wow)\b,?\s)*(?:you|your|you['’]\w+|keep|don['’]?t|remember|stay|take\scare|let['’]?s
-    (?!\s(?:do|meet|go)\b)|hope|hopefully|wish|glad|happy\s(?:to|for)|can['’]?t\swait|good\sluck|enjoy|love\s(?:it|that|this
-    |how|the|your)|i\s(?:\w+\s)?(?:love\show|love\sthat|hope|wish|agree|appreciate|bet|know|guess|think|believe|feel|felt)
+(?i)^(?:\W*(?:so|and|but|well|oh|yeah|wow)\b,?\s)*(?:you|your|you['’]\w+|keep|don['’]?t|remember|stay|take\scare
+    |let['’]?s(?=\s(?:keep|stay|hope|see|not|say|just|catch|remember|face|cherish|stick)\b)|hope|hopefully|wish|glad|happy\s(?:to|for)|can['’]?t\swait|good\sluck|enjoy|love\s(?:it|that|this
+    |how|the|your)|i\s(?:\w+\s)?(?:love\show|love\sthat|hope|wish|agree|appreciate|bet|feel|felt
+    |(?:know|guess|think|believe)(?!\s(?:that\s)?(?:i|we|he|she|they|my|our)\b))
     |i['’]?m\s(?:\w+\s)?(?:glad|happy\sfor|proud\sof|sure|sorry|here\sfor)|(?:these|those)\s(?:moments|things|memories))\b
 
 [judges]
