@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from everword.adapters.wrap import wrap
     from everword.client import AsyncClient, Client
     from everword.config import Settings
     from everword.errors import (
@@ -118,6 +119,7 @@ _HOMES = (
     "memory.documents",
     "memory.sync",
     "client",
+    "adapters.wrap",
 )
 
 __all__ = [
@@ -223,6 +225,7 @@ __all__ = [
     "Version",
     "ViewState",
     "Whom",
+    "wrap",
 ]
 
 __version__ = "0.1.0"

@@ -31,7 +31,7 @@ from everword.log.tables import REPEATED
 from everword.memory import openai_branches as branches
 from everword.memory.gather import ContextBuilder
 from everword.memory.runtime import Runtime
-from everword.model import Batch, Budget, Context, Message, Section
+from everword.model import Batch, Budget, Context, Message, Receipt, Section
 from everword.openai import messages as message_rules
 from everword.openai.messages import Layout, budget_of, is_whole, lay_out
 from everword.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
@@ -117,6 +117,20 @@ def has_speech(body: Mapping[str, Any]) -> bool:
 
 async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchange:
     """Keep what is new of the client's messages, and build the first context. With no model, nothing is kept."""
+    sent_messages = await read_request(runtime, request)
+    relay = await find_relay(runtime, request.body)
+    target, kept_messages = await keep_request(runtime, request, sent_messages)
+    exchange = RelayExchange(runtime, request, relay, target, kept_messages)
+    try:
+        await exchange.prepare()
+    except BaseException:
+        runtime.wake()  # otherwise done when the turn ends, so that the turn does not wait for views
+        raise
+    return exchange
+
+
+async def read_request(runtime: Runtime, request: RelayRequest) -> list[message_rules.ParsedMessage]:
+    """What a request says, without instructions and what has nothing in it."""
     messages = message_rules.check_messages(request.body.get("messages"))
 
     def read_messages() -> list[message_rules.ParsedMessage]:
@@ -130,8 +144,13 @@ async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchan
     sent_messages = await runtime.run(read_messages)
     if not sent_messages or sent_messages[-1].silent:
         raise InvalidInput("messages", "ends in a message with nothing in it")
-    sent_messages = [sent_message for sent_message in sent_messages if not sent_message.silent]
-    relay = await find_relay(runtime, request.body)
+    return [sent_message for sent_message in sent_messages if not sent_message.silent]
+
+
+async def keep_request(
+    runtime: Runtime, request: RelayRequest, sent_messages: Sequence[message_rules.ParsedMessage]
+) -> tuple[branches.ConversationTarget, list[Message]]:
+    """Keep what is new of what a request says: the conversation it is for, and the message of the log for each one."""
     id = request.conversation or message_rules.opening_id(sent_messages, request.space, request.user)
     if len(check_id("conversation", id)) > MAX_ID - NUMBER:
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
@@ -144,13 +163,7 @@ async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchan
     kept_messages: list[Message] = await runtime.write(
         lambda tx: branches.reconcile_messages(tx, target, sent_messages, now, runtime.parts.secrets)
     )
-    exchange = RelayExchange(runtime, request, relay, target, kept_messages)
-    try:
-        await exchange.prepare()
-    except BaseException:
-        runtime.wake()  # otherwise done when the turn ends, so that the turn does not wait for views
-        raise
-    return exchange
+    return target, kept_messages
 
 
 def mask_messages(
@@ -424,6 +437,42 @@ class RelayExchange:
         if first.calls or not turn.is_blank(self._turn.visible_text):
             self._turn.inline = first.held.inline
             await turn.keep_reply(self._turn, self._tools, partial=not first.complete)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTurn:
+    """A turn of a program that asks its model itself: what the memory adds to it, as text, and how it was chosen. The
+    first text lasts from turn to turn, the last is about the message; there may be only one, or none."""
+
+    target: branches.ConversationTarget
+    question: Message
+    texts: tuple[str, ...]
+    receipt: Receipt
+
+
+async def begin_program_turn(runtime: Runtime, request: RelayRequest) -> ProgramTurn:
+    """Keep what is new of a program's messages, and choose what the memory adds to them."""
+    sent_messages = await read_request(runtime, request)
+    asked = next((message.text for message in reversed(sent_messages) if message.role == "user"), "")
+    target, kept_messages = await keep_request(runtime, request, sent_messages)
+    question = kept_messages[-1]
+    budget = replace(budget_of(request.budget), pairs=0)
+    contexts = ContextBuilder(runtime, ConversationScope(target.space, question.conversation, target.user))
+    shown_ids = frozenset(message.id for message in kept_messages)
+    context = await contexts.build(asked, question, (), budget, None, False, shown_ids)
+    texts = tuple(message["content"] for message in context.messages[:-1])
+    return ProgramTurn(target, question, texts, context.receipt)
+
+
+async def end_program_turn(runtime: Runtime, ended: ProgramTurn, reply: Mapping[str, Any]) -> None:
+    """Keep the model's reply, in OpenAI's shape, unless there is nothing in it."""
+    message = message_rules.parse_message({**reply, "role": "assistant"})
+    if not message.silent:
+        batch = Batch(ended.target.space, ended.question.conversation, ended.target.user, [message.draft()])
+        now = runtime.parts.clock.now()
+        secrets = runtime.parts.secrets.after_texts([ended.question.as_said.content])
+        await runtime.write(lambda tx: branches.keep_reply(tx, ended.target, ended.question, batch, now, secrets))
+    runtime.wake()
 
 
 def wants_usage(body: Mapping[str, Any]) -> bool:

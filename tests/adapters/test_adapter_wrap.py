@@ -1,0 +1,282 @@
+"""`everword.wrap`: a program's own client of OpenAI or Anthropic remembers, in this process, and never fails for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from anthropic import Anthropic, AsyncAnthropic
+from openai import AsyncOpenAI, OpenAI
+
+import everword
+from everword import AsyncMemory, InvalidInput, Memory
+from everword.testing import FrozenClock
+
+TOOLS: Any = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+
+
+class Provider:
+    """What stands behind a client's transport: it answers what it was told to, and keeps what it was asked."""
+
+    def __init__(self, *replies: str, calls: bool = False) -> None:
+        self.replies = list(replies) or ["Noted."]
+        self.calls = calls
+        self.requests: list[dict[str, Any]] = []
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        body = json.loads(request.content)
+        self.requests.append(body)
+        text = self.replies[min(len(self.requests), len(self.replies)) - 1]
+        kind = request.url.path.rsplit("/", 1)[-1]
+        if body.get("stream"):
+            events = {"completions": chat_events, "responses": response_events, "messages": anthropic_events}[kind]
+            content = "".join(events(text))
+            return httpx2.Response(200, text=content, headers={"content-type": "text/event-stream"})
+        build: Callable[[str, bool], Any] = {
+            "completions": chat_reply,
+            "responses": response_reply,
+            "messages": anthropic_reply,
+        }[kind]
+        return httpx2.Response(200, json=build(text, self.calls and len(self.requests) == 1))
+
+    @property
+    def sent(self) -> str:
+        """All that the model was last sent."""
+        return json.dumps(self.requests[-1], ensure_ascii=False)
+
+    def openai(self) -> OpenAI:
+        return OpenAI(api_key="k", http_client=httpx2.Client(transport=httpx2.MockTransport(self)))
+
+    def async_openai(self) -> AsyncOpenAI:
+        return AsyncOpenAI(api_key="k", http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(self)))
+
+    def anthropic(self) -> Anthropic:
+        return Anthropic(api_key="k", http_client=httpx2.Client(transport=httpx2.MockTransport(self)))
+
+    def async_anthropic(self) -> AsyncAnthropic:
+        return AsyncAnthropic(api_key="k", http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(self)))
+
+
+def chat_reply(text: str, calls: bool) -> dict[str, Any]:
+    message = {"role": "assistant", "content": None if calls else text, **({"tool_calls": [CALL]} if calls else {})}
+    choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": message}
+    return {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+
+
+def response_reply(text: str, calls: bool) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    item = {"type": "message", "id": "o1", "role": "assistant", "status": "completed", "content": [part]}
+    frame = {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "tools": []}
+    return {**frame, "output": [item], "parallel_tool_calls": True, "tool_choice": "auto"}
+
+
+def anthropic_reply(text: str, calls: bool) -> dict[str, Any]:
+    use = {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}}
+    frame = {"id": "a", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
+    content = [use] if calls else [{"type": "text", "text": text}]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return {**frame, "content": content, "stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
+
+
+def halves(text: str) -> tuple[str, str]:
+    return text[: len(text) // 2], text[len(text) // 2 :]
+
+
+def chat_events(text: str) -> Iterator[str]:
+    for part in halves(text):
+        choice = {"index": 0, "delta": {"content": part}, "finish_reason": None}
+        chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+        yield f"data: {json.dumps(chunk)}\n\n"
+    yield "data: [DONE]\n\n"
+
+
+def response_events(text: str) -> Iterator[str]:
+    for number, part in enumerate(halves(text)):
+        place = {"item_id": "o1", "output_index": 0, "content_index": 0, "logprobs": []}
+        event = {"type": "response.output_text.delta", "delta": part, "sequence_number": number, **place}
+        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+    event = {"type": "response.completed", "sequence_number": 9, "response": response_reply(text, False)}
+    yield f"event: response.completed\ndata: {json.dumps(event)}\n\n"
+
+
+def anthropic_events(text: str) -> Iterator[str]:
+    start = {**anthropic_reply("", False), "content": [], "stop_reason": None}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
+    events.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+    for part in halves(text):
+        delta = {"type": "text_delta", "text": part}
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    events.append({"type": "content_block_stop", "index": 0})
+    ended = {"stop_reason": "end_turn", "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": 2}})
+    events.append({"type": "message_stop"})
+    for event in events:
+        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(str(tmp_path / "memory.db"), followers=False, clock=FrozenClock()) as opened:
+        yield opened
+
+
+def said(*texts: str) -> Any:
+    roles = ("user", "assistant")
+    return [{"role": roles[number % 2], "content": text} for number, text in enumerate(texts)]
+
+
+def chat(client: Any, messages: Any, stream: bool = False) -> str:
+    result = client.chat.completions.create(model="m", messages=messages, stream=stream)
+    if not stream:
+        assert result.receipt.tokens > 0
+        return str(result.choices[0].message.content)
+    return "".join(chunk.choices[0].delta.content or "" for chunk in result)
+
+
+def respond(client: Any, messages: Any, stream: bool = False) -> str:
+    result = client.responses.create(model="m", input=messages, stream=stream)
+    if not stream:
+        assert result.receipt.tokens > 0
+        return str(result.output_text)
+    return "".join(event.delta for event in result if event.type == "response.output_text.delta")
+
+
+def message(client: Any, messages: Any, stream: bool = False) -> str:
+    result = client.messages.create(model="m", max_tokens=99, messages=messages, stream=stream)
+    if not stream:
+        assert result.receipt.tokens > 0
+        return str(result.content[0].text)
+    return "".join(event.delta.text for event in result if event.type == "content_block_delta")
+
+
+def managed(client: Any, messages: Any, stream: bool = False) -> str:
+    with client.messages.stream(model="m", max_tokens=99, messages=messages) as opened:
+        return "".join(opened.text_stream)
+
+
+WAYS: Any = [
+    (chat, Provider.openai),
+    (respond, Provider.openai),
+    (message, Provider.anthropic),
+    (managed, Provider.anthropic),
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("ask", "client_of"), WAYS)
+@pytest.mark.checklist("G20")
+def test_a_second_chat_knows_what_the_first_was_told(memory: Memory, ask: Any, client_of: Any, stream: bool) -> None:
+    provider = Provider("Nice town!", "In Utrecht.")
+    client = everword.wrap(client_of(provider), memory, user="alex")
+    assert ask(client, said("I live in Utrecht and I am allergic to peanuts."), stream) == "Nice town!"
+    memory.settle()
+    assert ask(client, said("Where do I live?"), stream) == "In Utrecht."
+    assert "Utrecht" in provider.sent
+    kept = [message.content for found in memory.conversations() for message in memory.conversation(found.id).history()]
+    assert sorted(kept) == sorted(
+        ["I live in Utrecht and I am allergic to peanuts.", "Nice town!", "Where do I live?", "In Utrecht."]
+    )
+
+
+async def talk_twice(path: Path, client: Any) -> list[str]:
+    """Tell something and ask for it in a new chat, streamed; the replies that are kept."""
+    async with AsyncMemory(str(path / "memory.db"), followers=False, clock=FrozenClock()) as memory:
+        client = everword.wrap(client, memory, user="alex")
+        create = client.chat.completions.create if hasattr(client, "chat") else client.messages.create
+        fields: Any = {"model": "m"} if hasattr(client, "chat") else {"model": "m", "max_tokens": 9}
+        first = await create(messages=said("I live in Utrecht."), **fields)
+        assert first.receipt.tokens > 0
+        await memory.settle()
+        stream = await create(messages=said("Where do I live?"), stream=True, **fields)
+        assert [event async for event in stream]
+        await memory.settle()
+        return [hit.message.content for hit in await memory.search("Utrecht", user="alex", role="assistant")]
+
+
+@pytest.mark.parametrize("client_of", [Provider.async_openai, Provider.async_anthropic])
+@pytest.mark.checklist("G20")
+def test_an_asynchronous_client_remembers(tmp_path: Path, client_of: Any) -> None:
+    provider = Provider("Nice town!", "In Utrecht.")
+    assert "In Utrecht." in asyncio.run(talk_twice(tmp_path, client_of(provider)))
+    assert "Utrecht" in provider.sent
+
+
+@pytest.mark.checklist("G20")
+def test_a_history_that_is_sent_again_is_kept_once_and_sent_as_it_is(memory: Memory) -> None:
+    provider = Provider("Hello Alex!", "Yes.")
+    client = everword.wrap(provider.openai(), memory, user="alex")
+    first = said("Hi, I am Alex.")
+    chat(client, first)
+    history = [{"role": "system", "content": "Be brief."}, *said("Hi, I am Alex.", "Hello Alex!", "Am I Alex?")]
+    chat(client, history)
+    (found,) = memory.conversations()
+    kept = [message.content for message in memory.conversation(found.id).history()]
+    assert kept == ["Hi, I am Alex.", "Hello Alex!", "Am I Alex?", "Yes."]
+    sent = provider.requests[-1]["messages"]
+    assert [message for message in sent if message in history] == history
+    assert sent[0] == history[0]
+    assert sent[-1] == history[-1]
+    assert first == said("Hi, I am Alex."), "what the program holds is not changed"
+
+
+@pytest.mark.parametrize("client_of", [Provider.openai, Provider.anthropic])
+@pytest.mark.checklist("G20")
+def test_calls_of_tools_are_passed_on_and_kept(memory: Memory, client_of: Any) -> None:
+    provider = Provider("", "It rains in Oslo.", calls=True)
+    client: Any = everword.wrap(client_of(provider), memory, user="alex")
+    if hasattr(client, "chat"):
+        asked = client.chat.completions.create(model="m", messages=said("Weather in Oslo?"), tools=TOOLS)
+        call = asked.choices[0].message
+        result: Any = {"role": "tool", "tool_call_id": "c1", "content": "rain"}
+        answer = client.chat.completions.create(model="m", messages=[*said("Weather in Oslo?"), call, result])
+        assert answer.choices[0].message.content == "It rains in Oslo."
+    else:
+        asked = client.messages.create(model="m", max_tokens=9, messages=said("Weather in Oslo?"))
+        results = [{"type": "tool_result", "tool_use_id": "c1", "content": "rain"}]
+        history = [*said("Weather in Oslo?"), {"role": "assistant", "content": asked.content}]
+        answer = client.messages.create(
+            model="m", max_tokens=9, messages=[*history, {"role": "user", "content": results}]
+        )
+        assert answer.content[0].text == "It rains in Oslo."
+    (found,) = memory.conversations()
+    kept = [(message.role, message.content) for message in memory.conversation(found.id).history()]
+    assert kept == [
+        ("user", "Weather in Oslo?"),
+        ("assistant", ""),
+        ("tool", "rain"),
+        ("assistant", "It rains in Oslo."),
+    ]
+
+
+@pytest.mark.checklist("G20")
+def test_a_memory_that_fails_does_not_fail_the_call(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    provider = Provider("Hello!")
+    client = everword.wrap(provider.openai(), memory, user="alex")
+    memory.close()
+    result = client.chat.completions.create(model="m", messages=said("Hi, my name is Alex."))
+    assert result.choices[0].message.content == "Hello!"
+    assert provider.requests[-1]["messages"] == said("Hi, my name is Alex.")
+    assert "without the memory" in caplog.text
+
+
+def test_everything_else_is_the_clients_own(memory: Memory) -> None:
+    inner = Provider().openai()
+    client = everword.wrap(inner, memory, user="alex")
+    assert client.api_key == inner.api_key
+    assert client.models is inner.models
+    assert client.chat.completions.with_raw_response is inner.chat.completions.with_raw_response
+
+
+def test_what_cannot_remember_is_told_at_once(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="must be a client of `openai` or `anthropic`"):
+        everword.wrap(object(), memory, user="alex")
+    with pytest.raises(InvalidInput, match="give it a Memory"):
+        everword.wrap(Provider().openai(), AsyncMemory(":memory:"), user="alex")
+    with pytest.raises(InvalidInput, match="user"):
+        everword.wrap(Provider().openai(), memory, user="")
