@@ -16,6 +16,7 @@ from everword.config import PREFIX, Secret, Settings
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 100  # columns of the help texts
+EVERYWHERE = ("  --store ", "  --space ", "  --help ")  # options of nearly every command, told once
 
 
 def settings_page() -> str:
@@ -44,7 +45,8 @@ def cli_page() -> str:
     lines = [
         "# Command line",
         "",
-        "Generated from `everword --help` by `make docs`.",
+        "Generated from `everword --help` by `make docs`. Nearly every command also takes `--store URL`, `--space NAME` and",
+        "`--help`, which are not repeated below.",
         "",
         *block(program, None, "everword"),
     ]
@@ -52,13 +54,27 @@ def cli_page() -> str:
     for name in program.list_commands(root):
         command = program.get_command(root, name)
         if command is not None and not command.hidden:
-            lines += ["", f"## everword {name}", "", *block(command, root, name)]
+            lines += ["", f"## everword {name}", "", *without_common_options(block(command, root, name))]
     return "\n".join(lines) + "\n"
 
 
 def block(command: click.Command, parent: click.Context | None, name: str) -> list[str]:
     context = click.Context(command, parent=parent, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
     return ["```", *(line.rstrip() for line in command.get_help(context).splitlines()), "```"]
+
+
+def without_common_options(lines: list[str]) -> list[str]:
+    """A help text without the options of every command, and without a heading that is left with none."""
+    kept: list[str] = []
+    is_common = False
+    for line in lines:
+        continues = is_common and line.startswith(" " * 8)
+        is_common = line.startswith(EVERYWHERE) or continues
+        if not is_common:
+            kept.append(line)
+    if kept[-2:-1] == ["Options:"]:
+        del kept[-3:-1]
+    return kept
 
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}
