@@ -45,8 +45,8 @@ def cli_page() -> str:
     lines = [
         "# Command line",
         "",
-        "Generated from `everword --help` by `make docs`. Nearly every command also takes `--store URL`, `--space NAME` and",
-        "`--help`, which are not repeated below.",
+        "Generated from `everword --help` by `make docs`. Nearly every command also takes",
+        "`--store URL`, `--space NAME` and `--help`, which are not repeated below.",
         "",
         *block(program, None, "everword"),
     ]
