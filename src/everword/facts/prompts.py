@@ -36,6 +36,7 @@ from typing import Any, cast
 
 from everword.errors import ModelNonsense
 from everword.facts.english.finder import complete_answer, find_facts, is_echo, read_facts, reconcile_facts
+from everword.facts.pack_facts import PACK_LANGUAGES, read_pack_facts, usual_language
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from everword.facts.rules.deciding import refusal, tidy_fact
 from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time, tells_end
@@ -59,6 +60,7 @@ from everword.follow.task import Prompt, TaskMessage, build_request, fence_text,
 from everword.model import FACT_CATEGORIES, FactCategory, FactRefusal, FoundFact, Holds
 from everword.ports import Request
 from everword.text.dates import parse_date
+from everword.text.detect import detect
 from everword.text.english import RELATIONS
 from everword.text.fences import Fenced, author_labels, escape_line, person_byline, plain_name, section
 from everword.text.filler import is_small_talk
@@ -198,15 +200,25 @@ def parse_reading(text: str, inputs: ReadingInputs) -> ReadingReply:
 
 def offline_reading(inputs: ReadingInputs) -> ReadingReply:
     facts: list[FactInLine] = []
+    usual = usual_language([line.text for line in inputs.lines if line.role == "user"])
     for place, line in enumerate(inputs.lines):
         if not line.may_state or is_small_talk(line.text):
             continue
-        question = question_before(inputs.lines, place)
-        found = read_facts(line.text, line.day, line.shown, question)
-        is_answer = bool(question and found) and bool(complete_answer(line.text, question))
-        alone = read_facts(line.text, line.day, line.shown) if is_answer else found
-        facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
+        language = detect(line.text)
+        found = [] if language in PACK_LANGUAGES else _english_facts(inputs.lines, place)
+        for other in dict.fromkeys((language, usual)):  # a line too short to tell its language is in that of the others
+            found = found or [FactInLine(place, fact) for fact in read_pack_facts(line.text, other, line.shown)]
+        facts += found
     return ReadingReply(tuple(facts))
+
+
+def _english_facts(lines: Sequence[ReadLine], place: int) -> list[FactInLine]:
+    line = lines[place]
+    question = question_before(lines, place)
+    found = read_facts(line.text, line.day, line.shown, question)
+    is_answer = bool(question and found) and bool(complete_answer(line.text, question))
+    alone = read_facts(line.text, line.day, line.shown) if is_answer else found
+    return [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
 
 
 reading = Prompt("reading", build_reading, parse_reading, offline_reading)

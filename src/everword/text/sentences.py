@@ -242,8 +242,8 @@ def _runs_on(line: str, following: str) -> bool:
 _SHORTENED = """
     mr mrs ms dr prof sr jr st mt vs etc eg ie e.g i.e cf al approx no nos fig inc ltd co corp dept est min max sq vol
     ave blvd rd gen gov sen rep capt lt col sgt rev hon oz lb lbs ft
-    a.m p.m u.s u.k z.b d.h usw bzw ca nr str hr fr evtl ggf sog vgl m mme mlle sra ud uds pág núm ing avv dott т.д т.е
-    г ул
+    a.m p.m u.s u.k z.b d.h usw bzw ca nr str hr fr evtl ggf sog vgl m mme mlle sra dra profa ud uds pág núm ing avv
+    dott т.д т.е г ул
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
 _END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")

@@ -244,7 +244,7 @@ def find_facts(
     sentences = prose_sentences(text)
     assertions = [*assertions_in(sentences), *filter(None, [answer])]
     facts = [*_relation_mentions(sentences), *_attribute_facts(assertions, today)]
-    return _mark_echoes(_clear_facts(facts, text), text, shown_texts)
+    return mark_echoes(_clear_facts(facts, text), text, shown_texts)
 
 
 def read_facts(
@@ -262,7 +262,7 @@ def read_facts(
         statements = read_statements(assertion, today, in_request=in_request, is_long_ago=is_long_ago)
         facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
     facts += _attribute_facts([answer], today) if answer else []  # it is a sentence of ours: it tells nothing else
-    return _mark_echoes(_clear_facts(facts, text), text, shown_texts)
+    return mark_echoes(_clear_facts(facts, text), text, shown_texts)
 
 
 _INTRODUCTIONS = Patterns("introductions", DATA, WORDS)
@@ -311,7 +311,7 @@ def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFac
     return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
 
 
-def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
+def mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
     """The facts, marked if the text only repeats what was shown."""
     if shown_texts and facts and is_echo(text, shown_texts):
         return [replace(fact, echo=True) for fact in facts]

@@ -1,0 +1,598 @@
+"""Facts in a message by the patterns of its language's pack, without a model: what the English rules do for English.
+
+A pack's `fact_patterns.txt` is data (docs/patterns.md says how to write it). A message is cut into sentences and these
+into clauses; what asks, supposes, quotes, jokes or tells what others said is left out, as the pack words it. Each line
+of `[patterns]` names a category and a key of facts, as English facts have them, and a wording that is matched from the
+first word of a clause. A value is made of words of the message alone, and is never translated; a verb or a pronoun of
+the first person is put into the third by the pack's own tables, as English facts are told. A language without such a
+file gives nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import islice
+from typing import cast
+
+from everword.facts.english.finder import mark_echoes
+from everword.facts.rules.deciding import acceptable_facts
+from everword.model import FactCategory, FoundFact
+from everword.text.detect import PACKS, detect, function_words
+from everword.text.own_words import own_words
+from everword.text.sentences import Sentence, limit_text, sentences
+from everword.word_lists import PACKAGE, lazy_pattern, read_entries
+
+FILE = "fact_patterns.txt"
+PACK_LANGUAGES = frozenset(file.parent.name for file in (PACKAGE / PACKS).glob(f"*/{FILE}"))
+"""The languages whose facts are read by patterns of a pack."""
+
+MAX_WORDS = 18
+"""Words of a value; a longer one is a story."""
+MAX_CHARACTERS = 120
+MAX_CLAUSES = 200
+"""Clauses of a message that are read."""
+MAX_MENTIONS = 8_000
+"""Characters of a message in which people named in passing are looked for."""
+MOST_PARTS = 2
+"""Parts after a clause that belong to it, at most."""
+MOST_CLAUSES = 3
+"""Clauses over which a statement may go: "Ana, my sister, lives in Rome"."""
+LONGEST_PART = 5
+"""Words of such a part."""
+LEAST_LETTERS = 3
+"""Letters of a word that says something, in a script with spaces."""
+
+FLAGS = ("anywhere", "follows", "changes", "ended", "denied")
+"""What a pattern may say of itself after its key: it is looked for in the whole message, it goes on about somebody of
+whom was told before, its value is a new one, an old one, or is denied."""
+LOOSE_NAMES = ("name", "call me")
+"""The keys whose values may be written in small letters, if the whole message is."""
+
+_CONFIDENCE = 0.9
+_STATEMENT_CONFIDENCE = 0.8
+_IMPORTANCE: dict[str, float] = {
+    "name": 1.0, "allergies": 0.95, "diet": 0.9, "avoids": 0.8, "conditions": 0.8, "location": 0.8, "job": 0.8,
+    "identity": 0.65, "instruction": 0.9, "relationship": 0.45, "work": 0.45, "health": 0.45, "preference": 0.5,
+}  # fmt: skip
+
+_UPPER = r"(?-i:[A-ZÀ-ÖØ-ÞŒА-ЯЁ])"
+_NAME = rf"{_UPPER}[\w'’&-]+(?:\s{_UPPER}[\w'’&-]+){{0,2}}"
+_SLOTS = {
+    "name": _NAME,
+    "any_name": rf"{_NAME}|\w[\w'’-]+",
+    "place": rf"{_NAME}(?:(?:\s|-)(?:\w{{1,3}}\s){{1,2}}{_NAME})?",
+    "number": r"\d{1,4}",
+    "word": r"\w[\w'’-]*",
+    "thing": r"[^,;:.!?()…–—\n]{2,100}",
+    "rest": r".{2,200}",
+    "front": r"(?:[^,;:.!?()…–—\n]|(?<=\d)\.){2,60}?",
+}
+_QUOTATION = lazy_pattern(
+    r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|„([^“”\n]{1,400})[“”]|「([^」\n]{1,400})」|『([^』\n]{1,400})』"
+)
+_IRONY = lazy_pattern(r"[🙄😜😝🤪😏]|(?:^|\s)/s\b")
+_CODE = lazy_pattern(r"(?s)```.*?(?:```|$)|`[^`\n]{1,200}`|https?://\S+")
+_LOOK_BEHIND = lazy_pattern(r"\(\?<![^()]*\)")
+_MARKS = " \t,;:.!?…–—-~～。、，！？；：·*_\"'’()（）"
+_COMMAS = (",", "，", "、", "-", "–", "—")
+_PAREN = lazy_pattern(r"\s*[(（][^()（）]{0,200}[)）]")
+_SMALL_STOP = lazy_pattern(r"(?<=[^\W\d_]{3})(\s?[.!?]+)\s+(?=[a-zß-öø-ÿœа-яё])")
+_LAUGHTER = lazy_pattern(
+    r"(?i)(?<!\w)(?:a?(?:ha){2,}h?|a?(?:ja){2,}j?|(?:je){2,}|k{3,}|(?:rs){2,}|mdr+|lol|xd+|а?(?:ха){2,}х?|\)\)+)(?!\w)"
+    r"|\){2,}|哈{2,}|[（(]?笑[）)]?(?=[。！!]|$)|(?<=[ぁ-ん一-龥])[wｗ]{1,20}(?=[。！!\s]|$)"
+)
+_EMOJI = lazy_pattern("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
+NO_BREAK = "\ue000"
+_WORD = lazy_pattern(r"[\w'’-]+")
+_LONG_QUOTE = 4  # words, or thrice as many characters where words are not spaced
+
+
+@dataclass(frozen=True, slots=True)
+class FactPattern:
+    """A wording and the fact that it states. `key` and `template` name slots of the wording in braces."""
+
+    category: str
+    key: str
+    flag: str
+    wording: re.Pattern[str]
+    template: str
+    across_clauses: bool
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether it states a clause rather than a value."""
+        return "rest" in self.wording.groupindex
+
+
+class FactPack:
+    """The patterns and words of one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._entries = read_entries(f"{PACKS}/{language}/{FILE}")
+        self.is_unspaced = language in ("zh", "ja")
+        self.pointers = frozenset(self._words("pointers"))
+
+    def _words(self, entry: str) -> list[str]:
+        return [word.replace("_", " ") for word in self._entries.get(entry, "").split()]
+
+    def _lines(self, entry: str) -> list[str]:
+        return [line.strip() for line in self._entries.get(entry, "").split("\n") if line.strip()]
+
+    @cached_property
+    def kin(self) -> dict[str, str]:
+        """The words for relations and the key of each."""
+        return {word.casefold(): key for key, words in self._table("kin") for word in words}
+
+    @cached_property
+    def verbs(self) -> dict[str, tuple[str, str]]:
+        """The verbs of the first person: the category of what each states, and its third person."""
+        return self._verb_table("verbs")
+
+    @cached_property
+    def auxiliaries(self) -> dict[str, tuple[str, str]]:
+        """The same of verbs that state something only with another: "habe … gekauft"."""
+        return self._verb_table("aux")
+
+    def _verb_table(self, entry: str) -> dict[str, tuple[str, str]]:
+        verbs: dict[str, tuple[str, str]] = {}
+        for category, words in self._table(entry):
+            for word in words:
+                first, _, third = word.partition("=")
+                verbs[first.casefold()] = category, third or first
+        return verbs
+
+    @cached_property
+    def shifts(self) -> list[tuple[re.Pattern[str], str]]:
+        """What is replaced where words of the first person are told of somebody."""
+        lines = [line.partition(" =") for line in self._lines("shifts")]
+        return [(self.compile(old, bounded=True), new.strip()) for old, _, new in lines]
+
+    @cached_property
+    def patterns(self) -> list[FactPattern]:
+        """The patterns that are matched from the beginning of a clause."""
+        return [pattern for pattern in self._all_patterns if pattern.flag != "anywhere"]
+
+    @cached_property
+    def mentions(self) -> list[FactPattern]:
+        """The patterns that are looked for anywhere in a sentence: somebody named in passing."""
+        return [pattern for pattern in self._all_patterns if pattern.flag == "anywhere"]
+
+    @cached_property
+    def _all_patterns(self) -> list[FactPattern]:
+        return [self._pattern(line) for line in self._lines("patterns")]
+
+    @cached_property
+    def refused(self) -> re.Pattern[str]:
+        return self._any_of("refused")
+
+    @cached_property
+    def passing(self) -> re.Pattern[str]:
+        return self._any_of("passing")
+
+    @cached_property
+    def past(self) -> re.Pattern[str]:
+        return self.compile(self._parts.get("past", "(?!)"), bounded=True)
+
+    @cached_property
+    def future(self) -> re.Pattern[str]:
+        return self.compile(self._parts.get("future", "(?!)"), bounded=True)
+
+    @cached_property
+    def times(self) -> re.Pattern[str]:
+        """What says when, and by itself says nothing of somebody."""
+        return self.compile("|".join(self._parts.get(name) or "(?!)" for name in ("lead", "future")), bounded=True)
+
+    @cached_property
+    def joints(self) -> re.Pattern[str]:
+        return self._any_of("joints", bounded=False)
+
+    @cached_property
+    def breaks(self) -> re.Pattern[str]:
+        """What shows that a part of a sentence is a thought of its own."""
+        words = [*self.verbs, *self.auxiliaries, *self.pointers]
+        literals = "|".join(re.escape(word).replace(r"\ ", " ") for word in words)
+        parts = [self._alternatives(entry, raw=True) for entry in ("stops", "openers", "breaks")]
+        third = self._parts.get("third", "")
+        return self.compile("|".join(filter(None, [literals, third, self._parts["my"], *parts])), bounded=True)
+
+    def subject_of(self, clause: str, who: str | None) -> str | None:
+        """Who is told of in a clause, if `who` was before it: somebody of the speaker's, the speaker (an empty text),
+        or nobody who was named."""
+        other = self.subject.match(clause)
+        if other:
+            return other["who"]
+        return "" if self._own_subject.match(clause) else who
+
+    @cached_property
+    def _own_subject(self) -> re.Pattern[str]:
+        return self.compile(self._parts.get("self", "(?!)"), bounded=True)
+
+    @property
+    def leaves_out_subject(self) -> bool:
+        """Whether a verb does not show that the speaker is meant."""
+        return "self" in self._parts
+
+    @cached_property
+    def _unbroken(self) -> re.Pattern[str]:
+        return self.compile(self._parts.get("unbroken", "(?!)"), bounded=False)
+
+    def join_dates(self, text: str) -> str:
+        """The text with a mark in place of a space after which no sentence begins: "1. März"."""
+        return self._unbroken.sub(lambda date: date[0].replace(" ", NO_BREAK), text)
+
+    def goes_on(self, part: str) -> bool:
+        """Whether a part of a sentence begins with a name, a number or a preposition, as what goes on does."""
+        words = part.split()
+        if self.is_unspaced:
+            return part[:1].isdigit()
+        return bool(words) and (not words[0][0].islower() or words[0].casefold() in self._prepositions)
+
+    @cached_property
+    def _prepositions(self) -> frozenset[str]:
+        return frozenset(self._words("prepositions"))
+
+    @cached_property
+    def unclear(self) -> re.Pattern[str]:
+        """What makes a statement unclear by itself: it points at what stands elsewhere."""
+        return self._any_of("unclear")
+
+    @cached_property
+    def own_pronouns(self) -> re.Pattern[str]:
+        """The speaker as an object, who is told of in the third person only where they are the subject too."""
+        return self.compile(self._parts.get("me", "(?!)"), bounded=True)
+
+    @cached_property
+    def subject(self) -> re.Pattern[str]:
+        """Somebody of the speaker's as the subject of a sentence, whom a next one may go on about."""
+        return self.compile(self._parts.get("subject", "(?P<who>(?!))"), bounded=True)
+
+    @cached_property
+    def stops(self) -> re.Pattern[str]:
+        return self._any_of("stops")
+
+    @cached_property
+    def openers(self) -> re.Pattern[str]:
+        gap = r"(?:[,:.!…、，。：！~～–—-]+\s*|\s+)"
+        if self.is_unspaced:  # a word of two characters may be the beginning of another
+            gap = rf"(?:{gap}|(?<=[^\s、，。！]{{3}}))"
+        return re.compile(rf"(?:(?:{self._alternatives('openers')}){gap})+", re.IGNORECASE)
+
+    def _table(self, entry: str) -> Iterator[tuple[str, list[str]]]:
+        for line in self._lines(entry):
+            name, _, words = line.partition(": ")
+            yield name, [word.replace("_", " ") for word in words.split()]
+
+    def _pattern(self, line: str) -> FactPattern:
+        head, wording, *template = [part.strip() for part in line.split(" | ")]
+        place, _, last = head.rpartition(" ")
+        place, flag = (place, last) if last in FLAGS else (head, "")
+        category, _, key = place.partition(".")
+        slots = re.findall(r"(?:\{|\?P<)([a-z]\w*)[}>]", wording)
+        default = next((slot for slot in ("thing", "rest", "place", "number", "name") if slot in slots), "")
+        across = any(mark in re.sub(r"\{[\d,]+\}|\[[^]]*\]", "", wording) for mark in ",—")
+        if key in LOOSE_NAMES:
+            wording = wording.replace("{name}", "{any_name}")
+        text = template[0] if template else f"{{{default}}}"
+        return FactPattern(category, key or category, flag, self.compile(wording, bounded=True), text, across)
+
+    def _any_of(self, entry: str, *, bounded: bool = True) -> re.Pattern[str]:
+        return self.compile(self._alternatives(entry, raw=True) or "(?!)", bounded=bounded)
+
+    def _alternatives(self, entry: str, *, raw: bool = False) -> str:
+        text = "|".join(self._lines(entry))
+        return text if raw else self._expression(text)
+
+    def compile(self, wording: str, *, bounded: bool) -> re.Pattern[str]:
+        """A wording as a regular expression: a space is any space, `{name}` a slot or one of the pack's parts."""
+        text = self._expression(wording)
+        if bounded and not self.is_unspaced:
+            text = rf"(?<!\w)(?:{text})(?:(?<=\W)|(?!\w))"
+        return re.compile(text, re.IGNORECASE)
+
+    def _expression(self, wording: str) -> str:
+        text = re.sub(r"\((?!\?)", "(?:", wording)
+        text = re.sub(r"\{([a-z_]\w*)\}", lambda slot: self._slot(slot[1]), text)
+        if self.is_unspaced:
+            return text
+        text = text.replace(" ?", r"\s*").replace(" ", r"\s+")
+        return _LOOK_BEHIND.sub(lambda look: look[0].replace(r"\s+", r"\s"), text)
+
+    def _slot(self, name: str) -> str:
+        tables: dict[str, Mapping[str, object]] = {"kin": self.kin, "verb": self.verbs, "aux": self.auxiliaries}
+        if name in tables:
+            words = sorted(tables[name], key=len, reverse=True)
+            literals = "|".join(re.escape(word).replace(r"\ ", " ") for word in words)
+            return rf"(?P<{name}>{literals})" + ("" if self.is_unspaced else r"(?!\w)")
+        parts = self._parts
+        if name in _SLOTS:
+            own_slot = parts.get(f"{name.removeprefix('any_')}_slot")
+            return rf"(?P<{name.removeprefix('any_')}>{self._expression(own_slot) if own_slot else _SLOTS[name]})"
+        if name == "animal":
+            return rf"(?P<animal>{self._expression(parts[name])})"
+        return f"(?:{self._expression(parts[name])})"
+
+    @cached_property
+    def _parts(self) -> Mapping[str, str]:
+        return {name: wording for name, _, wording in (line.partition(": ") for line in self._lines("parts"))}
+
+    def lower_first(self, text: str) -> str:
+        """What stood first in a sentence, as it stands in the middle of one."""
+        small = self.compile(self._parts.get("small", r"\w+"), bounded=True)
+        return text[:1].lower() + text[1:] if small.match(text) else text
+
+    def lower_kin(self, text: str) -> str:
+        """A statement that begins with one of the speaker's people, as it stands in the middle of a sentence."""
+        return text[:1].lower() + text[1:] if self.language != "de" and self._kin_first.match(text) else text
+
+    @cached_property
+    def _kin_first(self) -> re.Pattern[str]:
+        kin = "|".join(map(re.escape, self.kin))
+        return self.compile(f"{self._parts['my']}|{self._parts.get('kin_to', '(?!)')}|{kin}", bounded=True)
+
+    def shift(self, text: str) -> str:
+        """The text with words of the first person in the third."""
+        for old, new in self.shifts:
+            text = old.sub(new, text)
+        return " ".join(text.split())
+
+
+@cache
+def fact_pack(language: str) -> FactPack:
+    return FactPack(language)
+
+
+def usual_language(texts: Sequence[str]) -> str:
+    """The language that most of a conversation is in; a long text tells its own better than a short one."""
+    letters: Counter[str] = Counter()
+    for text in texts:
+        letters[detect(text)] += len(text)
+    return max(sorted(letters), key=letters.__getitem__, default="")
+
+
+def read_pack_facts(text: str, language: str, shown_texts: Sequence[str] = ()) -> list[FoundFact]:
+    """The facts that a message in a language with a pack states of its author, as `finder.read_facts` gives them."""
+    if language not in PACK_LANGUAGES:
+        return []
+    pack = fact_pack(language)
+    is_lower = text.islower()
+    spoken = [*_spoken_sentences(text, pack)]
+    statements = [words for sentence in spoken if (words := _stated_text(sentence, pack)).strip(_MARKS)]
+    asked = [_tidy(sentence.text) for sentence in spoken if sentence.is_question]
+    named = _mentioned_facts(" ".join(words for words in asked if not pack.refused.search(words)), pack, is_lower)
+    facts = [*_mentioned_facts(" ".join(statements)[:MAX_MENTIONS], pack, is_lower)]
+    facts += [fact for fact in named if fact.category == "identity"]
+    who: str | None = None
+    clauses = (clause for sentence in statements for clause in _clauses(sentence, pack))
+    for clause in islice(clauses, MAX_CLAUSES):
+        who = pack.subject_of(clause.text, who)
+        facts += _clause_facts(clause, pack, who, is_lower)
+    facts = [fact for fact in facts if not _is_repeated(fact, facts, language)]
+    return mark_echoes(acceptable_facts(facts), text, shown_texts)
+
+
+def _spoken_sentences(text: str, pack: FactPack) -> Iterator[Sentence]:
+    """The sentences in which the author speaks and means it."""
+    text = pack.join_dates(_CODE.sub(" … ", own_words(limit_text(text))))
+    text = _QUOTATION.sub(lambda quote: _unquote(quote, pack), text)
+    for sentence in sentences(_SMALL_STOP.sub(r"\1\n", _LAUGHTER.sub(" ", text))):
+        if sentence.kind in ("prose", "item") and not _IRONY.search(sentence.text):
+            yield sentence
+
+
+def _stated_text(sentence: Sentence, pack: FactPack) -> str:
+    """What a sentence states; of a question, what is stated before it."""
+    words = sentence.text.partition("¿")[0]
+    if sentence.is_question and words == sentence.text:
+        *_, last = [0, *(cut.start() for cut in pack.joints.finditer(words))]
+        words = words[:last]
+    return "" if pack.refused.search(words) else _tidy(words)
+
+
+def _tidy(text: str) -> str:
+    return " ".join(_EMOJI.sub(" … ", text).replace(NO_BREAK, " ").split())
+
+
+def _unquote(quotation: re.Match[str], pack: FactPack) -> str:
+    inner = next(group for group in quotation.groups() if group is not None)
+    is_long = len(inner) > 3 * _LONG_QUOTE if pack.is_unspaced else len(inner.split()) > _LONG_QUOTE
+    return " … " if is_long else inner
+
+
+def _mentioned_facts(text: str, pack: FactPack, is_lower: bool) -> Iterator[FoundFact]:
+    """What is told in passing, anywhere in a text."""
+    for pattern in pack.mentions:
+        for match in pattern.wording.finditer(text):
+            fact = _build_fact(pattern, match, match[0], pack, is_lower)
+            if fact is not None:
+                yield fact
+
+
+def _clauses(sentence: str, pack: FactPack) -> Iterator[_Clause]:
+    start = 0
+    ends = [*((cut.start(), cut.end()) for cut in pack.joints.finditer(sentence)), (len(sentence), len(sentence))]
+    for number, (end, next_start) in enumerate(ends):
+        opener = pack.openers.match(sentence, start)
+        begin = opener.end() if opener and opener.end() <= end else start
+        clause = sentence[begin:end].rstrip(_MARKS)
+        if clause.strip(_MARKS):
+            whole = sentence[begin : _end_of_thought(sentence, ends[number:], pack)].rstrip(_MARKS)
+            longer = [sentence[begin:other].rstrip(_MARKS) for other, _ in ends[number : number + MOST_CLAUSES]]
+            yield _Clause(clause, (whole, *longer), sentence[begin:])
+        start = next_start
+
+
+def _end_of_thought(sentence: str, ends: Sequence[tuple[int, int]], pack: FactPack) -> int:
+    """Where a clause ends with the short parts after it that have no verb: "works in a shop, La Marea, since 2015"."""
+    end, start = ends[0]
+    for next_end, next_start in ends[1 : 1 + MOST_PARTS]:
+        part = sentence[start:next_end]
+        is_joined = sentence[end:start].strip() in _COMMAS and len(part.split()) <= LONGEST_PART
+        if not (is_joined and len(part) <= LONGEST_PART * 8 and pack.goes_on(part)) or pack.breaks.search(part):
+            break
+        end, start = next_end, next_start
+    return end
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause; the same with the parts that belong to it, and with one clause after the other; all that is left of its
+    sentence."""
+
+    text: str
+    longer: tuple[str, ...]
+    onwards: str
+
+    def texts_for(self, pattern: FactPattern) -> list[str]:
+        """What a pattern is tried on, one after the other."""
+        if not pattern.is_statement:
+            return [self.onwards if pattern.across_clauses else self.text]
+        texts = self.longer if pattern.across_clauses else (self.longer[0], self.text)
+        return list(dict.fromkeys(texts))
+
+
+def _clause_facts(clause: _Clause, pack: FactPack, who: str | None, is_lower: bool) -> Iterator[FoundFact]:
+    """The facts of the first pattern that a clause matches, and of each that says more of an introduction. `who` is
+    whom the clause is about, if it does not say so."""
+    has_fact = False
+    is_about_other = bool(who) and not pack.subject.match(clause.text)
+    only_follows = is_about_other and pack.leaves_out_subject
+    for pattern in pack.patterns:
+        says_more = pattern.across_clauses and not pattern.is_statement
+        if (has_fact and not says_more) or (pattern.flag == "follows" and not is_about_other):
+            continue
+        if only_follows and pattern.flag != "follows":
+            continue
+        for text in clause.texts_for(pattern):
+            match = pattern.wording.match(text)
+            fact = _build_fact(pattern, match, text, pack, is_lower, who or "") if match else None
+            if fact is not None:
+                has_fact = True
+                yield fact
+                break
+
+
+def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> bool:
+    """Whether another fact of the message says the same: a statement what a value says, or fewer words what more do."""
+    words = fact.value.casefold()
+    others = [(other, other.value.casefold()) for other in facts if other is not fact and other.value]
+    if fact.key == "pets":
+        return "(" not in fact.value and any(other.key == "pets" and "(" in value for other, value in others)
+    if fact.key != fact.category:
+        return False
+    if fact.category != "relationship" and any(
+        value in words for other, value in others if other.key != other.category
+    ):
+        return True
+    own_words = set(_WORD.findall(words))
+    return any(
+        own_words < set(_WORD.findall(value)) | function_words(language)
+        for other, value in others
+        if len(words) < len(value) or (fact.category == "relationship" and other.category == "identity")
+    )
+
+
+def _build_fact(
+    pattern: FactPattern, match: re.Match[str], clause: str, pack: FactPack, is_lower: bool, who: str = ""
+) -> FoundFact | None:
+    category = pattern.category
+    slots = {name: value for name, value in match.groupdict().items() if value is not None}
+    is_statement = pattern.is_statement
+    if is_statement and (pack.passing.search(clause) or ("kin" in slots and pack.own_pronouns.search(clause))):
+        return None
+    if any(not _is_name(slots[name], pack, is_lower) for name in ("name", "place") if name in slots):
+        return None
+    for name in ("thing", "rest", "front"):
+        if name in slots and category != "instruction":
+            is_cut_open = match.end(name) < match.end() and name == "thing"
+            text = _cut(slots[name], pack)
+            if is_cut_open and len(text) < len(slots[name].strip(_MARKS)):
+                return None  # what follows belongs to another thought: "how often I said that I hate"
+            slots[name] = text
+            if name != "front" and _points_elsewhere(slots[name], pack, is_rest=name == "rest"):
+                return None
+            if not slots[name]:
+                return None
+    if "verb" in slots and not slots.keys() & {"kin", "word"} and not _tells(slots["rest"], pack):
+        return None
+    if "aux" in slots and not _says_something(slots["rest"], pack, 2):
+        return None
+    if "thing" in slots and category != "instruction" and not _says_something(slots["thing"], pack, 1):
+        return None
+    for name, verbs in (("verb", pack.verbs), ("aux", pack.auxiliaries)):
+        if name in slots:
+            verb_category, slots[name] = verbs[slots[name].casefold()]
+            category = _category(clause, verb_category, pack) if category == "*" else category
+    if "front" in slots:
+        slots["front"] = pack.lower_first(slots["front"])
+    key = pattern.key.format_map({**slots, "kin": pack.kin.get(slots.get("kin", "").casefold(), "")})
+    value = pattern.template.format_map({"all": match[0], "who": who, **slots})
+    if is_statement:
+        if category != "instruction":
+            value = _cut(value, pack)
+            if pack.unclear.search(value):
+                return None
+            value = pack.shift(pack.lower_kin(value))
+        least = 1 if category == "instruction" else 2
+        if not _says_something(value, pack, least) or len(value.split()) > MAX_WORDS or len(value) > MAX_CHARACTERS:
+            return None
+    key = category if key == "*" else key
+    return FoundFact(
+        cast(FactCategory, category),
+        key,
+        value.strip(_MARKS if not value.endswith(")") else " "),
+        _STATEMENT_CONFIDENCE if is_statement else _CONFIDENCE,
+        _IMPORTANCE.get(key, _IMPORTANCE.get(category, 0.4)),
+        holds="ended" if pattern.flag == "ended" else "not" if pattern.flag == "denied" else "now",
+        corrects=pattern.flag == "changes",
+    )
+
+
+def _category(clause: str, category: str, pack: FactPack) -> str:
+    """The category of what a verb states in a clause: what is to come is a plan, what is over an event."""
+    if pack.past.search(clause):
+        return "event"
+    return "plan" if category == "plan" or pack.future.search(clause) else category
+
+
+def _is_name(word: str, pack: FactPack, is_lower: bool) -> bool:
+    """Whether a word may be a name: it has a capital, unless the whole message has none, and is no function word."""
+    if pack.is_unspaced:
+        return word not in pack.pointers
+    first = word.split()[0].casefold()
+    if first in function_words(pack.language) or first in pack.kin or first in pack.pointers:
+        return False
+    return word[0].isupper() or is_lower
+
+
+def _tells(rest: str, pack: FactPack) -> bool:
+    """Whether what follows a verb tells more than a time."""
+    return _says_something(pack.times.sub("", rest), pack, 1)
+
+
+def _cut(text: str, pack: FactPack) -> str:
+    """What a slot holds, up to a word that begins another thought."""
+    text = _PAREN.sub("", text)
+    stop = pack.stops.search(text)
+    return " ".join((text[: stop.start()] if stop else text).strip(_MARKS).split())
+
+
+def _points_elsewhere(text: str, pack: FactPack, *, is_rest: bool) -> bool:
+    """Whether a text begins with a word that says something only with what stands elsewhere."""
+    if pack.is_unspaced:
+        return not is_rest and text.startswith(tuple(pack.pointers))
+    word = text.partition(" ")[0].casefold()
+    return word in pack.pointers and not (is_rest and pack.own_pronouns.match(word))
+
+
+def _says_something(text: str, pack: FactPack, least: int) -> bool:
+    """Whether a text has so many words that say something, or twice as many characters where words are not spaced."""
+    if pack.is_unspaced:
+        return len(re.findall(r"\w", text)) > 2 * (least - 1)
+    small_words = function_words(pack.language)
+    words = [word for word in _WORD.findall(text.casefold()) if word not in small_words]
+    return len([word for word in words if len(word) >= LEAST_LETTERS or word.isdigit()]) >= least
