@@ -55,11 +55,12 @@ class SearchIndex(Protocol):
 
     def put_entries(self, entries: Sequence[Entry]) -> None: ...
 
-    def tally(self, space: str, user: str | None) -> Tally: ...
+    def tally(self, space: str, user: str | None, conversation: str | None = None) -> Tally:
+        """How much there is of a user, of a conversation (without a user), or of a space."""
 
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
         """For each group of alternative terms: the newest `limit` passages in scope that have one of them, newest
-        first, and how many passages of the user (or space) do."""
+        first, and how many passages of the filter's scope do."""
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[PassageCandidate]:
         """Those of these passages that are in scope, with the counts of each group."""
@@ -77,15 +78,16 @@ class SearchIndex(Protocol):
     def expired_docs(self, space: str, now: datetime) -> list[int]:
         """The passages of a space whose messages have expired and are not removed yet."""
 
-    def scope_state(self, space: str, user: str | None) -> ScopeState: ...
+    def scope_state(self, scope: Filter) -> ScopeState:
+        """How much a scope has (`Filter.scope`), and what tells whether it has changed."""
 
-    def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
-        """The passages of a user, or of a space, up to this one, in order."""
+    def docs_upto(self, scope: Filter, doc: int) -> NDArray[np.int64]:
+        """The passages of a scope up to this one, in order."""
 
-    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
-        """The passages of a user, or of a space, after this one, at most so many."""
+    def passages_after(self, scope: Filter, doc: int, limit: int) -> PassageBlock:
+        """The passages of a scope after this one, at most so many."""
 
-    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+    def vectors_after(self, scope: Filter, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         """The unit vectors of the passages after one and up to another, in order, and their passages."""
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:

@@ -159,7 +159,7 @@ def test_the_question_itself_makes_nothing_relevant(memory: Memory) -> None:
         parts = memory.engine.runtime.parts
 
         def find(tx: Tx) -> list[Hit]:
-            source = StoreSource(tx, "default", "kim", NOW)
+            source = StoreSource(tx, where, NOW)
             return recall.search(tx, source, where, question.content, vector, 10, NOW, parts.weights, question=asked)
 
         hits = parts.store.read(find)

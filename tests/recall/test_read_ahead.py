@@ -11,6 +11,7 @@ import pytest
 
 from everword import AsyncMemory
 from everword.memory import read_ahead
+from everword.model import Filter
 from everword.recall.scope_index import ScopeIndexes
 
 NEW = "The blue kite is at the beach."
@@ -22,9 +23,9 @@ def scopes_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None, 
     scopes: list[tuple[str, str | None, int]] = []
     read_scope = read_ahead.read_scope
 
-    def note_and_read(indexes: ScopeIndexes, space: str, user: str | None, now: Any, tx: Any) -> None:
-        read_scope(indexes, space, user, now, tx)
-        scopes.append((space, user, len(indexes.view(tx, space, user, ahead=True) or ())))
+    def note_and_read(indexes: ScopeIndexes, scope: Filter, now: Any, tx: Any) -> None:
+        read_scope(indexes, scope, now, tx)
+        scopes.append((scope.space, scope.user, len(indexes.view(tx, scope, ahead=True) or ())))
 
     monkeypatch.setattr(read_ahead, "read_scope", note_and_read)
     return scopes

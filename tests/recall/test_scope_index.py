@@ -113,11 +113,7 @@ class World:
 
     def search(self, indexes: ScopeIndexes | None, where: Filter, query: str, vector: Any) -> list[Hit]:
         def find(tx: Tx) -> list[Hit]:
-            source = (
-                StoreSource(tx, where.space, where.user, NOW)
-                if indexes is None
-                else open_source(tx, indexes, where.space, where.user, NOW)
-            )
+            source = StoreSource(tx, where.scope, NOW) if indexes is None else open_source(tx, indexes, where, NOW)
             return recall.search(tx, source, where, query, vector, 8, NOW, Weights())
 
         return self.store.read(find)
@@ -147,7 +143,7 @@ def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None
             query = " ".join(world.random.choices([*WORDS, "what", "quince", "Ann"], k=3)) + "?"
             vector = world.vector()
             if place % 3 == 1:  # as after a message, when nobody waits
-                store.read(lambda tx: indexes.view(tx, where.space, where.user, ahead=True))  # noqa: B023  called at once
+                store.read(lambda tx: indexes.view(tx, where.scope, ahead=True))  # noqa: B023  called at once
             expected = world.search(None, where, query, vector)
             is_rounded = store.name.startswith("postgres")  # a database computes cosines itself, in another precision
             for known in (indexes, other_process) if place == step else (indexes,):
@@ -175,7 +171,7 @@ def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(st
             world.remove(1)
         query = " ".join(world.random.choices([*WORDS, "quince"], k=3))
         vector = world.vector()
-        for where in (Filter("s"), Filter("s", "ann")):
+        for where in (Filter("s"), Filter("s", "ann"), Filter("s", conversation="c2")):
             fresh = world.search(ScopeIndexes(Cache(1 << 28)), where, query, vector)
             assert seen(world.search(indexes, where, query, vector)) == seen(fresh)
 
@@ -202,11 +198,11 @@ def test_a_block_that_cannot_be_added_changes_no_column(store: Store) -> None:
     world = World(store, 8)
     world.say(5)
     index = scope_index.ScopeIndex()
-    store.read(lambda tx: scope_index.read_passages(tx, ("s", None), index, 5))
+    store.read(lambda tx: scope_index.read_passages(tx, Filter("s"), index, 5))
     before = index.view()
     world.say(2)
-    block = store.read(lambda tx: tx.index.passages_after("s", None, index.last_doc, 10))
-    docs, vectors = store.read(lambda tx: tx.index.vectors_after("s", None, index.last_doc, int(block.docs[-1])))
+    block = store.read(lambda tx: tx.index.passages_after(Filter("s"), index.last_doc, 10))
+    docs, vectors = store.read(lambda tx: tx.index.vectors_after(Filter("s"), index.last_doc, int(block.docs[-1])))
     for broken in (
         (block, docs, vectors[:, :7]),  # of another embedder
         (block._replace(times=np.array(["never"] * 2, object)), docs, vectors),
@@ -235,7 +231,8 @@ def test_memory_and_database_give_the_same_vectors_of_messages(store: Store) -> 
             turns = [*range(1, world.turns.get(conversation, 9) + 3)]
 
             def vectors(tx: Tx, known: ScopeIndexes | None) -> dict[int, Any]:
-                source = StoreSource(tx, "s", None, NOW) if known is None else open_source(tx, known, "s", None, NOW)
+                where = Filter("s")
+                source = StoreSource(tx, where, NOW) if known is None else open_source(tx, known, where, NOW)
                 return source.vectors_of(conversation, turns)  # noqa: B023  called at once
 
             in_memory = store.read(lambda tx: vectors(tx, indexes))
@@ -243,7 +240,7 @@ def test_memory_and_database_give_the_same_vectors_of_messages(store: Store) -> 
             assert [*in_memory] == [*in_database]
             assert all(np.array_equal(in_memory[turn], in_database[turn]) for turn in in_database)
             assert bool(in_memory) == (conversation != "nowhere")
-            assert store.read(lambda tx: open_source(tx, indexes, "s", None, NOW).vectors_of("c0", [])) == {}
+            assert store.read(lambda tx: open_source(tx, indexes, Filter("s"), NOW).vectors_of("c0", [])) == {}
 
 
 def test_what_was_removed_by_another_process_is_not_found(store: Store) -> None:
@@ -272,19 +269,19 @@ def test_an_older_snapshot_sees_what_it_saw(store: Store) -> None:
     where, vector = Filter("s"), world.vector()
 
     def look(tx: Tx) -> tuple[int, int]:
-        view = indexes.view(tx, "s", None)
+        view = indexes.view(tx, Filter("s"))
         assert view is not None
         before = len(view)
         if not store.name.startswith("json"):  # there only one transaction is open at a time
             world.say(3)
             assert world.search(indexes, where, "apple", vector) is not None
-        again = indexes.view(tx, "s", None)
+        again = indexes.view(tx, Filter("s"))
         assert again is not None
         return before, len(again)
 
     assert store.read(look) == (10, 10)
     world.say(1)
-    count = store.read(lambda tx: len(indexes.view(tx, "s", None) or ()))
+    count = store.read(lambda tx: len(indexes.view(tx, Filter("s")) or ()))
     assert count == len(world.messages)
 
 
@@ -292,7 +289,7 @@ def test_a_scope_that_is_too_large_is_searched_in_the_database(store: Store) -> 
     world = World(store, 5)
     world.say(20)
     small = ScopeIndexes(Cache(10_000))
-    assert store.read(lambda tx: small.view(tx, "s", None)) is None
+    assert store.read(lambda tx: small.view(tx, Filter("s"))) is None
     query, vector = "apple bread", world.vector()
     assert seen(world.search(small, Filter("s"), query, vector)) == seen(world.search(None, Filter("s"), query, vector))
 
@@ -303,15 +300,15 @@ def test_the_first_search_of_a_large_scope_is_one_of_the_database(store: Store) 
     world.say(60)
     indexes = ScopeIndexes(Cache(1 << 28), large=40)
     where, query, vector = Filter("s"), "apple bread cheese", world.vector()
-    for scopes in ([], [("s", None)], [("s", None)]):
+    for scopes in ([], [Filter("s")], [Filter("s")]):
         found = seen(world.search(indexes, where, query, vector))
         assert found == seen(world.search(None, where, query, vector))
         assert {id for id, *_ in found} <= {message.id for message in world.messages}
         assert indexes.scopes == scopes
-        assert indexes.take_unread() == ([] if scopes else [("s", None)])
+        assert indexes.take_unread() == ([] if scopes else [Filter("s")])
         world.remove(5)
         world.say(3)
-    assert store.read(lambda tx: indexes.view(tx, "s", "nobody")) is not None  # a small one is held at once
+    assert store.read(lambda tx: indexes.view(tx, Filter("s", "nobody"))) is not None  # a small one is held at once
 
 
 def test_the_least_recently_used_index_goes_first(store: Store) -> None:
@@ -320,11 +317,11 @@ def test_the_least_recently_used_index_goes_first(store: Store) -> None:
     cache = Cache(1 << 28)
     indexes = ScopeIndexes(cache)
     for user in (None, *WHO):
-        store.read(lambda tx: indexes.view(tx, "s", user))  # noqa: B023  called at once
-    assert indexes.scopes == [("s", None), ("s", "ann"), ("s", "ben")]
+        store.read(lambda tx: indexes.view(tx, Filter("s", user)))  # noqa: B023  called at once
+    assert indexes.scopes == [Filter("s"), Filter("s", "ann"), Filter("s", "ben")]
     cache.max_bytes = cache.size - 1
-    store.read(lambda tx: indexes.view(tx, "s", "ann"))
-    assert indexes.scopes == [("s", "ben"), ("s", "ann")]
+    store.read(lambda tx: indexes.view(tx, Filter("s", "ann")))
+    assert indexes.scopes == [Filter("s", "ben"), Filter("s", "ann")]
 
 
 class ReadingTx:
@@ -340,12 +337,12 @@ class ReadingTx:
         return getattr(self._tx.index, name)
 
 
-def operations(store: Store, indexes: ScopeIndexes, space: str, user: str | None) -> list[str]:
+def operations(store: Store, indexes: ScopeIndexes, space: str) -> list[str]:
     """What is asked of a store to bring an index up to date."""
 
     def look(tx: Tx) -> list[str]:
         reading: Any = ReadingTx(tx)
-        assert indexes.view(reading, space, user) is not None
+        assert indexes.view(reading, Filter(space)) is not None
         return list(reading.names)
 
     return store.read(look)
@@ -358,14 +355,14 @@ def test_after_a_removal_the_rest_is_not_read_again(store: Store) -> None:
     store.write(lambda tx: append_messages(tx, other))
     store.write(lambda tx: tx.index.put_entries([world.entry(other)]))
     indexes = ScopeIndexes(Cache(1 << 28))
-    assert "passages_after" in operations(store, indexes, "s", None)
-    operations(store, indexes, "other", None)
+    assert "passages_after" in operations(store, indexes, "s")
+    operations(store, indexes, "other")
     world.remove(3)
-    assert operations(store, indexes, "other", None) == ["scope_state"]
-    assert operations(store, indexes, "s", None) == ["scope_state", "docs_upto"]
-    assert operations(store, indexes, "s", None) == ["scope_state"]
+    assert operations(store, indexes, "other") == ["scope_state"]
+    assert operations(store, indexes, "s") == ["scope_state", "docs_upto"]
+    assert operations(store, indexes, "s") == ["scope_state"]
     world.say(2)
-    assert "docs_upto" not in operations(store, indexes, "s", None)
+    assert "docs_upto" not in operations(store, indexes, "s")
     query, vector = " ".join(WORDS), world.vector()
     fresh = ScopeIndexes(Cache(1 << 28))
     assert seen(world.search(indexes, Filter("s"), query, vector)) == seen(
@@ -377,10 +374,10 @@ def test_after_a_rebuild_everything_is_read_again(store: Store) -> None:
     world = World(store, 8)
     world.say(5)
     indexes = ScopeIndexes(Cache(1 << 28))
-    operations(store, indexes, "s", None)
+    operations(store, indexes, "s")
     store.write(lambda tx: tx.reset_view("index"))
     store.write(lambda tx: tx.index.put_entries([world.entry(message) for message in world.messages]))
-    assert "passages_after" in operations(store, indexes, "s", None)
+    assert "passages_after" in operations(store, indexes, "s")
 
 
 @pytest.mark.parametrize("size", [21, 31, 33, 640, 641, 5_000])

@@ -223,7 +223,7 @@ class ConversationTopics:
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
             self.runtime.index.check_embedder(tx)
             where = Filter(self.scope.space, conversation=self.scope.id)
-            source = open_source(tx, self.runtime.indexes, where.space, where.user, now)
+            source = open_source(tx, self.runtime.indexes, where, now)
             hits = recall.search(tx, source, where, query, vector, LOOKED_AT, now, parts.weights)
             states = {**page.load_faded(tx).states.to_dict(), **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}

@@ -402,9 +402,8 @@ class ContextBuilder:
         return with_lines_around(hits, lines)
 
     def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
-        scope = self._recall_scope(person)
         check = self._runtime.index.check_vectors_of
-        return open_source(tx, self._runtime.indexes, scope.space, scope.user, now, check)
+        return open_source(tx, self._runtime.indexes, self._recall_scope(person), now, check)
 
     def _recall(
         self,

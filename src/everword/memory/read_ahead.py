@@ -32,8 +32,8 @@ class ReadAhead:
 
     def start(self) -> None:
         """Start reading the scopes that should be read, and do not wait."""
-        for space, user in self._indexes.take_unread() if self._is_on else ():
-            task = asyncio.create_task(self._read_scope(space, user))
+        for scope in self._indexes.take_unread() if self._is_on else ():
+            task = asyncio.create_task(self._read_scope(scope))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -43,15 +43,15 @@ class ReadAhead:
         for task in self._tasks:
             task.cancel()
 
-    async def _read_scope(self, space: str, user: str | None) -> None:
+    async def _read_scope(self, scope: Filter) -> None:
         with suppress(EverwordError):  # the next search tells
-            await self._calls.read(partial(read_scope, self._indexes, space, user, self._clock.now()))
+            await self._calls.read(partial(read_scope, self._indexes, scope, self._clock.now()))
 
 
-def read_scope(indexes: ScopeIndexes, space: str, user: str | None, now: datetime, tx: Tx) -> None:
+def read_scope(indexes: ScopeIndexes, scope: Filter, now: datetime, tx: Tx) -> None:
     """Read the new passages of a scope, and find its standing instructions."""
-    view = indexes.view(tx, space, user, ahead=True)
+    view = indexes.view(tx, scope, ahead=True)
     if view is not None:
         source = IndexSource(view, now)
-        reader = MessageReader(tx, source, space, {})
-        standing_instructions(reader, source, Filter(space, user), source.tally().languages)
+        reader = MessageReader(tx, source, scope.space, {})
+        standing_instructions(reader, source, scope, source.tally().languages)

@@ -102,7 +102,7 @@ def message_finder(
 
     def find(tx: Tx, *, most_changes: int | None = None) -> list[Hit]:
         check = runtime.index.check_vectors_of
-        source = open_source(tx, runtime.indexes, where.space, where.user, now, check, most_changes=most_changes)
+        source = open_source(tx, runtime.indexes, where, now, check, most_changes=most_changes)
         return recall.search(tx, source, where, query, vector, limit, now, weights, floor)
 
     return find
@@ -112,7 +112,7 @@ async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list
     """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search. In
     an outage nothing is found."""
     read = runtime.store.read_if_possible
-    if runtime.parts.store.reads_at_once and runtime.indexes.is_quick(where.space, where.user):
+    if runtime.parts.store.reads_at_once and runtime.indexes.is_quick(where.scope):
         with suppress(TooMuchToRead):
             find_now = partial(find, most_changes=QUICK_CHANGES)
             return await runtime.search(lambda: read(find_now, []), at_once=True)

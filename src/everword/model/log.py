@@ -239,18 +239,19 @@ class Filter:
     marked: Literal[True] | None = None
 
     @property
+    def scope(self) -> Filter:
+        """The messages among which it is searched: all of a user, of a conversation (as of a channel), or of a
+        space."""
+        if self.user is not None or self.conversation is None:
+            return Filter(self.space, self.user)
+        return Filter(self.space, conversation=self.conversation)
+
+    @property
     def is_unrestricted(self) -> bool:
-        """Whether it means all messages of a user, or of a space."""
-        restrictions = (
-            self.author,
-            self.conversation,
-            self.role,
-            self.after,
-            self.before,
-            self.expired_by,
-            self.marked,
-        )
-        return restrictions == (None,) * len(restrictions)
+        """Whether it means all messages of its scope."""
+        restrictions = (self.author, self.role, self.after, self.before, self.expired_by, self.marked)
+        is_part_of_user = self.user is not None and self.conversation is not None
+        return restrictions == (None,) * len(restrictions) and not is_part_of_user
 
 
 @dataclass(frozen=True, slots=True)

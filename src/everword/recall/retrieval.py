@@ -51,7 +51,7 @@ Groups = Sequence[Sequence[str]]
 
 
 class PassageSource(Protocol):
-    """The passages of a user, or of a space. Each has a number; the newer, the higher."""
+    """The passages of a user, of a conversation, or of a space. Each has a number; the newer, the higher."""
 
     def tally(self) -> Tally: ...
 
@@ -90,17 +90,17 @@ class PassageSource(Protocol):
 def open_source(
     tx: Tx,
     indexes: ScopeIndexes,
-    space: str,
-    user: str | None,
+    where: Filter,
     now: datetime,
     check_embedder: Callable[[str | None], None] | None = None,
     *,
     most_changes: int | None = None,
 ) -> PassageSource:
-    """The passages of a scope as a transaction sees them, without those that have expired by now. `most_changes`:
-    raises TooMuchToRead unless they are in memory, but for so many that have come or gone."""
-    view = indexes.view(tx, space, user, check_embedder, most_changes=most_changes)
-    return StoreSource(tx, space, user, now) if view is None else IndexSource(view, now)
+    """The passages of a filter's scope as a transaction sees them, without those that have expired by now.
+    `most_changes`: raises TooMuchToRead unless they are in memory, but for so many that have come or gone."""
+    scope = where.scope
+    view = indexes.view(tx, scope, check_embedder, most_changes=most_changes)
+    return StoreSource(tx, scope, now) if view is None else IndexSource(view, now)
 
 
 class IndexSource:
@@ -190,16 +190,16 @@ class IndexSource:
 class StoreSource:
     """Passages that the database looks up: for scopes that are too large to be held in memory."""
 
-    def __init__(self, tx: Tx, space: str, user: str | None, now: datetime) -> None:
+    def __init__(self, tx: Tx, scope: Filter, now: datetime) -> None:
         self._tx = tx
-        self._scope = Filter(space, user)
-        self._expired = np.array(tx.index.expired_docs(space, now), np.int64)
+        self._scope = scope
+        self._expired = np.array(tx.index.expired_docs(scope.space, now), np.int64)
         self._columns: PassageColumns | None = None
         self._terms: dict[int, str] = {}  # of the passages that were read
         self._traits: dict[int, int] = {}
 
     def tally(self) -> Tally:
-        return self._tx.index.tally(self._scope.space, self._scope.user)
+        return self._tx.index.tally(self._scope.space, self._scope.user, self._scope.conversation)
 
     def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
         postings = self._tx.index.postings(where, groups, limit + len(self._expired))
@@ -383,7 +383,7 @@ def search(
 ) -> list[Hit]:
     """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
 
-    `source` has the passages of the filter's user, or of its space, without what has expired. `question` is the message
+    `source` has the passages of the filter's scope, without what has expired. `question` is the message
     that asks, if it is in the log: nothing is relevant because it is near that message. What a `reading_rule` leaves
     unread is not among the hits, and counts as one of them.
     """

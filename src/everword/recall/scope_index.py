@@ -1,4 +1,4 @@
-"""The passages of a scope in memory: a cache of the index of one user, or of one space, that is searched as arrays.
+"""The passages of a scope in memory: a cache of the index of a user, a channel or a space, that is searched as arrays.
 
 It is cached at the version of its scope, as all that is made of rows is (`everword.cache`), but not made anew when that
 has changed: passages that came since are added at its end, and those that were removed are taken out. So it is never
@@ -284,7 +284,7 @@ class ScopeView(PassageTable):
         conditions = []
         if self.first_expiry <= to_micros(now):
             conditions.append(self.expires > to_micros(now))
-        if where.conversation is not None:
+        if where.conversation is not None and self.conversation_names != [where.conversation]:
             conditions.append(self.conversations == number_of(self.conversation_names, where.conversation))
         if where.author is not None:
             conditions.append(self.authors == number_of(self.author_names, where.author))
@@ -422,10 +422,13 @@ def ranges(first: Numbers, sizes: Numbers) -> Numbers:
 # -- the index, which grows
 
 
-FIRST_ROWS = 256
 SPARE = 8  # room for one more passage in so many, if an array has to grow
+COMPACT = 2_048  # rows up to which an array has no such room: a process holds thousands of small scopes
 SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
+OBJECTS = 16_000  # bytes of a scope that do not grow with it, about
+ID_BYTES = 72  # of a message's id
+PLACE_BYTES = 32  # of a passage: its place, its row there, where its terms start, and its time in seconds
 BLOCK = 16_384  # passages that are read at a time
 # Passages of a scope from which on its first search is one of the database: to read all of them takes longer, and many
 # a process, such as a command, asks once.
@@ -456,7 +459,8 @@ class Column:
         data = self._data
         if need > len(data):
             size = max(need, room)
-            data = np.empty((max(size + size // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
+            spare = size // SPARE if size > COMPACT else 0
+            data = np.empty((size + spare, *values.shape[1:]), self._data.dtype)
             if self.size:
                 data[: self.size] = self._data[: self.size]
         data[self.size : need] = values
@@ -528,7 +532,8 @@ class ScopeIndex:
 
     def _count_bytes(self) -> int:
         columns = (*self._columns.values(), self._words)
-        return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
+        arrays = sum(column.nbytes for column in columns) + self._sorted_terms.nbytes
+        return OBJECTS + arrays + (ID_BYTES + PLACE_BYTES) * len(self)
 
     def __len__(self) -> int:
         return self._columns["docs"].size
@@ -678,8 +683,6 @@ class ScopeIndex:
         return column.extended(complete, room)
 
 
-ScopeName = tuple[str, str | None]
-"""A space and a user, or the whole space."""
 INDEX = "index"
 
 
@@ -694,15 +697,14 @@ class ScopeIndexes:
     def __init__(self, cache: Cache, large: int = LARGE) -> None:
         self._cache = cache
         self._large = large
-        self._asked: set[ScopeName] = set()  # large scopes that were searched once, in the database
-        self._unread: set[ScopeName] = set()  # to be read ahead: large ones, and those with new passages
+        self._asked: set[Filter] = set()  # large scopes that were searched once, in the database
+        self._unread: set[Filter] = set()  # to be read ahead: large ones, and those with new passages
         self._lock = threading.Lock()
 
     def view(
         self,
         tx: Tx,
-        space: str,
-        user: str | None,
+        scope: Filter,
         check_embedder: Callable[[str | None], None] | None = None,
         *,
         ahead: bool = False,
@@ -711,8 +713,7 @@ class ScopeIndexes:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
         its vectors is checked first. `ahead`: it is read for the next search. `most_changes`: only if it is held, but
         for so many passages that have come or gone; else TooMuchToRead is raised."""
-        scope = space, user
-        state = tx.index.scope_state(space, user)
+        state = tx.index.scope_state(scope)
         if most_changes is not None and self._count_changes(scope, state) > most_changes:
             raise TooMuchToRead
         if check_embedder is not None:
@@ -736,23 +737,23 @@ class ScopeIndexes:
                 self._cache.put(cache_key(scope), index.version, index, min(index.nbytes, self._cache.max_bytes))
         return view
 
-    def _held(self, scope: ScopeName) -> ScopeIndex | None:
+    def _held(self, scope: Filter) -> ScopeIndex | None:
         entry = self._cache.latest(cache_key(scope))
         return None if entry is None else entry.value
 
-    def is_quick(self, space: str, user: str | None) -> bool:
+    def is_quick(self, scope: Filter) -> bool:
         """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
-        index = self._held((space, user))
+        index = self._held(scope)
         return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
 
-    def _count_changes(self, scope: ScopeName, state: ScopeState) -> float:
+    def _count_changes(self, scope: Filter, state: ScopeState) -> float:
         """How many passages have come or gone since a scope was read; infinitely many if it is to be read anew."""
         index = self._held(scope)
         if index is None or index.version[0] != state.resets:
             return inf
         return abs(state.docs - len(index)) + abs(state.removed - index.version[1])
 
-    def _is_first_of_large(self, scope: ScopeName, state: ScopeState) -> bool:
+    def _is_first_of_large(self, scope: Filter, state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""
         if state.docs < self._large or scope in self._asked or self._held(scope) is not None:
             return False
@@ -761,17 +762,17 @@ class ScopeIndexes:
             self._unread.add(scope)
         return True
 
-    def note_new_passages(self, space: str, user: str | None) -> None:
+    def note_new_passages(self, space: str, user: str | None, conversation: str) -> None:
         """Passages are written: who has searched in their scopes will search again, and should not wait for them. Each
         search has a scope read ahead once at most."""
         with self._lock:
-            for scope in ((space, user), (space, None)):
+            for scope in (Filter(space, user), Filter(space, conversation=conversation), Filter(space)):
                 index = self._held(scope)
                 if index is not None and index.is_searched:
                     index.is_searched = False
                     self._unread.add(scope)
 
-    def take_unread(self) -> list[ScopeName]:
+    def take_unread(self) -> list[Filter]:
         """The scopes that should be read before they are asked for again: large ones that were searched in the
         database, and those that have new passages. Each is given once."""
         if not self._unread:  # as after most searches
@@ -781,13 +782,13 @@ class ScopeIndexes:
             self._unread.clear()
         return scopes
 
-    def _bring_up_to_date(self, tx: Tx, scope: ScopeName, index: ScopeIndex, state: ScopeState) -> ScopeIndex:
+    def _bring_up_to_date(self, tx: Tx, scope: Filter, index: ScopeIndex, state: ScopeState) -> ScopeIndex:
         """The index at this state: without what was removed and with what came since; or read again if passages have
         changed, or if the snapshot is an older one."""
         is_older = state.version < index.version
         if not is_older and state.resets == index.version[0] and len(index):
             if state.removed != index.version[1]:
-                index.keep_only(tx.index.docs_upto(*scope, index.last_doc))
+                index.keep_only(tx.index.docs_upto(scope, index.last_doc))
             if len(index) < state.docs:
                 read_passages(tx, scope, index, state.docs)
         if is_older or state.resets != index.version[0] or len(index) != state.docs:
@@ -797,23 +798,23 @@ class ScopeIndexes:
         return index
 
     @property
-    def scopes(self) -> list[ScopeName]:
+    def scopes(self) -> list[Filter]:
         """The scopes that are held, the least recently used first."""
-        return [(key[1], key[2]) for key in self._cache.keys if key[0] == INDEX]
+        return [key[1] for key in self._cache.keys if key[0] == INDEX]
 
 
-def cache_key(scope: ScopeName) -> tuple[str, str, str | None]:
-    return INDEX, *scope
+def cache_key(scope: Filter) -> tuple[str, Filter]:
+    return INDEX, scope
 
 
-def read_passages(tx: Tx, scope: ScopeName, index: ScopeIndex, room: int) -> None:
+def read_passages(tx: Tx, scope: Filter, index: ScopeIndex, room: int) -> None:
     """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
     block_size = BLOCK
     while block_size == BLOCK:
-        block = tx.index.passages_after(*scope, index.last_doc, BLOCK)
+        block = tx.index.passages_after(scope, index.last_doc, BLOCK)
         block_size = len(block.docs)
         upto = int(block.docs[-1]) if block_size else index.last_doc
         try:
-            index.extend(block, *tx.index.vectors_after(*scope, index.last_doc, upto), room)
+            index.extend(block, *tx.index.vectors_after(scope, index.last_doc, upto), room)
         except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
             raise StoreError("a row of the index cannot be read; make it anew: everword rebuild index") from None

@@ -32,9 +32,10 @@ class IndexView:
         self,
         embedder: Embedder,
         run: Callable[..., Any],
-        on_save: Callable[[str, str | None], None] = lambda space, user: None,
+        on_save: Callable[[str, str | None, str], None] = lambda space, user, conversation: None,
     ) -> None:
-        """`on_save` is told of each space and user of which passages are written, before they are committed."""
+        """`on_save` is told of each space, user and conversation of which passages are written, before they are
+        committed."""
         self._embedder = embedder
         self._run = run
         self._on_save = on_save
@@ -62,8 +63,8 @@ class IndexView:
             if self.check_embedder(tx) is None:
                 tx.set_note(EMBEDDER, self._embedder.identity)
             tx.index.put_entries(result)
-            for space, user in {(entry.space, entry.user) for entry in result}:
-                self._on_save(space, user)
+            for scope in {(entry.space, entry.user, entry.conversation) for entry in result}:
+                self._on_save(*scope)
 
     def guard(self, tx: Tx) -> None:
         """Check the embedder before work begins; skipped while the embedder does not know its identity yet."""

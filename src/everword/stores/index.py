@@ -20,7 +20,7 @@ from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Integer, Text, and_, bindparam, delete, func, literal_column, select, update
+from sqlalchemy import Integer, Text, bindparam, delete, func, literal_column, select, update
 
 from everword.errors import StoreError
 from everword.model import Entry, Filter, Message
@@ -61,13 +61,7 @@ ADD_ENTRIES = entries.insert()
 ADD_VECTORS = vectors.insert()
 VECTORS = (
     select(entries.c.turn, vectors.c.vec)
-    .join_from(
-        entries,
-        vectors,
-        and_(
-            vectors.c.space == entries.c.space, vectors.c.user_id == entries.c.user_id, vectors.c.doc == entries.c.doc
-        ),
-    )
+    .join_from(entries, vectors, queries.is_of_passage())
     .where(entries.c.space == bindparam("at_space"), entries.c.conversation == bindparam("at_conversation"))
     .where(entries.c.part == 0, entries.c.turn >= bindparam("first"), entries.c.turn <= bindparam("last"))
 )
@@ -223,8 +217,8 @@ class IndexTx(SqlTx):
         for key in keys:
             self.set_note(key, str(parse_meta_number(self.note(key)) + 1))
 
-    def tally(self, space: str, user: str | None) -> Tally:
-        scope = Filter(space, user)
+    def tally(self, space: str, user: str | None, conversation: str | None = None) -> Tally:
+        scope = Filter(space, user, conversation=conversation).scope
         rows = self.fetch(statement_of(tally_query, queries.filter_shape(scope)), queries.filter_values(scope))
         return Tally(
             docs=sum(int(row[1]) for row in rows),
@@ -233,7 +227,7 @@ class IndexTx(SqlTx):
         )
 
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
-        whole_scope = Filter(where.space, where.user)
+        whole_scope = where.scope
         postings = []
         for group in map(indexable_terms, groups):
             docs = self.matching_docs(where, group, limit) if group else ()
@@ -284,14 +278,10 @@ class IndexTx(SqlTx):
     def expired_docs(self, space: str, now: datetime) -> list[int]:
         return [row[0] for row in self.fetch(EXPIRED, {"at_space": space, "now": now})]
 
-    def scope_state(self, space: str, user: str | None) -> ScopeState:
-        # Before every search: by hand, and not through a `Filter`.
-        params = {"the_space": space, "space_removals": space_removals(space)}
-        fields: queries.Shape = ("space",)
-        if user is not None:
-            params["the_user"] = user
-            fields = ("space", "user")
-        docs, space_count, removals, resets, embedder = self.fetch(statement_of(state_query, fields), params)[0]
+    def scope_state(self, scope: Filter) -> ScopeState:
+        params = queries.filter_values(scope) | {"space_removals": space_removals(scope.space)}
+        query = statement_of(state_query, queries.filter_shape(scope))
+        docs, space_count, removals, resets, embedder = self.fetch(query, params)[0]
         return ScopeState(
             int(docs),
             parse_meta_number(space_count),
@@ -300,22 +290,19 @@ class IndexTx(SqlTx):
             embedder,
         )
 
-    def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
-        scope = Filter(space, user)
+    def docs_upto(self, scope: Filter, doc: int) -> NDArray[np.int64]:
         query = statement_of(queries.docs_upto_query, queries.filter_shape(scope))
         rows = self._fetch_raw(query, queries.filter_values(scope) | {"upto_doc": doc})
         with naming_index_damage():
             return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
-    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
-        scope = Filter(space, user)
+    def passages_after(self, scope: Filter, doc: int, limit: int) -> PassageBlock:
         params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
         rows = self._fetch_raw(statement_of(queries.passages_after_query, queries.filter_shape(scope)), params)
         with naming_index_damage():
             return block_of_rows(rows)
 
-    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
-        scope = Filter(space, user)
+    def vectors_after(self, scope: Filter, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto}
         rows = self.fetch(statement_of(queries.vectors_after_query, queries.filter_shape(scope)), params)
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
@@ -368,8 +355,11 @@ def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -
 
 
 def state_query(fields: queries.Shape) -> Any:
-    docs = select(func.coalesce(func.sum(tallies.c.docs), literal_column("0", Integer)))
-    docs = docs.where(*queries.filter_conditions(tallies, fields))
+    if "conversation" in fields:
+        docs = select(func.count(entries.c.doc)).where(*queries.filter_conditions(entries, fields))
+    else:
+        docs = select(func.coalesce(func.sum(tallies.c.docs), literal_column("0", Integer)))
+        docs = docs.where(*queries.filter_conditions(tallies, fields))
     constants: list[Any] = [literal_column(f"'{key}'", Text) for key in (REMOVALS, RESETS, EMBEDDER)]
     keys = (bindparam("space_removals"), *constants)
     notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in keys)
@@ -377,9 +367,16 @@ def state_query(fields: queries.Shape) -> Any:
 
 
 def tally_query(fields: queries.Shape) -> Any:
-    sums = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
-    conditions = queries.filter_conditions(tallies, fields)
-    return sums.where(*conditions).group_by(tallies.c.language).order_by(tallies.c.language)
+    """By language how many passages and words there are; of a conversation, for which no tally is kept, counted."""
+    if "conversation" in fields:
+        language: Any = entries.c.language
+        sums = select(language, func.count(), func.sum(entries.c.length))
+        conditions = queries.filter_conditions(entries, fields)
+    else:
+        language = tallies.c.language
+        sums = select(language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
+        conditions = queries.filter_conditions(tallies, fields)
+    return sums.where(*conditions).group_by(language).order_by(language)
 
 
 def count_terms(terms: str, group_numbers: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:

@@ -84,6 +84,7 @@ AWAY = (
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
+BINARY_VECTOR = func.halfvec_send(vectors.c.vec, type_=LargeBinary)
 COMPILED = 1_000  # statements kept in their compiled form
 
 # What begins a transaction, in one message. Who changes the schema holds the lock alone: no transaction that has read
@@ -155,7 +156,8 @@ class PostgresTx(MoveTx):
         return select(*columns).where(has_terms, *conditions).params(queries.filter_values(where))
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
-        if where.is_unrestricted and self._has_approximate_index(where, len(vector)):
+        is_of_vectors = where.is_unrestricted and where.conversation is None
+        if is_of_vectors and self._has_approximate_index(where, len(vector)):
             # Without it a filtered search of the graph stops early and misses most near vectors.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
             row_vector: Any = cast(vectors.c.vec, Halfvec(len(vector)))
@@ -167,24 +169,19 @@ class PostgresTx(MoveTx):
         query = select(vectors.c.doc, distance).where(vectors.c.space == where.space)
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
-        if not where.is_unrestricted:
+        if not is_of_vectors:
             conditions = queries.filter_conditions(entries, queries.filter_shape(where))
-            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions)))
-        params = {} if where.is_unrestricted else queries.filter_values(where)
+            query = query.join_from(entries, vectors, queries.is_of_passage()).where(*conditions)
+        params = {} if is_of_vectors else queries.filter_values(where)
         rows = self.connection.execute(query.order_by(distance).limit(limit), params)
         hits = [(row.doc, 1 - row.distance) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
 
-    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+    def vectors_after(self, scope: Filter, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         """As in every database; but vectors come in their binary form: to read their numbers as text takes longer than
         all else."""
-        query = select(vectors.c.doc, func.halfvec_send(vectors.c.vec, type_=LargeBinary))
-        query = query.where(vectors.c.space == space, vectors.c.doc > doc, vectors.c.doc <= upto).order_by(
-            vectors.c.doc
-        )
-        if user is not None:
-            query = query.where(vectors.c.user_id == user)
-        rows = self.connection.execute(query).all()
+        query = statement_of(queries.vectors_after_query, queries.filter_shape(scope), BINARY_VECTOR)
+        rows = self.fetch(query, queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto})
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         if not rows:
             return docs, np.empty((0, 0), np.float32)
@@ -213,12 +210,11 @@ class PostgresTx(MoveTx):
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(vector_literal(vector), Halfvec()))
-        query = select(vectors.c.doc, 1 - distance).where(
-            vectors.c.space == where.space, self.is_among_numbers(vectors.c.doc)
-        )
-        if where.user is not None:
-            query = query.where(vectors.c.user_id == where.user)
-        return {row[0]: row[1] for row in self.connection.execute(query, self.number_params(docs))}
+        query = select(entries.c.doc, 1 - distance).join_from(entries, vectors, queries.is_of_passage())
+        conditions = queries.filter_conditions(entries, queries.filter_shape(where.scope))
+        query = query.where(*conditions, self.is_among_numbers(entries.c.doc))
+        params = queries.filter_values(where.scope) | self.number_params(docs)
+        return {row[0]: row[1] for row in self.connection.execute(query, params)}
 
     def _has_approximate_index(self, where: Filter, width: int) -> bool:
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:

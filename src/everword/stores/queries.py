@@ -163,11 +163,19 @@ def docs_upto_query(fields: Shape) -> Any:
     return select(entries.c.doc).where(*conditions, entries.c.doc <= bindparam("upto_doc")).order_by(entries.c.doc)
 
 
-def vectors_after_query(fields: Shape) -> Any:
-    """Vectors after a doc and up to another."""
-    is_between = (vectors.c.doc > bindparam("after_doc"), vectors.c.doc <= bindparam("upto_doc"))
-    query = select(vectors.c.doc, vectors.c.vec).where(*filter_conditions(vectors, fields), *is_between)
-    return query.order_by(vectors.c.doc)
+def vectors_after_query(fields: Shape, vector: Any = vectors.c.vec) -> Any:
+    """Vectors after a doc and up to another. Whose conversation a passage is of is known from `entries`."""
+    table = entries if "conversation" in fields else vectors
+    is_between = (table.c.doc > bindparam("after_doc"), table.c.doc <= bindparam("upto_doc"))
+    query = select(table.c.doc, vector).where(*filter_conditions(table, fields), *is_between).order_by(table.c.doc)
+    return query.join_from(entries, vectors, is_of_passage()) if table is entries else query
+
+
+def is_of_passage() -> Any:
+    """A condition: a vector is of a passage."""
+    return and_(
+        vectors.c.space == entries.c.space, vectors.c.user_id == entries.c.user_id, vectors.c.doc == entries.c.doc
+    )
 
 
 def comparison_shape(where: Mapping[str, Any]) -> Comparison:

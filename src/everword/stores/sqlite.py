@@ -237,7 +237,7 @@ class SqliteTx(MoveTx):
         self._dialect = connection.dialect
         self._driver: Any = connection.connection.driver_connection
         self._changed_notes: set[str] = set()
-        self._matrices: dict[tuple[str, str | None], Matrix] = {}  # that this transaction has searched
+        self._matrices: dict[Filter, Matrix] = {}  # that this transaction has searched
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self._note_changed_table(table)
@@ -310,21 +310,19 @@ class SqliteTx(MoveTx):
                 raise UnreadableRow(f"a row cannot be read: {reason}; run `everword rebuild index`") from None
             raise
 
-    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
-        scope = Filter(space, user)
+    def passages_after(self, scope: Filter, doc: int, limit: int) -> PassageBlock:
         params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
         row = self._fetch_raw(statement_of(sqlite_block_query, queries.filter_shape(scope)), params)[0]
-        return part_block(row) or super().passages_after(space, user, doc, limit)
+        return part_block(row) or super().passages_after(scope, doc, limit)
 
-    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
-        self.cache.drop(matrix_key(space, user))  # whoever reads them holds them from now on
-        return self._read_vectors(space, user, doc, upto) or super().vectors_after(space, user, doc, upto)
+    def vectors_after(self, scope: Filter, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        self.cache.drop(matrix_key(scope))  # whoever reads them holds them from now on
+        return self._read_vectors(scope, doc, upto) or super().vectors_after(scope, doc, upto)
 
     def _read_vectors(
-        self, space: str, user: str | None, doc: int, upto: int, most: int = -1
+        self, scope: Filter, doc: int, upto: int, most: int = -1
     ) -> tuple[NDArray[np.int64], Vectors] | None:
         """Vectors after a doc as one value; None if there are none, or if they cannot be parted."""
-        scope = Filter(space, user)
         params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto, "most": most}
         query = statement_of(sqlite_vectors_query, queries.filter_shape(scope))
         count, docs_text, data = self._fetch_raw(query, params)[0]
@@ -333,14 +331,14 @@ class SqliteTx(MoveTx):
             return None
         return docs, unit_vectors(np.frombuffer(data, np.float16).reshape(count, -1))
 
-    def _vectors_in_parts(self, space: str, user: str | None, doc: int) -> Iterator[Matrix]:
+    def _vectors_in_parts(self, scope: Filter, doc: int) -> Iterator[Matrix]:
         """All vectors after a doc, some thousand at a time."""
-        while (part := self._read_vectors(space, user, doc, LAST_DOC, VECTORS_AT_ONCE)) is not None:
+        while (part := self._read_vectors(scope, doc, LAST_DOC, VECTORS_AT_ONCE)) is not None:
             yield Matrix(*part)
             doc = int(part[0][-1])
             if len(part[0]) < VECTORS_AT_ONCE:
                 return
-        yield Matrix(*super().vectors_after(space, user, doc, LAST_DOC))
+        yield Matrix(*super().vectors_after(scope, doc, LAST_DOC))
 
     def is_damage(self, error: DBAPIError) -> bool:
         return damage_reason(error.orig) is not None
@@ -469,37 +467,37 @@ class SqliteTx(MoveTx):
 
     def _matrix(self, where: Filter) -> Matrix:
         # This transaction may still be rolled back: other transactions must not see what it has written.
+        scope = where.scope
         if "vectors" in self.touched:
-            return self._read_matrix(where, NO_VECTORS)
-        scope = where.space, where.user
+            return self._read_matrix(scope, NO_VECTORS)
         if scope not in self._matrices:
-            self._matrices[scope] = self._cached_matrix(where)
+            self._matrices[scope] = self._cached_matrix(scope)
         return self._matrices[scope]
 
-    def _cached_matrix(self, where: Filter) -> Matrix:
+    def _cached_matrix(self, scope: Filter) -> Matrix:
         """The matrix at the state of its scope: the latest one with what came since, if nothing else has changed."""
-        key = matrix_key(where.space, where.user)
-        version = self.scope_state(where.space, where.user).version
+        key = matrix_key(scope)
+        version = self.scope_state(scope).version
         matrix: Matrix | None = self.cache.find(key, version)
         if matrix is None:
             latest = self.cache.latest(key) or NO_MATRIX
             has_only_grown = latest.version[:2] == version[:2] and latest.version < version
-            matrix = self._read_matrix(where, latest.value if has_only_grown else NO_VECTORS)
+            matrix = self._read_matrix(scope, latest.value if has_only_grown else NO_VECTORS)
             self.cache.put(key, version, matrix, min(matrix.nbytes, self.cache.max_bytes))
         return matrix
 
-    def _read_matrix(self, where: Filter, earlier: Matrix) -> Matrix:
+    def _read_matrix(self, scope: Filter, earlier: Matrix) -> Matrix:
         """An earlier matrix with all vectors after it."""
         last_doc = int(earlier.docs[-1]) if len(earlier.docs) else 0
-        return join_matrices([earlier, *self._vectors_in_parts(where.space, where.user, last_doc)])
+        return join_matrices([earlier, *self._vectors_in_parts(scope, last_doc)])
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         matrix = self._matrix(where)
         return doc_scores(matrix.docs, matrix.data, unit_vectors(vector), docs) if len(matrix.docs) else {}
 
 
-def matrix_key(space: str, user: str | None) -> tuple[str, str, str | None]:
-    return "vectors", space, user
+def matrix_key(scope: Filter) -> tuple[str, Filter]:
+    return "vectors", scope
 
 
 def version_note(scope: Scope | None) -> str:
