@@ -60,6 +60,7 @@ LARGE_TO_SMALL = 1.3
 KILOBYTES = 120
 USUAL = 60  # messages of the person that the bars are about
 LATER = 5  # searches after the first
+PATIENCE = 600.0  # seconds until all views are made
 TALK = 40  # messages of a person in one chat
 
 
@@ -86,7 +87,7 @@ def build_template(path: Path) -> None:
     with Memory(str(path)) as memory:
         for number, unit in enumerate(UNITS):
             memory.add_many(unit_batches(unit, corpus(unit.size, number)))
-        memory.settle()
+        memory.settle(PATIENCE)
 
 
 def unit_batches(unit: Unit, texts: Sequence[str]) -> list[Batch]:
@@ -275,7 +276,7 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int) -> dict[str
                 **time_calls(memory, "context", context, shown, asked),
                 "append": [timed(append, memory, copy, asked[0]) for copy in searched],
             }
-            memory.settle()
+            memory.settle(PATIENCE)
     return {"times": times, "kilobytes": kilobytes}
 
 
