@@ -1,0 +1,119 @@
+"""What a person or a channel asks for is read from their own rows: with twenty times as many others in the space, each
+statement takes as many steps as before. SQLite counts the steps of a statement itself, so this measures no time."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from everword import Batch, Draft, Memory
+from everword.config import Settings
+from everword.stores.sqlite import SqliteStore
+from everword.wiring import open_store
+
+FEW = 10  # others in the space
+MANY = 200
+STEPS = 10  # of the database, counted at once
+ROOM = 300  # steps: deeper trees of keys, and other values of the same statement
+LITERAL = re.compile(r"'(?:[^']|'')*'|\b\d+\b|x'[0-9a-f]*'", re.IGNORECASE)
+# What is about a space or the store as a whole, and not about whoever asks.
+OF_ALL = {
+    "SELECT conversations.space, conversations.id, coalesce(cursors.turn": "where no follower runs, a search looks for "
+    "conversations that the index is behind in, of whichever person",
+    "FROM fulltext": "full text of words that are rare in the store; only scopes that are too large for memory ask it",
+}
+
+
+def fill(memory: Memory, others: int) -> None:
+    """The same person and channel among so many others."""
+    talk = [Draft("user", f"I bought a green kettle number {i} in Delft.") for i in range(12)]
+    room = [Draft("user", f"The kettle number {i} is broken.", author=f"s{i % 3}", user=f"s{i % 3}") for i in range(12)]
+    batches = [Batch("default", "kitchen", "ann", talk), Batch("default", "room", None, room)]
+    for number in range(others):
+        said = [Draft("user", f"I live in Bonn, house {number}."), Draft("user", "I like red tea and a blue kettle.")]
+        batches.append(Batch("default", f"chat{number}", f"u{number}", said))
+    memory.add_many(batches)
+    memory.settle()
+
+
+@contextmanager
+def statements_of(store: SqliteStore) -> Iterator[list[str]]:
+    """The statements that reach the database meanwhile, with their values."""
+    statements: list[str] = []
+
+    def trace(connection: Any, *_: object) -> None:
+        connection.set_trace_callback(statements.append)
+
+    event.listen(store.engine, "checkout", trace)
+    try:
+        yield statements
+    finally:
+        event.remove(store.engine, "checkout", trace)
+
+
+def ask(memory: Memory) -> None:
+    """What a person and a channel ask for."""
+    chat = memory.conversation("kitchen", user="ann")
+    room = memory.conversation("room")
+    memory.search("green kettle", user="ann")
+    memory.search("green kettle", user="ann", role="user", kinds=("message", "fact"))
+    memory.search("kettle", conversation="room")
+    chat.context("Which kettle did I buy?")
+    room.context("What is broken?")
+    chat.search_topics("kettle")
+    chat.topics()
+    chat.history()
+    chat.episodes()
+    memory.facts(user="ann")
+    memory.profile(user="ann")
+    memory.conversations(user="ann")
+    memory.export(user="ann")
+    chat.add("user", "I also have a brown kettle.")
+    chat.edit(chat.history()[0].id, "I bought a grey kettle.")
+    chat.delete(chat.history()[1].id)
+
+
+def count_steps(path: Path, statements: list[str]) -> dict[str, int]:
+    """For each statement that reads, without its values, how many steps it takes at most."""
+    steps: dict[str, int] = {}
+    with closing(sqlite3.connect(path)) as connection:
+        count = 0
+
+        def tick() -> None:
+            nonlocal count
+            count += STEPS
+
+        connection.set_progress_handler(tick, STEPS)
+        for statement in statements:
+            if statement.startswith("SELECT") and not any(part in statement for part in OF_ALL):
+                count = 0
+                connection.execute(statement).fetchall()
+                shape = LITERAL.sub("?", statement)
+                steps[shape] = max(steps.get(shape, 0), count)
+    return steps
+
+
+def steps_among(path: Path, others: int) -> dict[str, int]:
+    store = open_store(str(path), Settings.load())
+    assert isinstance(store, SqliteStore)
+    with Memory(store, followers=False) as memory:
+        fill(memory, others)
+        with statements_of(store) as statements:
+            ask(memory)
+    return count_steps(path, statements)
+
+
+@pytest.mark.checklist("G11")
+def test_a_request_reads_as_much_among_many_others_as_among_few(tmp_path: Path) -> None:
+    few = steps_among(tmp_path / "few.db", FEW)
+    many = steps_among(tmp_path / "many.db", MANY)
+    assert len(many.keys() & few.keys()) > 40
+    grown = {shape: (few.get(shape, 0), steps) for shape, steps in many.items() if steps > few.get(shape, 0) + ROOM}
+    assert grown == {}
