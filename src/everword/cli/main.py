@@ -49,6 +49,8 @@ COMMANDS = {
     "retain": "everword.cli.removal:retain",
     "audit": "everword.cli.removal:audit",
     "scrub": "everword.cli.store:scrub",
+    "backup": "everword.cli.backup:backup",
+    "restore": "everword.cli.backup:restore",
     "copy": "everword.cli.transfer:copy",
     "rebuild": "everword.cli.store:rebuild",
     "retry": "everword.cli.store:retry",

@@ -103,7 +103,8 @@ def verify() -> None:
 
     Walks the chain of seals through every conversation of every space and names each fault; exit status 1 if there
     is one. The root stands for all of it: note it elsewhere, and if a later run finds no fault and the same root,
-    nothing has moved.
+    nothing has moved. A copy that `cp` made of a SQLite store in use is an older state of it, in which nothing tells
+    what is missing: use `everword backup`.
 
     \b
     everword verify && echo "all is well"
