@@ -10,11 +10,15 @@ import re
 import runpy
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 
 from everword import Memory
+from everword.cli.main import program
+from everword.config import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "everword"
@@ -99,6 +103,42 @@ def test_every_file_name_and_command_that_a_page_quotes_exists(page: Path) -> No
     assert {name for name in names if not is_importable(name)} == set()
     commands = {command for quote in quotes for command in re.findall(r"^everword ([a-z]+)", quote)}
     assert commands - set(COMMANDS) == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_option_and_variable_that_a_page_shows_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r"(?m)(?:^ *|`)everword ((?!bench)[a-z]+)([^`\n]*)", text)
+    wrong = {
+        f"everword {command} {option}"
+        for command, rest in shown
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", rest.partition("#")[0].partition("&&")[0])
+        if option not in options_of(command)
+    }
+    assert wrong == set()
+    source = "".join(file.read_text(encoding="utf-8") for file in (SOURCE / "config.py", SOURCE / "cli" / "serve.py"))
+    known = {PREFIX + field.name.upper() for field in fields(Settings)} | set(re.findall(r"EVERWORD_[A-Z_]+", source))
+    named = {name for name in re.findall(r"EVERWORD_[A-Z_]+", text) if not name.startswith("EVERWORD_TEST_")}
+    assert {name for name in named if name.rstrip("_") not in known and name != PREFIX} == set()
+
+
+def options_of(name: str) -> set[str]:
+    """The options of a command, with those of the commands below it and those of all."""
+    command = program.get_command(click.Context(program), name)
+    assert command is not None, name
+    commands = [program, command, *getattr(command, "commands", {}).values()]
+    return {"--help"} | {
+        option
+        for shown in commands
+        for parameter in shown.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+
+
+def test_the_docs_stay_short() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md")]
+    words = sum(len(re.sub(r"(?ms)^ *```.*?^ *```", "", page).split()) for page in pages)
+    assert words <= 35_000, f"{words} words besides code"
 
 
 def is_importable(name: str) -> bool:

@@ -386,8 +386,7 @@ def context(
 ) -> None:
     """Show what a model would be sent to answer TEXT.
 
-    Needs no model, and asks none. Without TEXT it is what comes before a message, whatever that will be: nothing is
-    retrieved for it.
+    Calls no model. Without TEXT it shows what is sent before any message; nothing is retrieved.
 
     \b
     everword context demo "What's my name?"

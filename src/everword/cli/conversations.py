@@ -336,9 +336,9 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
 def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
 
-    The most present topic stands first. Half of a topic's priority is gone in each half-life, which grows from one day
-    to thirty the more often the talk comes back to it. When there are more than 20, those under 0.05 leave the active
-    set; a message about one of them brings it back.
+    The most current topic comes first. A topic loses half of its priority in each half-life, which grows from one day
+    to thirty the more often people come back to it. When there are more than 20, those under 0.05 leave the active set;
+    a message about one of them brings it back.
 
     \b
     everword topics demo
@@ -442,11 +442,11 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 def digest(
     place: str | None, day: date | None, week: bool, user: str | None, time_zone: str | None, as_json: bool
 ) -> None:
-    """Show what a day in a space was for each who spoke.
+    """Summarise a day in a space for each member who spoke.
 
-    SPACE is by default the setting `space`. A day is made of what was said in channels, by the space's clock; chats
-    with one person are no part of it. It is written up once, by the memory model if there is one, and kept; today's is
-    at most an hour old.
+    SPACE is by default the setting `space`. A day is what was said in channels, by the space's clock; chats with
+    one person are not part of it. It is written once, by the memory model if there is one; today's is at most an hour
+    old.
 
     \b
     everword digest

@@ -36,17 +36,17 @@ TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", hel
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was so at this moment.")
+@click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was true at this moment.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
 @click.option("--about", "query", metavar="WORDS", help="What has most to do with these words first.")
 @click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
-@click.option("--refused", is_flag=True, help="What a model found and was not kept, and why.")
+@click.option("--refused", is_flag=True, help="What a model found and was not accepted, and why.")
 @json_option(ALL_OF_FACT.format(" a line"))
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
-    """Show what is known of a person, the most important first.
+    """Show what is known about a person, the most important first.
 
-    Facts come from what people say: by themselves, without a command. A value that is replaced stays, with the times
-    between which it was so: --as-of and --history tell. A key may be called anything that means it (`city`, `home`).
+    Facts are extracted from what people say, without a command. A value that is replaced stays with its dates: see
+    --as-of and --history. You can name a key by any word for it (`city`, `home`).
     `everword why` shows the messages a fact comes from. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one without a
     zone is UTC.
 
@@ -89,7 +89,7 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
 def why(fact: str, user: str, as_json: bool) -> None:
     """Show the messages that a fact comes from.
 
-    FACT is its id, as `everword facts` lists it. Those that said it, that said it again, and that ended it.
+    FACT is its id, as `everword facts` lists it. Shows the messages that said it, repeated it or ended it.
 
     \b
     everword why f41d0c6a9be27b3155aa --user alex
@@ -330,9 +330,9 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
 def remember(text: str, user: str, speaker: str | None, expires: str | None) -> None:
     """Keep a statement about a person.
 
-    TEXT is in plain words, in the first person or the third. What it contradicts gives way: the newer word wins, and
-    the older stays in history. What somebody else says in private is shown to them alone. With --expires it is shown
-    until then, beside what lasts, and `everword retain --yes` removes it for good.
+    TEXT is in plain words, in the first person or the third. A newer statement replaces the one it contradicts,
+    which stays in the history. What somebody else says in private is shown only to them. With --expires it is shown
+    until then, and `everword retain --yes` removes it for good.
 
     \b
     everword remember "I live in Lisbon now" --user alex
@@ -390,7 +390,7 @@ def forget(what: str, user: str) -> None:
 def undo(id: str, user: str) -> None:
     """Bring back what `everword forget` took out.
 
-    ID is the one that `everword forget` showed. What was told since stands: nothing comes back that it contradicts.
+    ID is the one that `everword forget` showed. What was said since wins: nothing comes back that contradicts it.
 
     \b
     everword undo 01jd3x8k2m9q4r7t5v6w --user alex
@@ -408,9 +408,8 @@ def undo(id: str, user: str) -> None:
 def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
-    It is what a model is shown in their own chat. Facts come from what people say, statements from `everword
-    remember`. `everword facts` tells who said what, and since when; `everword digest`, what they did in channels.
-    With --json, what is kept of that is there, too.
+    This is what a model is shown in their own chat. Facts come from what people say, statements from `everword
+    remember`. `everword facts` shows who said what, and since when; `everword digest` shows what they did in channels.
 
     \b
     everword profile alex

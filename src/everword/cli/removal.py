@@ -141,10 +141,10 @@ def audit(limit: int, as_json: bool) -> None:
 def erase(user: str, yes: bool) -> None:
     """Remove a person's messages for good.
 
-    What they wrote, everywhere in the space, what was written to them in chats of their own, and all that was derived
-    from it. Each message leaves an empty place with its seal, so that `everword verify` still proves the rest. There
-    is no way back: export first (`everword export --user ID -o FILE`) if a copy is wanted. If another program keeps
-    the words in the store's files for the moment, that is said, and the exit status is 1: `everword scrub` clears it.
+    Removes what they wrote everywhere in the space, what was written to them in their own chats, and all that was
+    derived from it. Each message leaves an empty place with its seal, so that `everword verify` still proves the rest.
+    This cannot be undone: export first (`everword export --user ID -o FILE`) if you want a copy. If another program
+    still holds the words in the store's files, the exit status is 1: run `everword scrub` when it has ended.
 
     \b
     everword erase --user alex
@@ -318,7 +318,7 @@ def move(
 @click.option("--dry-run", is_flag=True, help="Only show what would move.")
 @options.JSON_OBJECT
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
-    """Make all that one user has another's.
+    """Merge one user into another.
 
     For two ids of one person. Conversations, messages in channels, facts, statements, names and documents move; keys
     of the server do not. Nothing is removed: the log notes the change, `everword verify` still proves every message,

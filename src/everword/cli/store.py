@@ -34,7 +34,7 @@ def stats(as_json: bool) -> None:
     """Show what is in the store, and how it is doing.
 
     How far its views are, what failed last, and what was done by every process on the store: calls of models by task
-    and outcome, looks into caches, and what stood in where a model failed. Counts all spaces; with --space, that one.
+    and outcome, cache lookups, and fallbacks where a model failed. Counts all spaces; with --space, that one.
 
     \b
     everword stats
@@ -101,10 +101,10 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 def verify() -> None:
     """Prove the log whole: nothing changed, nothing missing.
 
-    Walks the chain of seals through every conversation of every space and names each fault; exit status 1 if there
-    is one. The root stands for all of it: note it elsewhere, and if a later run finds no fault and the same root,
-    nothing has moved. A copy that `cp` made of a SQLite store in use is an older state of it, in which nothing tells
-    what is missing: use `everword backup`.
+    Checks the chain of every conversation in every space and names each fault; exit status 1 if there is one. The root
+    stands for the whole log: note it elsewhere. If a later run finds no fault and the same root, nothing has changed.
+    A copy that `cp` made of a SQLite store in use is an older state of it, and verify cannot see what is missing: use
+    `everword backup`.
 
     \b
     everword verify && echo "all is well"
