@@ -15,6 +15,7 @@ from quality.languages_command import languages
 from quality.recall_command import recall
 from quality.speakers_command import speakers
 from quality.summaries_command import summaries
+from quality.threads_command import threads
 from quality.tokens_command import tokens
 from quality.topics_command import topics
 from quality.window_command import window
@@ -35,6 +36,7 @@ def program() -> None:
     python -m benchmarks floor --data locomo10.json
     python -m benchmarks facts --data locomo10.json
     python -m benchmarks languages --data FOLDER
+    python -m benchmarks threads --data FOLDER
     """
 
 
@@ -45,6 +47,7 @@ program.add_command(languages)
 program.add_command(recall)
 program.add_command(speakers)
 program.add_command(summaries)
+program.add_command(threads)
 program.add_command(topics)
 program.add_command(tokens)
 program.add_command(facts)

@@ -85,6 +85,7 @@ RELEASED = [
     "075530a5149af6c1",
     "b48a84dfaf2caf89",
     "709ffd868247e68d",
+    "43750f8f284809dd",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {

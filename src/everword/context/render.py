@@ -277,7 +277,7 @@ class Renderer:
         if lines:
             # A title may be the beginning of its first message: if that is shown, the title would repeat it.
             is_shown = topic.first in shown_turns or topic.title.casefold() in shown_text
-            title = "" if is_shown else f"{fences.escape_line(topic.title)}: "
+            title = "" if is_shown else f"{fences.escape_line(show_address(topic.title, self.nicknames))}: "
             since = f"Since {self.calendar.day(topic.since)}, {topic.messages} messages"
             text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}")
             pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))

@@ -176,9 +176,8 @@ class ConversationTopics:
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
             parts = self._topic_parts(tx, page, topic_id)
-            return (rows.messages_of_parts if include_compressed else rows.active_messages_of_parts)(
-                tx, page.place, parts
-            )
+            read_messages = rows.messages_of_parts if include_compressed else rows.active_messages_of_parts
+            return rows.links_of(tx, page.place, read_messages(tx, page.place, parts))
 
         return await self._read_topics(read, [])
 

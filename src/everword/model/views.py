@@ -222,13 +222,16 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class TopicMessage:
-    """A message of a topic's history: whose turn it was, and what was said."""
+    """A message of a topic's history: whose turn it was, and what was said. In a group, a topic is a thread: `answers`
+    is the turn of the message that this one most likely answers, None if it begins the thread, and `why`."""
 
     turn: int
     role: Role
     author: str
     content: str
     time: datetime
+    answers: int | None = None
+    why: str = ""
 
     @property
     def timestamp(self) -> float:

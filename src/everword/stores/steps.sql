@@ -389,3 +389,8 @@ DROP INDEX conversations_recent;
 CREATE INDEX conversations_recent ON conversations (space, last_message_at, id);
 DROP INDEX conversations_user_recent;
 CREATE INDEX conversations_user_recent ON conversations (space, user_id, last_message_at, id);
+
+-- step 30: threads
+-- What a message of a group answers, and why it joined its thread.
+ALTER TABLE topic_turns ADD COLUMN answers INTEGER;
+ALTER TABLE topic_turns ADD COLUMN why TEXT;

@@ -151,6 +151,12 @@ def find_mentioned(text: str, nicknames: KnownNames) -> frozenset[str]:
     return frozenset(person for person in people if person is not None)
 
 
+def without_address(text: str, nicknames: KnownNames) -> str:
+    """A message without whom it is said to; as it is, if it says nothing else."""
+    address = find_address(text, nicknames)
+    return text if address is None else text[address.end :] or text
+
+
 def show_address(text: str, nicknames: KnownNames) -> str:
     """A message as it is shown: whom it is said to does not look like who says it."""
     if not nicknames.is_group or not (":" in text or "：" in text):

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from everword.errors import InvalidInput
+from everword.log.channel_names import NAMES
 from everword.log.rules import check_role
 from everword.log.tables import warn_of_damage
 from everword.model import ExtractLine, Filter, Message
@@ -30,6 +31,7 @@ from everword.model.views import TopicMessage
 from everword.ports import Tx
 from everword.summaries.rules.extract import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage
+from everword.topics.rules.threads import MEMORY, Link, ThreadMessage, Threads
 from everword.topics.rules.topic_set import Row, TopicState, round_vector
 from everword.topics.rules.words import TopicWords
 
@@ -165,10 +167,61 @@ def to_drift_message(message: Message, vector: Row) -> DriftMessage:
 # -- turns and packs
 
 
-def put_turns(tx: Tx, place: Place, turns: Sequence[tuple[Message, int]]) -> None:
+def put_turns(tx: Tx, place: Place, turns: Sequence[tuple[Message, int]], links: Mapping[int, Link]) -> None:
+    """Store the topics of messages; of those in threads, what they answer and why."""
     tx.put(
-        TURNS, [{**place, "turn": message.turn, "topic": first, "message_id": message.id} for message, first in turns]
+        TURNS,
+        [
+            {
+                **place,
+                "turn": message.turn,
+                "topic": first,
+                "message_id": message.id,
+                "answers": links[message.turn].turn if message.turn in links else None,
+                "why": links[message.turn].why if message.turn in links else None,
+            }
+            for message, first in turns
+        ],
     )
+
+
+def links_of(tx: Tx, place: Place, messages: Sequence[TopicMessage]) -> list[TopicMessage]:
+    """The messages with what each answers and why, as far as they are in threads."""
+    turns = tuple(message.turn for message in messages)
+    links = {row["turn"]: row for row in tx.rows(TURNS, where={**place, "turn": turns})} if turns else {}
+    return [
+        replace(message, answers=links[message.turn]["answers"], why=links[message.turn]["why"] or "")
+        if message.turn in links
+        else message
+        for message in messages
+    ]
+
+
+def load_threads(tx: Tx, place: Place, upto: int) -> Threads:
+    """The last messages of a channel with their threads, from the log and the index."""
+    threads = Threads()
+    start = max(upto - MEMORY, 0)
+    rows = {row["turn"]: row for row in tx.rows(TURNS, {**place, "turn": start}, where=place) if row["turn"] <= upto}
+    space = place["space"]
+    conversation = place["conversation"]
+    vectors = tx.index.vectors_of(space, conversation, start + 1, upto)
+    where = Filter(space, conversation=conversation)
+    for message in tx.messages(where, after=(conversation, start), upto=upto, damaged=warn_of_damage):
+        row = rows.get(message.turn)
+        if row is not None and message.role == "user" and message.is_lasting:
+            spoken = read_thread_message(threads, message, vectors.get(message.turn))
+            threads.append(spoken, row["topic"], row["answers"])
+            threads.is_group = threads.is_group or row["why"] is not None
+    return threads
+
+
+def read_thread_message(threads: Threads, message: Message, vector: Any) -> ThreadMessage:
+    """A message of a channel as the rule of threads needs it."""
+    keys = (message.id,) if message.platform_id is None else (message.id, message.platform_id)
+    names = tuple(name for name in map(message.metadata.get, NAMES) if isinstance(name, str))
+    row = np.zeros(0, np.float32) if vector is None else round_vector(vector)
+    text = message.content[:LOOKED_AT]
+    return threads.read(message.turn, message.author, text, message.time, row, keys=keys, names=names)
 
 
 def topic_at(tx: Tx, place: Place, turn: int) -> int | None:

@@ -20,15 +20,17 @@ from everword.cache import Cache
 from everword.follow.faults import readable_messages, set_aside_rows
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.tables import cursor_of, set_cursor
+from everword.log.tables import cursor_of, set_cursor, warn_of_damage
 from everword.model import Filter, Message
 from everword.model.log import own_notes
 from everword.ports import Tx, Vectors
 from everword.recall.standalone import depends_on_context
 from everword.summaries.episodes import lock_conversation
+from everword.text.addressing import without_address
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
+from everword.topics.rules.threads import BEGINS, GIVEN, Link, Threads
 from everword.topics.rules.topic_set import Row, TopicSet, TopicState, root, round_vectors
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
@@ -39,6 +41,8 @@ TOPIC_BYTES = 5_000  # of a cached topic, about
 LAST = 2**31 - 1
 ACTIVE = "active topics"
 FADED = "faded topics"
+THREADS = "threads"
+THREADS_BYTES = 800_000  # of the last messages of a channel, about
 NO_STAMP = ""  # of a conversation without topics
 
 
@@ -74,6 +78,8 @@ class TopicPage:
     cold: bool = True  # read from the store, not from the cache
     archive: FadedTopics | None = None  # the faded topics as they were when they were last asked for
     read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
+    threads: Threads | None = None  # of a channel, while messages are assigned
+    links: dict[int, Link] = field(default_factory=dict)
 
     def load_faded(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set as they were read, loaded when first needed."""
@@ -210,9 +216,21 @@ class Topics:
         if not messages:  # none of them can be read
             return ()
         notes = notes_between(tx, page, messages[-1].turn) if may_have_notes else {}
+        page.threads = page.threads or self._take_threads(tx, page)
         missing = self._follow_messages(tx, page, messages, vectors, notes)
         page.book = rule.name_topics(page.book)
         return missing
+
+    def _take_threads(self, tx: Tx, page: TopicPage) -> Threads | None:
+        """The threads of a channel up to the page; None of a chat with one person. They change with each message, so
+        the cache has them no more until the page is written."""
+        conversation = tx.conversation(page.place["space"], page.place["conversation"])
+        if conversation is None or conversation.user is not None:
+            return None
+        key = cache_key(page.place, THREADS)
+        threads: Threads | None = self._cache.find(key, page.stamp)
+        self._cache.drop(key)
+        return threads or rows.load_threads(tx, page.place, page.turn)
 
     def _follow_messages(
         self,
@@ -247,11 +265,37 @@ class Topics:
         if topic_input is None:
             width = max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
             topic_input = topic_input_of(message, np.zeros(width, np.float32))
-        book = page.book.with_vectors_of(len(topic_input.vector))
-        page.book = rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx))
+        page.book = page.book.with_vectors_of(len(topic_input.vector))
+        if page.threads is None or message.role != "user":
+            if page.threads is not None and page.threads.is_group and message.role == "system":
+                return  # a notice is part of no thread
+            page.book = rule.follow_message(page.book, topic_input, self.rule, lambda: page.load_archive(tx))
+        else:
+            self._join_thread(tx, page, page.threads, message, topic_input)
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
+
+    def _join_thread(
+        self, tx: Tx, page: TopicPage, threads: Threads, message: Message, topic_input: IncomingMessage
+    ) -> None:
+        """Give a message of a channel to a thread, if the channel is a group or the message is a reply."""
+        spoken = rows.read_thread_message(threads, message, topic_input.vector)
+        link = find_reply(tx, page, threads, message)
+        if link is None and threads.are_needed_for(message.author):
+            link = threads.find_parent(spoken)
+        if link is None:
+            page.book = rule.follow_message(page.book, topic_input, self.rule, lambda: page.load_archive(tx))
+        else:
+            topic = None if link.turn is None else page.topic_at(tx, link.turn)
+            if topic is None or page.state(tx, topic) is None:
+                link = Link(None, BEGINS)
+            first = None if link.turn is None or topic is None else page.root(tx, topic)
+            text = without_address(topic_input.text, threads.nicknames)
+            page.book = rule.join_thread(page.book, replace(topic_input, text=text), self.rule, first)
+            page.links[message.turn] = link
+        assert page.book.current is not None
+        threads.append(spoken, page.book.current, None if link is None else link.turn)
 
     def is_up_to_date(self, tx: Tx, page: TopicPage) -> bool:
         """Whether nobody has stored topics of the conversation since a page was read."""
@@ -260,7 +304,7 @@ class Topics:
 
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
-        rows.put_turns(tx, page.place, page.assignments)
+        rows.put_turns(tx, page.place, page.assignments, page.links)
         known_messages = {message.id: message for message, _ in page.assignments}
         changed_states: list[TopicState] = []
         packed_before: dict[int, int] = {}
@@ -273,12 +317,14 @@ class Topics:
         rows.put_states(tx, page.place, changed_states)
         page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
+        page.links = {}
         self.write_head(tx, page, changed_states)
         set_cursor(tx, VIEW, page.place["space"], page.place["conversation"], page.turn)
 
     def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
         states_after = {state.first: state for state in changed_states}
+        threads = page.threads or self._cache.find(cache_key(page.place, THREADS), page.stamp)
         page.stamp = rows.new_stamp()
         page.before = page.book.topics
         page.faded_topics = None if page.faded_topics is None else page.faded_topics.after(states_after)
@@ -290,6 +336,9 @@ class Topics:
         tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp}])
         active_book = replace(page.book, states=page.book.topics.without_faded())
         self._cache_active(page.place, page.stamp, ActiveTopics(page.turn, active_book, tuple(page.turns)))
+        if threads is not None:
+            self._cache.put(cache_key(page.place, THREADS), page.stamp, threads, THREADS_BYTES)
+            page.threads = None  # whoever goes on takes them from there
         self.cache_faded(page)
 
 
@@ -343,12 +392,35 @@ class TopicsView:
         lag = result.run.lag
         lock_conversation(tx, lag.space, lag.conversation)
         # A copy, since a transaction may be run again.
-        page = replace(result.page, turns=[*result.page.turns], assignments=[*result.page.assignments])
+        page = replace(
+            result.page,
+            turns=[*result.page.turns],
+            assignments=[*result.page.assignments],
+            links=dict(result.page.links),
+        )
         if not self._topics.is_up_to_date(tx, page):  # somebody else has assigned messages, or changed topics
             page = self._topics.follow(tx, lag.space, lag.conversation, upto_of(result.run), {}).page
         elif page.turn > result.turn_before:
             self._topics.write_page(tx, page)
         return SaveResult(page.turn, max(page.turn - lag.done, 0))
+
+
+def find_reply(tx: Tx, page: TopicPage, threads: Threads, message: Message) -> Link | None:
+    """The link that was given with a message; None if there is none, or it leads nowhere. In stores of before, imports
+    have noted it in the metadata."""
+    key = message.reply_to or message.metadata.get("reply_to")
+    if not isinstance(key, str):
+        return None
+    turn = threads.turn_of(key)
+    if turn is None:
+        space = page.place["space"]
+        conversation = page.place["conversation"]
+        parents = tx.find_messages(
+            space, ids=[key], conversation=conversation, platform_ids=[key], damaged=warn_of_damage
+        )
+        turns = [parent.turn for parent in parents if parent.conversation == conversation]
+        turn = min((parent for parent in turns if parent < message.turn), default=None)
+    return None if turn is None or page.topic_at(tx, turn) is None else Link(turn, GIVEN)
 
 
 def upto_of(run: Run) -> int:

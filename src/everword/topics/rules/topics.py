@@ -334,13 +334,31 @@ def follow_message(
         if first is not None:
             returning = topic_set.parts(archive.states, first)
             states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
+    after = enter_topic(replace(book, states=states), message, rule, first, back=first != book.current)
+    if message.role == "user":
+        after = merge_similar(after, rule)
+    return fade_topics(after, message.time, rule)
+
+
+def join_thread(book: Book, message: IncomingMessage, rule: TopicRule, first: int | None) -> Book:
+    """The topics of a channel after one more message, which joins this thread or begins one. Threads take turns: going
+    on with another is no return to it, and they are not merged for being alike."""
+    if first is not None:
+        faded_parts = [part for part in book.topics.parts(first) if part.faded_at is not None]
+        book = book.with_states({part.first: replace(part, faded_at=None) for part in faded_parts})
+    return fade_topics(enter_topic(book, message, rule, first, back=False), message.time, rule)
+
+
+def enter_topic(book: Book, message: IncomingMessage, rule: TopicRule, first: int | None, *, back: bool) -> Book:
+    """The topics after a message has joined a topic, or opened one."""
+    states = book.topics
     changes: dict[int, TopicState] = {}
     names_topic = first is None or is_first_to_tell(states[first], message)
     if first is None:
         first = message.turn
         changes[first] = open_topic(message)
     else:
-        changes[first] = add_message(states[first], message, back=first != book.current)
+        changes[first] = add_message(states[first], message, back=back)
     if book.current is not None and book.current != first and states[book.current].opened is not None:
         changes[book.current] = leave_topic(states[book.current], rule)
     changes[first] = pack_messages(changes[first], rule)
@@ -348,10 +366,7 @@ def follow_message(
     due_titles = book.due_titles
     if new_titles := find_due_titles(states, changes[first], message.text if names_topic else ""):
         due_titles = {**due_titles, first: (*due_titles.get(first, ()), *new_titles)}
-    after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades, due_titles)
-    if message.role == "user":
-        after = merge_similar(after, rule)
-    return fade_topics(after, message.time, rule)
+    return Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades, due_titles)
 
 
 def open_topic(message: IncomingMessage) -> TopicState:

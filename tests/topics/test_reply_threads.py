@@ -1,0 +1,150 @@
+"""In a group, each message joins the thread of what it answers, however much is said in between."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from everword import Draft, Memory
+
+START = datetime(2026, 5, 1, 9, tzinfo=UTC)
+SAID = [
+    ("dana", "good morning everybody"),
+    ("carl", "morning"),
+    ("ann", "how do I mount an encrypted usb disk?"),
+    ("bob", "does anyone know a good recipe for rye bread?"),
+    ("carl", "ann: use cryptsetup open, then mount the mapper device"),
+    ("dana", "bob: take sourdough, and twelve hours of patience"),
+    ("ann", "carl: cryptsetup says the device is in use"),
+    ("bob", "dana: at which temperature does the bread rise?"),
+    ("carl", "ann: close the mapper first"),
+    ("dana", "bob: 24 degrees"),
+    ("ann", "carl: that works, thanks"),
+    ("bob", "dana: thank you"),
+]
+DISK = {3, 5, 7, 9, 11}
+BREAD = {4, 6, 8, 10, 12}
+
+
+def drafts(said: list[tuple[str, str]]) -> list[Draft]:
+    return [
+        Draft("user", text, author, time=START + timedelta(minutes=number), platform_id=f"p{number + 1}")
+        for number, (author, text) in enumerate(said)
+    ]
+
+
+def threads_of(memory: Any, conversation: str = "general") -> dict[int, str]:
+    """The topic of each turn."""
+    channel = memory.conversation(conversation)
+    return {
+        message.turn: topic.id
+        for topic in channel.topics(faded=True)
+        for message in channel.get_full_topic_history(topic.id)
+    }
+
+
+@pytest.mark.checklist("G23")
+def test_two_conversations_through_each_other_are_two_threads(store_url: str) -> None:
+    with Memory(store_url) as memory:
+        memory.conversation("general").extend(drafts(SAID))
+        memory.settle()
+        threads = threads_of(memory)
+        assert {threads[turn] for turn in DISK} == {"t3"}
+        assert {threads[turn] for turn in BREAD} == {"t4"}
+        history = memory.conversation("general").get_full_topic_history("t3")
+        assert [(message.turn, message.answers) for message in history] == [(3, None), (5, 3), (7, 5), (9, 7), (11, 9)]
+        assert history[1].why == "is said to its author"
+        assert history[2].why == "they speak to each other"
+
+
+@pytest.mark.checklist("G23")
+def test_a_rebuild_and_one_by_one_give_the_same_threads(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        channel.extend(drafts(SAID * 3))
+        memory.settle()
+        threads = threads_of(memory)
+        memory.rebuild("topics")
+        memory.settle()
+        assert threads_of(memory) == threads
+    for start in range(0, len(SAID) * 3, 9):  # each memory begins with what the store has
+        with Memory(str(tmp_path / "memory.db")) as memory:
+            for draft in drafts(SAID * 3)[start : start + 9]:
+                memory.conversation("slow").extend([draft])
+                memory.settle()
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        assert threads_of(memory, "slow") == threads
+
+
+@pytest.mark.checklist("G23")
+def test_a_notice_of_the_system_is_in_no_thread(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        channel.extend([*drafts(SAID[:5]), Draft("system", "eve has joined", "server"), *drafts(SAID)[5:]])
+        memory.settle()
+        assert 6 not in threads_of(memory)
+
+
+@pytest.mark.checklist("G22", "G23")
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["ann", "bob", "carl", "dana"]),
+            st.sampled_from([text for _, text in SAID]),
+            st.none() | st.integers(0, 30),
+            st.booleans(),
+        ),
+        min_size=3,
+        max_size=20,
+    )
+)
+def test_a_reply_that_was_given_is_always_honoured(
+    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str, int | None, bool]]
+) -> None:
+    with Memory(str(tmp_path_factory.mktemp("replies") / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        replies: dict[int, int] = {}
+        ids: list[str] = []
+        for number, (author, text, parent, by_id) in enumerate(said):
+            reply_to = None
+            if parent is not None and ids:
+                turn = parent % len(ids) + 1
+                replies[number + 1] = turn
+                reply_to = ids[turn - 1] if by_id else f"p{turn}"
+            time = START + timedelta(minutes=number)
+            options: dict[str, Any] = {"author": author, "time": time, "platform_id": f"p{number + 1}"}
+            ids.append(channel.add("user", text, reply_to=reply_to, **options).id)
+        memory.settle()
+        threads = threads_of(memory)
+        assert sorted(threads) == [*range(1, len(said) + 1)]
+        for turn, parent in replies.items():
+            assert threads[turn] == threads[parent]
+
+
+@pytest.mark.checklist("G22")
+def test_a_reply_to_what_is_not_there_is_a_message_like_others(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        channel.extend(drafts(SAID))
+        time = START + timedelta(minutes=20)
+        channel.add("user", "carl: the disk is mounted now", author="ann", reply_to="nothing", time=time)
+        memory.settle()
+        assert threads_of(memory)[13] == "t3"
+
+
+@pytest.mark.checklist("G23")
+def test_two_people_have_topics_and_no_threads(tmp_path: Path) -> None:
+    said = [("ann" if author in ("ann", "bob") else "carl", text) for author, text in SAID]
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        memory.conversation("pair").extend(drafts(said))
+        memory.settle()
+        channel = memory.conversation("pair")
+        messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
+        assert len(messages) == len(SAID)
+        assert {(message.answers, message.why) for message in messages} == {(None, "")}
