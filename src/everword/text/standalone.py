@@ -630,7 +630,7 @@ def leans_on_context(sentence: Sentence) -> bool:
     text = bare_text(sentence)
     references = read_references(text)
     points_back = not references.is_closed or references.has_demonstrative
-    return points_back or not (sentence.is_question or _has_statement(text))
+    return points_back or not (says_something(sentence) if sentence.is_question else _has_statement(text))
 
 
 def may_be_told(sentence: Sentence) -> bool:
@@ -644,13 +644,20 @@ def may_be_told(sentence: Sentence) -> bool:
     )
 
 
+def is_yes_or_no(sentence: Sentence, question: Sentence) -> bool:
+    """Whether an English sentence is little more than a yes or a no to a question."""
+    reply = _PATTERNS.reply.match(sentence.text)
+    if reply is None or sentence.is_question or not says_something(question):
+        return False
+    is_bare = not has_predicate(_PATTERNS.supposing.sub("", sentence.text[reply.end() :]))
+    return is_bare and not _PATTERNS.asks_what.match(bare_text(question))
+
+
 def answers(sentence: Sentence, question: Sentence, stands: bool) -> bool:
-    """Whether an English sentence right after a question is its answer: a yes or a no, or something said so shortly
-    that the question belongs to it. `stands`: it can be understood alone."""
+    """Whether an English sentence right after a question is its answer, said so shortly that the question belongs to
+    it. `stands`: it can be understood alone."""
     if sentence.is_question or not says_something(question):
         return False
-    if _PATTERNS.reply.match(sentence.text):
-        return not _PATTERNS.asks_what.match(bare_text(question))
     if stands:
         return not has_predicate(_PATTERNS.supposing.sub("", sentence.text))
     is_short = len(words(sentence.text)) < _ANSWER or leans_on_context(sentence)

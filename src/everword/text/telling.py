@@ -13,7 +13,7 @@ from enum import IntEnum
 from everword.text.corrections import says_new_value
 from everword.text.doc import doc_of
 from everword.text.english import PAST_FORMS, PLAIN_VERBS, SAME_IN_THE_PAST, form_after_i
-from everword.text.filler import strip_opening
+from everword.text.filler import capitalise, strip_opening
 from everword.text.mentions import WHEN
 from everword.text.tokens import lower_tokens
 from everword.word_lists import Patterns, WordLists
@@ -21,7 +21,7 @@ from everword.word_lists import Patterns, WordLists
 _WORDS = WordLists("telling")
 _PATTERNS = Patterns("telling", words=_WORDS)
 _TO_BE = frozenset({"am", "was", "have"})
-_NEAR = 10  # words in which the deed of a sentence is told
+_NEAR = 14  # words in which the deed of a sentence is told
 
 
 class Telling(IntEnum):
@@ -59,6 +59,13 @@ def _read_telling(text: str) -> Telling:
     return Telling.PLAIN if _PATTERNS.person.search(plain) or _PATTERNS.name.search(plain) else Telling.FELT
 
 
+def is_judgement(text: str) -> bool:
+    """Whether an English sentence only judges, wishes or praises, or says what is seen in a picture."""
+    plain = strip_opening(text)
+    judges = _PATTERNS.pleases.match(plain) is not None or _PATTERNS.judges.search(plain) is not None
+    return text.startswith("[") or (judges and telling_of(text) == Telling.FELT)
+
+
 def _tells_deed(text: str, counts: bool) -> bool:
     """Whether somebody did something, or something happened: a verb in the past that is no feeling, after a person, at
     the beginning or right after its subject, or with a number or a date: "rent went up to 1150"."""
@@ -85,12 +92,15 @@ def _is_deed(word: str) -> bool:
 
 
 def told_part(text: str) -> str:
-    """The part of an English sentence that tells most, without how it was felt before or after a pause: "it was a rough
-    week - I lost my keys" is "I lost my keys"."""
+    """The part of an English sentence that tells most, without how it was felt before or after a pause, and without
+    what announces it: "it was a rough week - I lost my keys" is "I lost my keys"."""
     return doc_of(text).read(_told_part)
 
 
 def _told_part(text: str) -> str:
+    announced = _PATTERNS.announces.match(text)
+    if announced and telling_of(text[announced.end() :]) > Telling.PLAIN:
+        return _told_part(capitalise(text[announced.end() :]))
     pauses = list(_PATTERNS.pause.finditer(text))
     if len(pauses) == 1 and not _PATTERNS.quoted.search(text):
         head, tail = text[: pauses[0].start()], text[pauses[0].end() :]

@@ -46,6 +46,7 @@ from everword.text.standalone import (
     drop_addition,
     find_supports,
     is_caption,
+    is_yes_or_no,
     leans_on_context,
     may_be_told,
     names_person,
@@ -54,7 +55,7 @@ from everword.text.standalone import (
     tells_deed,
     wants_person,
 )
-from everword.text.telling import WEIGHT, Telling, read_signs, telling_of, told_part
+from everword.text.telling import WEIGHT, Telling, is_judgement, read_signs, telling_of, told_part
 from everword.text.words import is_unspaced, stems, weigh
 from everword.word_lists import lazy_pattern
 
@@ -247,8 +248,9 @@ class SummarySentence(NamedTuple):
     """A sentence that may be chosen: the number of its source, its line, and what it rests on.
 
     `stands` says whether it may be chosen for itself; `needs` is the place of the statement it cannot be understood
-    without, and `hangs` says that there is none. `corrected_by` is the place of the one that corrects it: without that,
-    it is never chosen. `corrects` says that it is such a correction itself.
+    without, and `hangs` says that there is none; one that `follows` may be shown after it if there is room.
+    `corrected_by` is the place of the one that corrects it: without that, it is never chosen. `corrects` says that it
+    is such a correction itself.
     """
 
     source: int
@@ -257,6 +259,7 @@ class SummarySentence(NamedTuple):
     stands: bool = True
     needs: int | None = None
     hangs: bool = False
+    follows: bool = False
     corrected_by: int | None = None
     corrects: bool = False
     is_answered: bool = False
@@ -331,6 +334,7 @@ def choose_lines(
         if traces:
             choice.trace()
         choice.fill()
+    choice.follow()
     return choice.lines()
 
 
@@ -363,7 +367,7 @@ def _forms(statements: Sequence[SummarySentence], language: str, weights: Mappin
     last = -1
     needed = _needed_places(statements)
     for place, statement in enumerate(statements):
-        if not statement.stands and place not in needed:
+        if not statement.stands and not statement.follows and place not in needed:
             continue
         bonus = _bonus(statement, opens=statement.source != last)
         last = statement.source
@@ -557,6 +561,17 @@ class _Choice:
             if not is_taken and not self.chains[best.place]:
                 self.take(self._beginning(best, self.room), self.room)
 
+    def follow(self) -> None:
+        """Take what goes on with something taken, in order, while there is room: an exchange is told to its end."""
+        for place in sorted(self.by_place):
+            statement = self.statements[place]
+            if statement.follows and statement.needs in self.taken and place not in self.taken:
+                form = self.by_place[place][0]
+                cost = self.count(f" {form.text}.") + self._label_cost(place)
+                if cost <= self.room:
+                    self.taken[place] = (form, 0.0)
+                    self.room -= cost
+
     def lines(self) -> tuple[ExtractLine, ...]:
         """The forms taken, in order; those that gained least are dropped again while the text is over the limit."""
         while self.taken:
@@ -582,8 +597,10 @@ class _Choice:
     def _drop_unneeded(self) -> None:
         """Drop what may not stay alone: what was taken only for another that is gone."""
         needed = {at for place in self.taken for at in self.chains[place] or ()}
-        for place in [place for place in self.taken if self.chains[place] is None and place not in needed]:
-            del self.taken[place]
+        lonely = [place for place in self.taken if self.chains[place] is None and place not in needed]
+        for place in lonely:
+            if self.statements[place].needs not in self.taken or not self.statements[place].follows:
+                del self.taken[place]
 
     def gain(self, form: Wording) -> float:
         """What a form with what it needs tells that is not told yet, each sentence by what it tells, for its price."""
@@ -832,7 +849,10 @@ def _with_context(statements: Sequence[SummarySentence], language: str) -> list[
             continue
         sentence = _sourced(statement, language).sentence
         questions = _questions_before(statements, place)
-        is_answer = len(questions) == 1 and answers(sentence, statements[questions[0]].sentence, statement.stands)
+        is_answer = len(questions) == 1 and (
+            is_yes_or_no(statement.sentence, statements[questions[0]].sentence)
+            or answers(sentence, statements[questions[0]].sentence, statement.stands)
+        )
         if statement.stands and not is_answer:
             continue
         if is_answer:
@@ -849,8 +869,19 @@ def _with_context(statements: Sequence[SummarySentence], language: str) -> list[
             hangs=points_back and before is None and not sentence.is_question,
             stands=tells and before is not None,
             telling=max(statement.telling, Telling.STATE) if is_answer else statement.telling,
+            follows=points_back and before is not None and _may_follow(sentence),
         )
     return linked
+
+
+def _may_follow(sentence: Sentence) -> bool:
+    """Whether a sentence that goes on with another is worth its place after it: it proposes a number or a day, or says
+    more than a word that is no judgement."""
+    if sentence.is_question:
+        _, _, counts = doc_of(sentence.text).read(read_signs)
+        return counts
+    is_word = len(sentence.text.split()) < 2
+    return not is_word and says_something(sentence) and may_be_told(sentence) and not is_judgement(sentence.text)
 
 
 def _questions_before(statements: Sequence[SummarySentence], place: int) -> list[int]:

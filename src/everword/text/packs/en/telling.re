@@ -76,3 +76,8 @@
 
 [quoted]
 ^\[|["“”]
+
+# What announces news: "I'm so excited to tell you I started", "wanted to let you know that we moved".
+[announces]
+(?i)^(?:(?!\b(?:not|don['’]?t|never|can['’]?t|if|when)\b)[^.!?;]){0,60}?\b(?:tell(?:ing)?\s(?:you|u)|let\s(?:you|u)\sknow|share\swith\s(?:you|u))
+(?:\sthat)?,?\s(?=(?:i|i['’]m|i['’]ve|im|we|we['’]re|we['’]ve|my|our)\s)
