@@ -17,7 +17,7 @@ from everword.model.passages import PassageCandidate, Tally
 from everword.recall.rules.neighbours import to_columns
 from everword.recall.rules.query import ParsedQuery
 from everword.recall.rules.ranking import (
-    ADVICE_VECTOR,
+    FEW_WORDS_VECTOR,
     PARTS,
     SEVERAL,
     SEVERAL_AUTHOR,
@@ -290,7 +290,7 @@ class TestBonuses:
         passages = [said(1)]
         [(_, _, plain)] = fused(passages, [[0.0]], {1: 0.5}, ParsedQuery())
         [(_, _, advised)] = fused(passages, [[0.0]], {1: 0.5}, ParsedQuery(advice=True))
-        assert advised["vector"] == pytest.approx(ADVICE_VECTOR * plain["vector"])
+        assert advised["vector"] == pytest.approx(FEW_WORDS_VECTOR * plain["vector"])
 
     def test_a_question_about_oneself_is_about_what_one_said(self) -> None:
         passages = [said(1, role="user"), said(2, role="assistant")]

@@ -60,12 +60,17 @@ def test_a_message_that_was_given_no_vector_is_as_one_that_says_nothing() -> Non
     assert shift([*ROOF, missing], message) == shift([*ROOF, silent], message)
 
 
-@pytest.mark.parametrize(
-    "text", ["ok", "thanks!", "🙂", "😂😂", "", " \n", "…", "да", "谢谢", "Сколько стоит новая черепица для крыши?"]
-)
+@pytest.mark.parametrize("text", ["ok", "thanks!", "🙂", "😂😂", "", " \n", "…", "да"])
 def test_what_says_nothing_belongs_to_what_it_follows(text: str) -> None:
-    """Nods, signs, and a script the embedder cannot read."""
     assert shift(ROOF, seen(text)) == 0
+
+
+def test_a_message_goes_on_in_another_language() -> None:
+    thanks = shift(ROOF, seen("谢谢"))
+    on = shift(ROOF, seen("Сколько стоит новая черепица для крыши?"))
+    away = shift(ROOF, seen("Ты играешь на каком-нибудь музыкальном инструменте?"))
+    assert max(thanks, on) < LIKELY
+    assert on < away
 
 
 def test_a_reply_never_begins_something_else_and_the_first_message_always_does() -> None:

@@ -81,8 +81,10 @@ class IndexView:
         return made_by
 
     def check_vectors_of(self, made_by: str | None) -> None:
-        """Raise if vectors of this embedder cannot be compared with ours."""
-        if made_by is not None and made_by != self._embedder.identity:
+        """Raise if vectors of this embedder cannot be compared with ours. An embedder may name earlier identities of
+        its own whose vectors can (`comparable`)."""
+        comparable = getattr(self._embedder, "comparable", ())
+        if made_by is not None and made_by != self._embedder.identity and made_by not in comparable:
             raise EmbedderMismatch(
                 f"the vectors in this store were made by {made_by!r}, and this embedder is "
                 f"{self._embedder.identity!r}: set the embedder back, or make the index anew: `everword rebuild index`"

@@ -98,7 +98,7 @@ def _query_words(token: str, language: str, languages: tuple[str, ...]) -> Itera
 
 def _alternatives(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """The terms of a word, as written and without accents: some people leave accents out."""
-    forms = dict.fromkeys((word, _fold(word)))
+    forms = dict.fromkeys((word, _fold(word), *_pairs_of_stem(word)))
     return tuple(dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language))))
 
 
@@ -200,12 +200,21 @@ def _pairs(run: str, for_query: bool) -> Iterator[str]:
 
 
 def _syllables(run: str, for_query: bool) -> Iterator[str]:
-    """A Korean word and its pairs, since particles are attached to it; for a short word also its first syllable."""
+    """A Korean word and its pairs, since particles are attached to it; for a short word also its first syllable. In a
+    query the pairs are other forms of the word (`_pairs_of_stem`)."""
     yield run
+    if for_query:
+        return
     if len(run) > 2:
         yield from map("".join, pairwise(run))
-    if not for_query and 1 < len(run) <= 3:
+    if 1 < len(run) <= 3:
         yield run[0]
+
+
+def _pairs_of_stem(word: str) -> Iterator[str]:
+    """The pairs of a Korean word without the last, which is mostly an ending."""
+    if len(word) > 2 and script_of(word[0]) == "hangul":
+        yield from map("".join, pairwise(word if len(word) == 3 else word[:-1]))
 
 
 _SEPARATORS = lazy_pattern(r"[_.,:&'-]+")

@@ -2,10 +2,15 @@
 
 To the default one, a text is the sum of its tokens' rows in a fixed table, scaled to length one.
 
-The table (distilled by `scripts/distill.py`) holds whole numbers, so sums are exact: a text's vector does
-not depend on the batch it came in or on the order of addition. A token without a meaning of its own has a
-row of zeros, and a text of only such tokens a vector of zeros. Table and vocabulary are read once a process,
-and only if their digest is the one below: vectors under one identity always come from the same bytes.
+There are two tables in one space. English has its own (distilled by `scripts/distill.py`); every other language is in
+the second, which was trained on translated sentences (`scripts/align.py`): a text in German is near to the same text in
+English. Which table reads a text is decided by its script and, among Latin letters, by how often its words are English
+words (`TableChoice`). The second table is read at the first text that needs it.
+
+The tables hold whole numbers, so sums are exact: a text's vector does not depend on the batch it came in or on the
+order of addition. A token without a meaning of its own has a row of zeros, and a text of only such tokens a vector of
+zeros. Tables and vocabularies are read once a process, and only if their digests are the ones below: vectors under one
+identity always come from the same bytes.
 
 MiniLM (all-MiniLM-L6-v2) reads about a hundred short texts a second a core. Texts go through it one at a time: on a
 processor a batch gains nothing (padding costs more), and so a text's vector cannot depend on its neighbours. The
@@ -25,11 +30,11 @@ import io
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +43,10 @@ from everword.errors import EmbedderError, InvalidInput, MissingExtra
 from everword.ports import Vectors
 
 DATA = Path(__file__).parent / "data"
-# sha256 of static.npz and vocab.txt, one after the other.
-DIGEST = "ac526a45c4262f124bd36669f6add99ecfe9d990de331b68d8a020fa0f3ca478"
+# sha256 of the files of each table, one after the other.
+DIGEST = "ac526a45c4262f124bd36669f6add99ecfe9d990de331b68d8a020fa0f3ca478"  # static.npz, vocab.txt
+LANGUAGES_DIGEST = "1402f619dfcaada37ac018f8d4400c021e919b3654dc7492fa9965671c822182"  # languages.npz, pieces.txt
+CHOICE_DIGEST = "0203bdd6f91f8b6a6225ba5b2f2b2c5c801c3d549c438960ec503436169488c2"  # latin_words.txt
 WIDTH = 256
 
 TOKENS_AT_ONCE = 4096  # their rows, scaled, are below 2**18, so 32 bits hold the sum
@@ -55,6 +62,18 @@ CONTINUED = "##"  # begins a token that continues a word
 # White space to Python, but control characters to BERT, which drops them and joins the words on both sides.
 _JOINING = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _PIECE = re.compile(r"\S+")
+
+SAMPLE = 200  # characters of a text whose language decides
+VOTES_NEEDED = 2  # for a text in Latin letters not to be English; a word has at most three
+ACCENT_VOTE = 1  # of a word that is in no list and has a letter beyond ASCII
+WORD_START = "▁"  # before a piece that begins a word
+_LATIN_WORD = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
+_OTHER_LETTER = re.compile(
+    "[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\uffef\U00020000-\U0003ffff]"
+)
+# Letters, digits and the marks of scripts that write vowels as marks.
+_WORD = re.compile(r"[\w\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f\u1780-\u17ff]+")
+_LONG_LETTER = re.compile(r"([^\W\d_])\1{2,}")  # as in "sooo"
 
 _IDEOGRAPHS = (
     (0x3400, 0x4DBF),
@@ -75,24 +94,26 @@ SEP = 102  # the token at the end
 REINSTALL = "pip install --force-reinstall 'everword[minilm]'"
 
 
+class TokenSource(Protocol):
+    """Cuts texts into tokens."""
+
+    def batches(self, text: str, size: int = ...) -> Iterator[list[int]]:
+        """The ids of the tokens in lists of `size` or a little more, so that a text of any length needs little
+        memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A row of small numbers for each token, and what each of its numbers counts for."""
 
     rows: NDArray[np.int8]
     scales: NDArray[np.int32]
-    wordpiece: WordPiece
+    tokens: TokenSource
 
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        totals = np.zeros((len(texts), WIDTH), dtype=np.float64)
-        # Text by text: faster than a gather for a whole batch, whose rows leave the processor's cache.
-        for number, text in enumerate(texts):
-            for ids in self.wordpiece.batches(text, TOKENS_AT_ONCE):
-                totals[number] += self.sum_rows(ids)
-        lengths = np.sqrt(np.vecdot(totals, totals))
-        lengths[lengths == 0] = 1
-        totals /= lengths[:, np.newaxis]
-        return totals.astype(np.float32)
+    def add_rows(self, text: str, total: NDArray[np.float64]) -> None:
+        """Add the rows of a text's tokens to a total."""
+        for ids in self.tokens.batches(text, TOKENS_AT_ONCE):
+            total += self.sum_rows(ids)
 
     def sum_rows(self, ids: Sequence[int]) -> NDArray[np.int32] | NDArray[np.float32]:
         """The sum of the scaled rows of some tokens, in numbers that hold it exactly."""
@@ -104,12 +125,11 @@ class _Table:
         return np.asarray(np.einsum("i,ij->j", scales, rows.astype(np.int32)))
 
 
-_tables: dict[Path, _Table] = {}
-_loading = threading.Lock()
-
-
 class StaticEmbedder:
-    """Tens of thousands of short texts a second on one core. Reads English; a text in another script has zeros."""
+    """About ten thousand short texts a second on one core, in English and a hundred other languages."""
+
+    comparable = (f"static-1/{WIDTH}/{DIGEST[:8]}",)
+    """Its vectors of English are the same. Those of other languages are worth little and are near to nothing."""
 
     def __init__(self, folder: Path = DATA) -> None:
         self._folder = folder
@@ -119,7 +139,7 @@ class StaticEmbedder:
 
     @property
     def identity(self) -> str:
-        return f"static-1/{WIDTH}/{DIGEST[:8]}"
+        return f"static-2/{WIDTH}/{DIGEST[:4]}{LANGUAGES_DIGEST[:4]}{CHOICE_DIGEST[:4]}"
 
     @property
     def width(self) -> int:
@@ -129,47 +149,148 @@ class StaticEmbedder:
         """Nothing to do: identity and width are fixed."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        if self._folder in _tables and sum(map(len, texts)) <= INLINE:
+        if sum(map(len, texts)) <= INLINE and self._has_tables(texts):
             return self.embed_now(texts)
         return await asyncio.to_thread(self.embed_now, texts)
 
+    def _has_tables(self, texts: Sequence[str]) -> bool:
+        """Whether nothing is to be loaded for these texts."""
+        if not {(self._folder, _load_choice), (self._folder, _load_english)} <= _loaded.keys():
+            return False
+        return (self._folder, _load_languages) in _loaded or all(
+            map(_load(self._folder, _load_choice).is_english, texts)
+        )
+
     def embed_now(self, texts: Sequence[str]) -> Vectors:
         """The same, blocking: for callers that are in a thread already."""
-        table = _get_table(self._folder)
         vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_AT_ONCE):
-            vectors[start : start + TEXTS_AT_ONCE] = table.vectors(texts[start : start + TEXTS_AT_ONCE])
+            vectors[start : start + TEXTS_AT_ONCE] = self._embed_some(texts[start : start + TEXTS_AT_ONCE])
         return vectors
 
+    def _embed_some(self, texts: Sequence[str]) -> Vectors:
+        choice = _load(self._folder, _load_choice)
+        totals = np.zeros((len(texts), WIDTH), dtype=np.float64)
+        # Text by text: faster than a gather for a whole batch, whose rows leave the processor's cache.
+        for text, total in zip(texts, totals, strict=True):
+            load_table = _load_english if choice.is_english(text) else _load_languages
+            _load(self._folder, load_table).add_rows(text, total)
+        lengths = np.sqrt(np.vecdot(totals, totals))
+        lengths[lengths == 0] = 1
+        totals /= lengths[:, np.newaxis]
+        return totals.astype(np.float32)
+
     async def close(self) -> None:
-        """Nothing to close: the table is shared."""
+        """Nothing to close: the tables are shared."""
 
 
-def _get_table(folder: Path) -> _Table:
-    with _loading:
-        if folder not in _tables:
-            _tables[folder] = _load_table(folder)
-        return _tables[folder]
+T = TypeVar("T")
+_loaded: dict[tuple[Path, Callable[[Path], Any]], Any] = {}
+_loading = threading.Lock()
 
 
-def _load_table(folder: Path) -> _Table:
+def _load(folder: Path, load: Callable[[Path], T]) -> T:
+    """What `load` makes of the files in a folder, made once a process."""
+    key = (folder, load)
+    if key not in _loaded:
+        with _loading:
+            if key not in _loaded:
+                _loaded[key] = load(folder)
+    value: T = _loaded[key]
+    return value
+
+
+def _load_english(folder: Path) -> _Table:
+    archive, vocabulary = _read_files(folder, ("static.npz", "vocab.txt"), DIGEST)
+    return _table(archive, WordPiece.from_lines(vocabulary.decode("utf-8")))
+
+
+def _load_languages(folder: Path) -> _Table:
+    archive, pieces = _read_files(folder, ("languages.npz", "pieces.txt"), LANGUAGES_DIGEST)
+    return _table(archive, Pieces(pieces.decode("utf-8").split("\n")))
+
+
+def _load_choice(folder: Path) -> TableChoice:
+    (lines,) = _read_files(folder, ("latin_words.txt",), CHOICE_DIGEST)
+    return TableChoice(lines.decode("utf-8").split("\n"))
+
+
+def _table(archive: bytes, tokens: TokenSource) -> _Table:
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        return _Table(arrays["rows"], arrays["scales"].astype(np.int32), tokens)
+
+
+def _read_files(folder: Path, names: Sequence[str], expected_digest: str) -> list[bytes]:
     try:
-        archive = (folder / "static.npz").read_bytes()
-        vocabulary = (folder / "vocab.txt").read_bytes()
+        contents = [(folder / name).read_bytes() for name in names]
     except OSError as error:
         raise EmbedderError(f"the static table cannot be read ({error}): install everword again") from error
-    hashing = hashlib.sha256(archive)
-    hashing.update(vocabulary)
-    digest = hashing.hexdigest()
-    if digest != DIGEST:
+    digest = hashlib.sha256(b"".join(contents)).hexdigest()
+    if digest != expected_digest:
         raise EmbedderError(
             f"the static embedding table in {folder} is damaged or of another version (sha256 {digest[:8]}…, "
-            f"expected {DIGEST[:8]}…): install everword again"
+            f"expected {expected_digest[:8]}…): install everword again"
         )
-    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
-        rows = arrays["rows"]
-        scales = arrays["scales"].astype(np.int32)
-    return _Table(rows, scales, WordPiece.from_lines(vocabulary.decode("utf-8")))
+    return contents
+
+
+class TableChoice:
+    """Whether a text is English. Another script is not; among Latin letters, words vote: those that English has more
+    often against those that another language has more often. Without a clear majority, a text is English."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """From lines of a vote and the words that have it."""
+        self._votes = {word: int(vote) for vote, *words in map(str.split, lines) for word in words}
+
+    def is_english(self, text: str) -> bool:
+        sample = text[:SAMPLE].lower()
+        votes = self._votes
+        if sample.isascii():
+            return sum(votes.get(word, 0) for word in _LATIN_WORD.findall(sample)) < VOTES_NEEDED
+        words = _LATIN_WORD.findall(sample)
+        # A word in a script such as Chinese has a third of a Latin word's letters.
+        if 3 * len(_OTHER_LETTER.findall(sample)) > sum(map(len, words)):
+            return False
+        return sum(votes.get(word, 0 if word.isascii() else ACCENT_VOTE) for word in words) < VOTES_NEEDED
+
+
+class Pieces:
+    """Text to the ids of pieces of words, the longest first. Letters that no piece has are left out."""
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._longest = max(map(len, pieces))
+        self._cached_word_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._word_ids)
+
+    def batches(self, text: str, size: int = 1 << 30) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for word in _WORD.finditer(_LONG_LETTER.sub(r"\1", unicodedata.normalize("NFKC", text).lower())):
+            short = word[0] if word.end() - word.start() <= LONGEST_REMEMBERED else None
+            batch += self._word_ids(word[0]) if short is None else self._cached_word_ids(short)
+            if len(batch) >= size:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def _word_ids(self, word: str) -> tuple[int, ...]:
+        ids: list[int] = []
+        start = 0
+        while start < len(word):
+            for end in range(min(len(word), start + self._longest), start, -1):
+                id = self._ids.get(word[start:end]) if start else self._first_id(word[:end])
+                if id is not None:
+                    ids.append(id)
+                    start = end
+                    break
+            else:
+                start += 1
+        return tuple(ids)
+
+    def _first_id(self, part: str) -> int | None:
+        """The id of the beginning of a word; scripts without spaces have pieces that stand anywhere."""
+        id = self._ids.get(WORD_START + part)
+        return self._ids.get(part) if id is None else id
 
 
 class WordPiece:

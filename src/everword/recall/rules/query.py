@@ -18,16 +18,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from everword.text.dates import TimeSpan, spans
-from everword.text.detect import detect, function_words
+from everword.text.detect import DEFAULT, detect, function_words
 from everword.text.names import is_misspelling
-from everword.text.terms import MAX_GROUPS, query_groups
-from everword.word_lists import Patterns, WordLists, lazy_pattern
+from everword.text.terms import MAX_GROUPS, query_groups, word_terms
+from everword.word_lists import Patterns, WordLists, lazy_pattern, read_list
 
 REQUEST = 0.2
 """What the words of a request count as words."""
@@ -136,6 +136,7 @@ class ParsedQuery:
     advice: bool = False
     recount: bool = False
     asks_memory: bool = False
+    is_english: bool = True
 
 
 def searchable_part(query: str) -> str:
@@ -152,12 +153,21 @@ def parse_query(
     # A group that also occurs elsewhere in the query is not only a time.
     other_text = " ".join(_text_between(query, times))
     time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
+    language = detect(query)
     advice = asks_for_advice(query)
     recount = not advice and asks_to_recount(query)
     shares = _shares_of_words("request" if advice else "recount" if recount else "", frozenset(languages))
-    emphasis = tuple(min(TIME if group in time_groups else 1.0, shares.get(group, 1.0)) for group in groups)
+    frame_terms = _frame_terms(language)
+    emphasis = tuple(
+        min(
+            TIME if group in time_groups else 1.0,
+            shares.get(group, 1.0),
+            1.0 if frame_terms.isdisjoint(group) else FRAME,
+        )
+        for group in groups
+    )
     is_personal = speaks_of_a_life(query)
-    in_first_person = bool(_PATTERNS.first_person.search(query))
+    in_first_person = language == DEFAULT and bool(_PATTERNS.first_person.search(query))
     about_asker = in_first_person and not _PATTERNS.second_person.search(query)
     return ParsedQuery(
         tuple(groups),
@@ -168,6 +178,7 @@ def parse_query(
         personal=is_personal,
         advice=advice,
         recount=recount,
+        is_english=language == DEFAULT,
         asks_memory=is_personal or (recount and bool(_PATTERNS.events.search(query))) or (advice and in_first_person),
     )
 
@@ -276,6 +287,13 @@ def _shares_of_words(request: str, languages: frozenset[str]) -> dict[tuple[str,
     """What the words of a kind of request and those that say little count, by their groups of terms; others count 1."""
     lists = {"light": LIGHT, "frame": FRAME} | ({request: REQUEST} if request else {})
     return {group: share for name, share in lists.items() for group in _term_groups(_short_texts(name), languages)}
+
+
+@cache
+def _frame_terms(language: str) -> frozenset[str]:
+    """The terms of the words that frame a question in a language other than English."""
+    words = read_list(f"frame_{language}", "query_words", "recall/data")
+    return frozenset(term for word in words for term in word_terms(word, language))
 
 
 def _short_texts(name: str) -> Iterator[str]:

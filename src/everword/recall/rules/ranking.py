@@ -121,8 +121,9 @@ SEVERAL = 0.5
 """What an occasion counts where several things are asked for, which were said on several occasions;"""
 SEVERAL_AUTHOR = 1.45
 """and how much more it counts there who is named: what they are asked about is theirs, and they speak of it often."""
-ADVICE_VECTOR = 3.0
-"""How much more the meaning counts where advice is asked for: what a person likes seldom has the words of a request."""
+FEW_WORDS_VECTOR = 3.0
+"""How much more the meaning counts where few words are the same: where advice is asked for, since what a person likes
+seldom has the words of a request; and in a language other than English, where no table says which words are alike."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 FEW_DOCS = 1 << 15
@@ -348,7 +349,8 @@ def _own_parts(
     """What passages earn by their own words, and by their meaning."""
     best_words = np.maximum.reduce(words, axis=1, initial=0.0)
     text = weights.text * (np.add.reduce(words, axis=1) + weights.rarest * best_words)
-    return text, weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
+    factor = FEW_WORDS_VECTOR if query.advice or not query.is_english else 1.0
+    return text, weights.vector * factor * deviations
 
 
 def _add_lent(

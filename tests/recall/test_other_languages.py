@@ -1,0 +1,73 @@
+"""A question in one language finds what was said in another, and stores of the English table stay searchable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from everword.library import Memory
+from everword.models.embedding.local import StaticEmbedder
+from everword.ports import Vectors
+
+SAID = {
+    "de": ("Ich bin gegen Haselnüsse allergisch", "Am Samstag streichen wir die Küche", "Mein Chef zahlt zu wenig"),
+    "ru": ("У меня аллергия на орехи", "В субботу мы красим кухню", "Начальник мало платит"),
+    "zh": ("我对坚果过敏", "星期六我们要粉刷厨房", "我的老板给的工资太少"),
+    "ja": ("私はナッツにアレルギーがあります", "土曜日に台所を塗ります", "上司の給料は安いです"),
+    "ko": ("나는 견과류 알레르기가 있어", "토요일에 부엌을 칠할 거야", "사장님이 월급을 적게 줘"),
+    "hi": ("मुझे मेवों से एलर्जी है", "शनिवार को हम रसोई रंगेंगे", "मेरा मालिक कम पैसे देता है"),
+}
+
+
+def found(memory: Memory, query: str) -> str:
+    return memory.search(query, user="ann", limit=1)[0].message.content
+
+
+@pytest.mark.checklist("G15")
+@pytest.mark.parametrize("language", SAID)
+def test_a_question_in_english_finds_what_was_said_in_another_language(tmp_path: Path, language: str) -> None:
+    with Memory(str(tmp_path / "a.db")) as memory:
+        chat = memory.conversation("c", user="ann")
+        for text in SAID[language]:
+            chat.add("user", text)
+        memory.settle()
+        assert found(memory, "Which nuts am I allergic to?") == SAID[language][0]
+        assert found(memory, "When do we paint the kitchen?") == SAID[language][1]
+
+
+@pytest.mark.checklist("G14", "G15")
+def test_a_question_in_another_language_finds_english_and_paraphrases(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "a.db")) as memory:
+        chat = memory.conversation("c", user="ann")
+        for text in ("The vet looked at the puppy", "My salary is too low", "Wir ziehen im Mai nach Köln um"):
+            chat.add("user", text)
+        memory.settle()
+        assert found(memory, "Wer hat den Hund untersucht?") == "The vet looked at the puppy"
+        assert found(memory, "In welche Stadt wechseln wir die Wohnung?") == "Wir ziehen im Mai nach Köln um"
+
+
+class EnglishTable(StaticEmbedder):
+    """The embedder as it was when it read English only."""
+
+    identity = StaticEmbedder.comparable[0]
+
+    def embed_now(self, texts: list[str]) -> Vectors:  # type: ignore[override]
+        vectors = super().embed_now(texts)
+        vectors[[not text.isascii() for text in texts]] = np.float32(0)
+        return vectors
+
+
+def test_a_store_of_the_english_table_is_searched_and_can_be_made_anew(tmp_path: Path) -> None:
+    store = str(tmp_path / "a.db")
+    with Memory(store, embedder=EnglishTable()) as memory:
+        chat = memory.conversation("c", user="ann")
+        for text in ("The vet looked at the puppy", *SAID["ru"]):
+            chat.add("user", text)
+        memory.settle()
+    with Memory(store) as memory:
+        assert found(memory, "Who examined my dog?") == "The vet looked at the puppy"
+        memory.rebuild("index")
+        memory.settle()
+        assert found(memory, "When do we paint the kitchen?") == SAID["ru"][1]
