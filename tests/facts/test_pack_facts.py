@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,29 @@ def test_a_newer_value_ends_an_older_one_whatever_the_language(tmp_path: Path) -
         keys = {fact.key: fact.value for fact in memory.facts(user="ana")}
         assert keys == {"location": "Sevilla", "job": "Tischlerin"}
         assert any("job: Tischlerin" in line for line in str(memory.profile(user="ana")).splitlines())
+
+
+@pytest.mark.checklist("G14")
+@pytest.mark.parametrize(
+    ("text", "category", "days"),
+    [
+        ("nächste Woche fliege ich mit meiner Freundin nach Lissabon", "plan", (date(2026, 1, 5), date(2026, 1, 11))),
+        ("ayer vendí la moto por 900 euros, que ya no la usaba", "event", (date(2025, 12, 31), None)),
+        ("летом 2025 года я ездила на Алтай с друзьями", "event", (date(2025, 6, 1), date(2025, 8, 31))),
+        ("我下周一去新公司上班", "plan", (date(2026, 1, 5), None)),
+        ("ich lerne seit drei Jahren Gitarre bei einem Nachbarn", "other", (None, None)),
+    ],
+)
+def test_what_happened_or_is_planned_has_the_day_that_was_told(
+    text: str, category: str, days: tuple[date | None, date | None], tmp_path: Path
+) -> None:
+    with Memory(str(tmp_path / "memory.db"), clock=FrozenClock(), followers=False) as memory:
+        memory.conversation("chat", user="ana").add("user", text)
+        memory.settle()
+        (fact,) = memory.facts(user="ana")
+        told = fact.valid_from if fact.valid_from != fact.said_at else None
+        assert fact.category == category
+        assert (told and told.date(), fact.valid_to and fact.valid_to.date()) == days
 
 
 def test_a_language_without_patterns_tells_nothing() -> None:

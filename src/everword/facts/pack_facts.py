@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, cached_property
 from itertools import islice
 from typing import cast
@@ -21,6 +22,7 @@ from typing import cast
 from everword.facts.english.finder import mark_echoes
 from everword.facts.rules.deciding import acceptable_facts
 from everword.model import FactCategory, FoundFact
+from everword.text.dates import days_of, next_after, spans
 from everword.text.detect import PACKS, detect, function_words
 from everword.text.own_words import own_words
 from everword.text.sentences import Sentence, limit_text, sentences
@@ -169,6 +171,10 @@ class FactPack:
     @cached_property
     def refused(self) -> re.Pattern[str]:
         return self._any_of("refused")
+
+    @cached_property
+    def reports(self) -> re.Pattern[str]:
+        return self._any_of("reports")
 
     @cached_property
     def passing(self) -> re.Pattern[str]:
@@ -354,7 +360,9 @@ def usual_language(texts: Sequence[str]) -> str:
     return max(sorted(letters), key=letters.__getitem__, default="")
 
 
-def read_pack_facts(text: str, language: str, shown_texts: Sequence[str] = ()) -> list[FoundFact]:
+def read_pack_facts(
+    text: str, language: str, now: datetime | None = None, shown_texts: Sequence[str] = ()
+) -> list[FoundFact]:
     """The facts that a message in a language with a pack states of its author, as `finder.read_facts` gives them."""
     if language not in PACK_LANGUAGES:
         return []
@@ -370,7 +378,7 @@ def read_pack_facts(text: str, language: str, shown_texts: Sequence[str] = ()) -
     clauses = (clause for sentence in statements for clause in _clauses(sentence, pack))
     for clause in islice(clauses, MAX_CLAUSES):
         who = pack.subject_of(clause.text, who)
-        facts += _clause_facts(clause, pack, who, is_lower)
+        facts += _clause_facts(clause, pack, who, is_lower, now)
     facts = [fact for fact in facts if not _is_repeated(fact, facts, language)]
     return mark_echoes(acceptable_facts(facts), text, shown_texts)
 
@@ -385,11 +393,13 @@ def _spoken_sentences(text: str, pack: FactPack) -> Iterator[Sentence]:
 
 
 def _stated_text(sentence: Sentence, pack: FactPack) -> str:
-    """What a sentence states; of a question, what is stated before it."""
+    """What a sentence states; of a question, what is stated before it; nothing from where others are quoted on."""
     words = sentence.text.partition("¿")[0]
     if sentence.is_question and words == sentence.text:
         *_, last = [0, *(cut.start() for cut in pack.joints.finditer(words))]
         words = words[:last]
+    if report := pack.reports.search(words):
+        words = words[: max((cut.start() for cut in pack.joints.finditer(words, 0, report.start())), default=0)]
     return "" if pack.refused.search(words) else _tidy(words)
 
 
@@ -455,7 +465,9 @@ class _Clause:
         return list(dict.fromkeys(texts))
 
 
-def _clause_facts(clause: _Clause, pack: FactPack, who: str | None, is_lower: bool) -> Iterator[FoundFact]:
+def _clause_facts(
+    clause: _Clause, pack: FactPack, who: str | None, is_lower: bool, now: datetime | None
+) -> Iterator[FoundFact]:
     """The facts of the first pattern that a clause matches, and of each that says more of an introduction. `who` is
     whom the clause is about, if it does not say so."""
     has_fact = False
@@ -472,8 +484,20 @@ def _clause_facts(clause: _Clause, pack: FactPack, who: str | None, is_lower: bo
             fact = _build_fact(pattern, match, text, pack, is_lower, who or "") if match else None
             if fact is not None:
                 has_fact = True
-                yield fact
+                yield _with_days(fact, text, now) if now and fact.category in ("event", "plan") else fact
                 break
+
+
+def _with_days(fact: FoundFact, text: str, now: datetime) -> FoundFact:
+    """What happened or is planned, with its days, if its clause names one time and that is past or to come as told."""
+    times = spans(text, now)
+    time = next_after(times[0], now) if times and fact.category == "plan" else times[0] if times else None
+    days = days_of(time) if time and len(times) == 1 else None
+    if time is None or days is None or (time.english or time.text).casefold().startswith("since"):
+        return fact
+    first, last = days
+    is_as_told = first > now.date() if fact.category == "plan" else last <= now.date()
+    return replace(fact, since=first, until=last if last > first else None) if is_as_told else fact
 
 
 def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> bool:
@@ -517,16 +541,17 @@ def _build_fact(
                 return None
             if not slots[name]:
                 return None
-    if "verb" in slots and not slots.keys() & {"kin", "word"} and not _tells(slots["rest"], pack):
+    for name, verbs in (("verb", pack.verbs), ("aux", pack.auxiliaries)):
+        if name in slots:
+            verb_category, slots[name] = verbs[slots[name].casefold()]
+            category = _category(clause, verb_category, pack) if category == "*" else category
+    is_dated_plan = "verb" in slots and category == "plan" and any(map(str.isdigit, slots.get("rest", "")))
+    if "verb" in slots and not (slots.keys() & {"kin", "word"} or is_dated_plan or _tells(slots["rest"], pack)):
         return None
     if "aux" in slots and not _says_something(slots["rest"], pack, 2):
         return None
     if "thing" in slots and category != "instruction" and not _says_something(slots["thing"], pack, 1):
         return None
-    for name, verbs in (("verb", pack.verbs), ("aux", pack.auxiliaries)):
-        if name in slots:
-            verb_category, slots[name] = verbs[slots[name].casefold()]
-            category = _category(clause, verb_category, pack) if category == "*" else category
     if "front" in slots:
         slots["front"] = pack.lower_first(slots["front"])
     key = pattern.key.format_map({**slots, "kin": pack.kin.get(slots.get("kin", "").casefold(), "")})

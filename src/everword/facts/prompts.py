@@ -207,7 +207,9 @@ def offline_reading(inputs: ReadingInputs) -> ReadingReply:
         language = detect(line.text)
         found = [] if language in PACK_LANGUAGES else _english_facts(inputs.lines, place)
         for other in dict.fromkeys((language, usual)):  # a line too short to tell its language is in that of the others
-            found = found or [FactInLine(place, fact) for fact in read_pack_facts(line.text, other, line.shown)]
+            found = found or [
+                FactInLine(place, fact) for fact in read_pack_facts(line.text, other, line.time, line.shown)
+            ]
         facts += found
     return ReadingReply(tuple(facts))
 
