@@ -96,6 +96,7 @@ def test_two_people_say_what_they_say() -> None:
 @pytest.mark.checklist("G24")
 def test_what_only_looks_like_a_name_is_no_label_either() -> None:
     assert show_address("gcc: error", KNOWN) == "·gcc: error"
+    assert show_address("private_guy: see the wiki", KNOWN) == "·private_guy: see the wiki"
     assert show_address("Question: which port?", KNOWN) == "Question: which port?"
 
 

@@ -53,6 +53,7 @@ from everword.summaries.window import last_archived_turn
 from everword.text import fences
 from everword.text.addressing import KnownNames
 from everword.text.filler import is_small_talk
+from everword.topics.tables import answered_messages, place_of
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
@@ -291,7 +292,11 @@ class ContextBuilder:
     def _known_names(self, tx: Tx, state: ContextState) -> KnownNames:
         """How the people of the context are spoken to: those of this channel, and those whose messages were found."""
         nicknames = read_channel_names(tx, self._scope.space, self._scope.id)
-        add_names(nicknames, (hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)))
+        hits = [hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)]
+        if nicknames.is_group:  # what was found is said to people who may not have spoken since
+            turns = {message.turn for message in hits if message.conversation == self._scope.id}
+            add_names(nicknames, answered_messages(tx, place_of(self._scope.space, self._scope.id), turns))
+        add_names(nicknames, hits)
         add_names(nicknames, (*state.earlier, *state.just_left, *state.window, *state.beside))
         return nicknames
 

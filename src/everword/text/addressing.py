@@ -165,4 +165,5 @@ def show_address(text: str, nicknames: KnownNames) -> str:
     if address is not None:
         names = " and ".join(address.names)
         return f"(to {names}) {text[address.end :]}".rstrip() if address.is_label else text
-    return GUARD + text if _LABEL.match(text) and not is_common(text.partition(":")[0].strip()) else text
+    name = text.partition(":")[0].strip()
+    return GUARD + text if _LABEL.match(text) and not (name.isalpha() and is_common(name)) else text

@@ -197,6 +197,14 @@ def links_of(tx: Tx, place: Place, messages: Sequence[TopicMessage]) -> list[Top
     ]
 
 
+def answered_messages(tx: Tx, place: Place, turns: Collection[int]) -> list[Message]:
+    """The messages that those of these turns answer, as far as they are in threads."""
+    links = tx.rows(TURNS, where={**place, "turn": tuple(turns)}) if turns else []
+    answered_turns = tuple({row["answers"] for row in links if row["answers"] is not None})
+    rows = tx.rows(TURNS, where={**place, "turn": answered_turns}) if answered_turns else []
+    return tx.find_messages(place["space"], ids=[row["message_id"] for row in rows], damaged=warn_of_damage)
+
+
 def load_threads(tx: Tx, place: Place, upto: int) -> Threads:
     """The last messages of a channel with their threads, from the log and the index."""
     threads = Threads()
