@@ -63,6 +63,10 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
     from everword.stores.sqlite import SqliteStore
 
     name = path.removeprefix("///") if colon and kind == "sqlite" else url
+    if name == ":memory:":
+        raise ConfigError(
+            "store: a memory is kept in a file; for one that goes away, name a file in a temporary folder"
+        )
     return SqliteStore(name, busy_seconds=settings.busy_seconds, cache_bytes=cache)
 
 

@@ -277,6 +277,6 @@ def test_what_cannot_remember_is_told_at_once(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="must be a client of `openai` or `anthropic`"):
         everword.wrap(object(), memory, user="alex")
     with pytest.raises(InvalidInput, match="give it a Memory"):
-        everword.wrap(Provider().openai(), AsyncMemory(":memory:"), user="alex")
+        everword.wrap(Provider().openai(), AsyncMemory("memory.db"), user="alex")
     with pytest.raises(InvalidInput, match="user"):
         everword.wrap(Provider().openai(), memory, user="")

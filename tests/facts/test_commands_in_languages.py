@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from everword import Memory
@@ -114,8 +116,8 @@ def test_a_wording_keeps_the_letters_of_the_text() -> None:
 
 
 @pytest.mark.checklist("G14")
-def test_what_may_as_well_be_for_a_model_needs_something_that_is_known() -> None:
-    with Memory(":memory:", chat_model="", memory_model="") as memory:
+def test_what_may_as_well_be_for_a_model_needs_something_that_is_known(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), chat_model="", memory_model="") as memory:
         chat = memory.conversation("c", user="ana")
         assert chat.command("Was weißt du über Quantenphysik?", addressed=True) is None
         chat.command("Merk dir, dass mein Kater Mogli heißt", addressed=True)

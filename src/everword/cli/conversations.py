@@ -169,7 +169,7 @@ def show_message(out: Console, message: Message) -> None:
 @options.person_option("Only chats with this person.")
 @options.JSON_LINES
 def conversations(user: str | None, as_json: bool) -> None:
-    """List the conversations of the space, the one with the newest message first.
+    """List conversations, the newest message first.
 
     A title is the one that a conversation was imported with, the `title` in the metadata of its first message, or that
     of its first topic. Other commands take the title or the id.

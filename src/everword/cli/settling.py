@@ -116,7 +116,7 @@ class HelpingProcess:
 
 def may_share(url: str) -> bool:
     """Whether another process of this machine can help with a store."""
-    return (os.cpu_count() or 1) > 1 and not url.startswith("json:") and ":memory:" not in url
+    return (os.cpu_count() or 1) > 1 and not url.startswith("json:")
 
 
 def start_helper(url: str) -> subprocess.Popen[bytes]:
