@@ -166,6 +166,12 @@ class Settings:
         1_024, "Bytes a second that a request's body must come with, after the first seconds. 0: any.", least=0
     )
     server_grace: int = setting(60, "Seconds a server that is told to end gives the requests in hand.", least=0)
+    anonymous: str = setting(
+        "refuse",
+        "What a server without keys does with a request to its OpenAI endpoint that names no `user`: `refuse` it, or "
+        "take `one` memory for all of them, which is right if only one person uses the server.",
+        choices=("refuse", "one"),
+    )
     followers: bool = setting(True, "Bring views up to date inside this process. Off: `everword worker` does it.")
     lease_seconds: int = setting(
         60, "How long work on a view may go on before another worker may take it over.", least=1

@@ -133,3 +133,18 @@ def test_in_a_chat_the_model_reads_commands_and_answers_the_rest() -> None:
     assert "j'aime le thé" in first
     assert second == "A fine film."
     assert [request.get("temperature") for request in service.requests[:3]] == [0, 0, 0]
+
+
+@pytest.mark.checklist("G18")
+def test_undo_without_an_id_takes_back_the_last_change_and_says_which(tmp_path: Path) -> None:
+    succeeded("remember", "I like tea.", "--user", "kim")
+    succeeded("remember", "I live in Graz.", "--user", "kim")
+    for words in ("tea", "Graz"):
+        succeeded("forget", f"what I said about {words}", "--user", "kim")
+    undone = everword("undo", "--user", "kim")
+    assert "taken back: " in undone.stderr
+    assert "Graz" in undone.stderr
+    assert "Graz" in undone.stdout
+    assert "tea" not in undone.stdout
+    assert "tea" in succeeded("undo", "--user", "kim")
+    assert "nothing to take back" in failed("undo", "--user", "kim")

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import openai
 import pytest
 from llm_server import says, streams
@@ -352,6 +354,38 @@ def test_a_conversation_can_be_named_and_then_only_what_is_new_need_be_sent(worl
     assert "My name is Alex." in world.sent[0]["content"]
 
 
+@pytest.mark.checklist("G18")
+def test_two_chats_that_begin_with_a_greeting_are_two_conversations(world: World) -> None:
+    client = world.anew(*map(answers, ("Hello!", "Noted.", "Hello!", "Sunny.")))
+    orders = [user("Hi"), assistant("Hello!"), user("My order is number 7734, where is it?")]
+    weather = [user("Hi"), assistant("Hello!"), user("How is the weather in Porto?")]
+    assert ask(client, orders[:1]) == "Hello!"
+    assert ask(client, orders) == "Noted."
+    assert ask(client, weather[:1]) == "Hello!"
+    assert ask(client, weather) == "Sunny."
+    assert sorted([text for _, text in chat][2:] for chat in world.said()) == [
+        ["How is the weather in Porto?", "Sunny."],
+        ["My order is number 7734, where is it?", "Noted."],
+    ]
+
+
+@pytest.mark.checklist("G18")
+def test_a_server_without_keys_takes_no_request_without_a_user_unless_it_is_told_to(
+    world: World, tmp_path: Path
+) -> None:
+    world.anew(answers("Noted."))
+    url = f"{world.server.url}/v1/chat/completions"
+    body = {"model": "model-x", "messages": [user("My order is number 7734.")]}
+    refused = httpx2.post(url, json=body)
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "user")
+    assert "EVERWORD_ANONYMOUS=one" in refused.json()["error"]["message"]
+    assert world.log("default") == {}
+    assert httpx2.post(url, json=body | {"user": "alex"}).status_code == 200
+    assert httpx2.post(url, json=body, headers={"X-Everword-Memory": "off"}).status_code == 200
+    with world_of(str(tmp_path / "one.db"), anonymous="one") as other:
+        assert httpx2.post(f"{other.server.url}/v1/chat/completions", json=body).status_code == 200
+
+
 def test_users_and_spaces_are_kept_apart(world: World) -> None:
     client = world.anew(answers("Noted."))
     ask(client, [user("My name is Alex.")], user="alex-1")
@@ -480,10 +514,9 @@ def test_models_and_embeddings(world: World) -> None:
     ],
 )
 def test_a_request_that_is_none_is_refused_in_openais_shape(world: World, body: bytes) -> None:
-    import httpx2 as httpx
 
     world.anew(answers("Hello."))
-    response = httpx.post(f"{world.server.url}/v1/chat/completions", content=body)
+    response = httpx2.post(f"{world.server.url}/v1/chat/completions", content=body)
     assert response.status_code == 400
     error = response.json()["error"]
     assert {*error} == {"message", "type", "param", "code"}
@@ -492,11 +525,10 @@ def test_a_request_that_is_none_is_refused_in_openais_shape(world: World, body: 
 
 
 def test_text_that_cannot_be_kept_is_made_text(world: World) -> None:
-    import httpx2 as httpx
 
     world.anew(answers("Hello."))
     body = b'{"messages": [{"role": "user", "content": "a\\u0000b \\ud83d"}], "user": "odd"}'
-    response = httpx.post(f"{world.server.url}/v1/chat/completions", content=body)
+    response = httpx2.post(f"{world.server.url}/v1/chat/completions", content=body)
     assert response.status_code == 200
     assert world.said("odd") == [[("user", "ab \ufffd"), ("assistant", "Hello.")]]
 

@@ -285,7 +285,7 @@ def test_a_server_that_does_not_know_what_a_stream_costs_is_asked_without(world:
 
 
 def test_without_a_model_it_is_said_how_to_get_one_and_nothing_is_kept(tmp_path: Path) -> None:
-    with ExitStack() as stack, Serving(str(tmp_path / "a.db"), followers=False) as server:
+    with ExitStack() as stack, Serving(str(tmp_path / "a.db"), followers=False, anonymous="one") as server:
         client: Any = stack.enter_context(openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=2))
         for stream in (False, True):
             with pytest.raises(openai.InternalServerError, match="EVERWORD_CHAT_URL") as raised:
@@ -299,7 +299,8 @@ def test_a_model_that_takes_only_text_says_what_it_cannot_do(tmp_path: Path) -> 
     from everword.testing.doubles import ScriptedLLM
 
     model = ScriptedLLM(default="Two.", chunk=1)
-    with ExitStack() as stack, Serving(str(tmp_path / "a.db"), chat=model, followers=False) as server:
+    given: dict[str, Any] = {"chat": model, "followers": False, "anonymous": "one"}
+    with ExitStack() as stack, Serving(str(tmp_path / "a.db"), **given) as server:
         client: Any = stack.enter_context(openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0))
         create = client.chat.completions.create
         assert create(model="scripted", messages=[user(QUESTION)]).choices[0].message.content == "Two."

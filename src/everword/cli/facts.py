@@ -15,11 +15,13 @@ from everword.cli.opening import current_settings, open_for_reading, open_for_wr
 from everword.cli.options import StoreCommand, json_option, parse_moment, person_option, printable, warn
 from everword.cli.output import format_time, plural, show_table, table
 from everword.cli.settling import view_states
+from everword.errors import NotFound
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Message, Statement
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from everword.cli.opening import MemoryHandle
     from everword.ports import Store
 
 VIEW = "facts"
@@ -385,21 +387,40 @@ def forget(what: str, user: str) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.argument("id")
+@click.argument("id", required=False)
 @IN_PROFILE
-def undo(id: str, user: str) -> None:
-    """Bring back what `everword forget` took out.
+def undo(id: str | None, user: str) -> None:
+    """Take back the last change of a profile.
 
-    ID is the one that `everword forget` showed. What was said since wins: nothing comes back that contradicts it.
+    A change is a forget, or one of a fact by hand. ID is the one that `everword forget` or `everword fact` showed;
+    without it, the last change is taken back, and shown. What was said since wins: nothing comes back that contradicts
+    it.
 
     \b
+    everword undo --user alex
     everword undo 01jd3x8k2m9q4r7t5v6w --user alex
     """
     with open_for_writing() as handle:
-        restored_entries = handle.memory.undo(id, user=handle.find_exact_person(user))
+        user = handle.find_exact_person(user)
+        id = id or last_change(handle, user)
+        restored_entries = handle.memory.undo(id, user=user)
     show_entries(restored_entries.statements, restored_entries.facts)
     if not restored_entries.found:
         click.echo("nothing came back: what was told since stands", err=True)
+
+
+def last_change(handle: MemoryHandle, user: str) -> str:
+    """The id of the last change of a profile that can be taken back; prints what it was."""
+    from everword.facts.tables import CHANGES, FORGET, statements_of
+
+    space = handle.settings.space
+    changes = handle.store.read(lambda tx: statements_of(tx, space, user, kind=(FORGET, *CHANGES)))
+    if not changes:
+        raise NotFound(f"nothing of {user!r} was forgotten or changed by hand in space {space!r}: nothing to take back")
+    last = changes[-1]
+    summary = printable(" ".join(last.text.split()))
+    click.echo(f"taken back: {summary} ({format_time(last.said_at)})", err=True)
+    return last.id
 
 
 @click.command(cls=StoreCommand)

@@ -230,8 +230,8 @@ def _chatgpt_content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, 
     if kind == _RECAP:
         return kind, "", []
     if "parts" in content:
-        spoken, others = _parts(listing(content["parts"], "parts"))
-        return kind, _ENTITY.sub(r"\1", _CITATION.sub("", spoken)).translate(_MARKS), others
+        raw_text, others = _parts(listing(content["parts"], "parts"))
+        return kind, _ENTITY.sub(r"\1", _CITATION.sub("", raw_text)).translate(_MARKS), others
     if "thoughts" in content:
         thoughts = mappings(content["thoughts"], "thoughts")
         texts = [text_or_empty(item.get(name), name) for item in thoughts for name in ("summary", "content")]

@@ -115,8 +115,8 @@ def append_messages(
         turns = conversation.turns + len(new_messages)
         times = [message.time for message in new_messages]
         last = max(times if conversation.last_message_at is None else [conversation.last_message_at, *times])
-        grown = replace(conversation, turns=turns, head=head, changed_at=now, last_message_at=last)
-        tx.save_conversation(grown, new_messages)
+        longer = replace(conversation, turns=turns, head=head, changed_at=now, last_message_at=last)
+        tx.save_conversation(longer, new_messages)
     return additions
 
 
@@ -494,9 +494,9 @@ def given_titles(tx: Tx, space: str, conversations: Iterable[str]) -> dict[str, 
 def conversation_titles(tx: Tx, space: str, conversations: Sequence[str]) -> dict[str, str]:
     """The titles of conversations of a space, by id: the given one, or that of the first topic, if there is either."""
     titles = given_titles(tx, space, conversations)
-    untitled = [id for id in conversations if id not in titles]
-    for start in range(0, len(untitled), AT_ONCE):
-        where = {"space": space, "conversation": tuple(untitled[start : start + AT_ONCE]), "first": FIRST_TURNS}
+    other_ids = [id for id in conversations if id not in titles]
+    for start in range(0, len(other_ids), AT_ONCE):
+        where = {"space": space, "conversation": tuple(other_ids[start : start + AT_ONCE]), "first": FIRST_TURNS}
         for row in tx.rows("topics", where=where, damaged=lambda *_: None):  # in order of their first turns
             titles.setdefault(row["conversation"], clean_name(row["title"]))
     return titles

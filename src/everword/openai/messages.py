@@ -30,6 +30,7 @@ from everword.model import Budget, Draft, Message, Role
 from everword.model.log import NOTES, own_notes
 from everword.openai.reconcile import Utterance
 from everword.parsing import UnreadableJson, read_json
+from everword.text.filler import is_small_talk
 from everword.word_lists import lazy_pattern
 
 WIRE = "openai"  # in a message's metadata: what was not words
@@ -214,9 +215,13 @@ def digest(value: object) -> str:
 
 
 def opening_id(messages: Sequence[ParsedMessage], *about: str) -> str:
-    """The id of a conversation that was given none: a digest of its first messages."""
-    first = next((number for number, message in enumerate(messages) if message.role == "user"), len(messages) - 1)
-    marks = [(message.role, message.utterance.mark) for message in messages[: first + 1]]
+    """The id of a conversation that was given none: a digest of how it begins, up to the first message of the user that
+    is more than a greeting. Two chats that begin with "Hi" are two as soon as somebody says more."""
+    places = [number for number, message in enumerate(messages) if message.role == "user"]
+    first = places[0] if places else len(messages) - 1
+    last = next((number for number in places if not is_small_talk(messages[number].text)), first)
+    opening = [*messages[: first + 1], *(messages[number] for number in places if first < number <= last)]
+    marks = [(message.role, message.utterance.mark) for message in opening]
     return "chat-" + digest([*about, marks])[:24]  # as OPENED
 
 

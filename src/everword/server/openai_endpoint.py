@@ -40,7 +40,11 @@ from everword.parsing import UnreadableJson, read_json
 from everword.server.door.access import ANONYMOUS, Caller, caller_for
 from everword.server.problems import Problem, ProblemShape, problem_of
 
-NOBODY = "default"  # whose memory it is if neither the request nor the key says
+NOBODY = "default"  # whose memory it is if neither the request nor the key says, and the settings allow that
+NO_USER = (
+    "is missing, and this server has no keys to tell people apart: name whose memory it is by `user` in the request; "
+    "a server that only one person uses takes requests without it if it is started with EVERWORD_ANONYMOUS=one"
+)
 MODEL = "everword"  # the name of whichever model is configured
 INPUTS = 2_048  # texts in one request for vectors
 LARGE = 1 << 16  # bytes of a body that takes long to parse
@@ -87,9 +91,9 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
     if not options.memory or not relay.has_speech(body):
         chunks = relay.relay_without_memory(caller.memory.runtime, body)
         return await EventStream.of(chunks, {}) if is_stream else WholeAnswer(await anext(chunks))
-    turn = await relay.begin_exchange(
-        caller.memory.runtime, build_relay_request(caller.access, caller.space, options, body)
-    )
+    takes_anonymous = caller.memory.runtime.parts.settings.anonymous == "one"
+    request = build_relay_request(caller.access, caller.space, options, body, takes_anonymous)
+    turn = await relay.begin_exchange(caller.memory.runtime, request)
     headers = {"X-Everword-Conversation": quote_header(turn.conversation), "X-Everword-Tokens": str(turn.tokens)}
     if is_stream:
         return await EventStream.of(turn.stream(), headers)
@@ -137,11 +141,14 @@ async def embed_input(caller: Caller, body: Mapping[str, Any]) -> Response:
 
 
 def build_relay_request(
-    access: Access, space: str, options: MemoryOptions, body: Mapping[str, Any]
+    access: Access, space: str, options: MemoryOptions, body: Mapping[str, Any], takes_anonymous: bool
 ) -> relay.RelayRequest:
     """The request to the relay: for whose memory, if the caller may use it."""
     target_space = space if options.space is None else access.resolve_space(options.space)
-    user = access.resolve_user(options.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
+    user = access.resolve_user(options.user)
+    if user is None and access.key_id == ANONYMOUS and not takes_anonymous:
+        raise InvalidInput("user", NO_USER)
+    user = user or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
     return relay.RelayRequest(body, target_space, user, options.conversation, options.budget)
 
 
