@@ -400,7 +400,7 @@ def _stated_text(sentence: Sentence, pack: FactPack) -> str:
         words = words[:last]
     if report := pack.reports.search(words):
         words = words[: max((cut.start() for cut in pack.joints.finditer(words, 0, report.start())), default=0)]
-    return "" if pack.refused.search(words) else _tidy(words)
+    return "" if pack.refused.search(words) else _tidy(_PAREN.sub(" ", words))
 
 
 def _tidy(text: str) -> str:
@@ -523,58 +523,75 @@ def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> 
 def _build_fact(
     pattern: FactPattern, match: re.Match[str], clause: str, pack: FactPack, is_lower: bool, who: str = ""
 ) -> FoundFact | None:
-    category = pattern.category
+    """The fact that a pattern states by a match in a clause; None if what its slots hold is none."""
     slots = {name: value for name, value in match.groupdict().items() if value is not None}
-    is_statement = pattern.is_statement
-    if is_statement and (pack.passing.search(clause) or ("kin" in slots and pack.own_pronouns.search(clause))):
-        return None
     if any(not _is_name(slots[name], pack, is_lower) for name in ("name", "place") if name in slots):
         return None
-    for name in ("thing", "rest", "front"):
-        if name in slots and category != "instruction":
-            is_cut_open = match.end(name) < match.end() and name == "thing"
-            text = _cut(slots[name], pack)
-            if is_cut_open and len(text) < len(slots[name].strip(_MARKS)):
-                return None  # what follows belongs to another thought: "how often I said that I hate"
-            slots[name] = text
-            if name != "front" and _points_elsewhere(slots[name], pack, is_rest=name == "rest"):
-                return None
-            if not slots[name]:
-                return None
+    if pattern.is_statement and (pack.passing.search(clause) or ("kin" in slots and pack.own_pronouns.search(clause))):
+        return None
+    category = pattern.category
+    if category != "instruction" and not _cut_slots(slots, match, pack):
+        return None
     for name, verbs in (("verb", pack.verbs), ("aux", pack.auxiliaries)):
         if name in slots:
             verb_category, slots[name] = verbs[slots[name].casefold()]
             category = _category(clause, verb_category, pack) if category == "*" else category
-    is_dated_plan = "verb" in slots and category == "plan" and any(map(str.isdigit, slots.get("rest", "")))
-    if "verb" in slots and not (slots.keys() & {"kin", "word"} or is_dated_plan or _tells(slots["rest"], pack)):
+    if not _tells_enough(slots, category, pack):
         return None
-    if "aux" in slots and not _says_something(slots["rest"], pack, 2):
-        return None
-    if "thing" in slots and category != "instruction" and not _says_something(slots["thing"], pack, 1):
-        return None
-    if "front" in slots:
-        slots["front"] = pack.lower_first(slots["front"])
-    key = pattern.key.format_map({**slots, "kin": pack.kin.get(slots.get("kin", "").casefold(), "")})
     value = pattern.template.format_map({"all": match[0], "who": who, **slots})
-    if is_statement:
-        if category != "instruction":
-            value = _cut(value, pack)
-            if pack.unclear.search(value):
-                return None
-            value = pack.shift(pack.lower_kin(value))
-        least = 1 if category == "instruction" else 2
-        if not _says_something(value, pack, least) or len(value.split()) > MAX_WORDS or len(value) > MAX_CHARACTERS:
+    if pattern.is_statement:
+        value = value if category == "instruction" else _retell(value, pack)
+        if not _says_something(value, pack, 1 if category == "instruction" else 2) or _is_long(value):
             return None
-    key = category if key == "*" else key
+    key = pattern.key.format_map({**slots, "kin": pack.kin.get(slots.get("kin", "").casefold(), "")})
+    return _found_fact(pattern, category, category if key == "*" else key, value)
+
+
+def _found_fact(pattern: FactPattern, category: str, key: str, value: str) -> FoundFact:
     return FoundFact(
         cast(FactCategory, category),
         key,
         value.strip(_MARKS if not value.endswith(")") else " "),
-        _STATEMENT_CONFIDENCE if is_statement else _CONFIDENCE,
+        _STATEMENT_CONFIDENCE if pattern.is_statement else _CONFIDENCE,
         _IMPORTANCE.get(key, _IMPORTANCE.get(category, 0.4)),
         holds="ended" if pattern.flag == "ended" else "not" if pattern.flag == "denied" else "now",
         corrects=pattern.flag == "changes",
     )
+
+
+def _cut_slots(slots: dict[str, str], match: re.Match[str], pack: FactPack) -> bool:
+    """Cut what slots hold where another thought begins. Returns whether something is left, and is clear by itself."""
+    for name in slots.keys() & {"thing", "rest", "front"}:
+        text = _cut(slots[name], pack)
+        is_cut = len(text) < len(slots[name].strip(_MARKS))
+        if not text or (is_cut and name == "thing" and match.end(name) < match.end()):
+            return False  # what follows belongs to another thought: "how often I said that I hate"
+        if name != "front" and _points_elsewhere(text, pack, is_rest=name == "rest"):
+            return False
+        slots[name] = pack.lower_first(text) if name == "front" else text
+    return True
+
+
+def _tells_enough(slots: Mapping[str, str], category: str, pack: FactPack) -> bool:
+    """Whether a thing says something, and a statement more than a verb; a plan may be told by its day alone."""
+    if "thing" in slots and category != "instruction" and not _says_something(slots["thing"], pack, 1):
+        return False
+    if "aux" in slots and not _says_something(slots["rest"], pack, 2):
+        return False
+    if "verb" not in slots or slots.keys() & {"kin", "word"}:
+        return True
+    has_day = category == "plan" and any(map(str.isdigit, slots["rest"]))
+    return has_day or _says_something(pack.times.sub("", slots["rest"]), pack, 1)
+
+
+def _retell(statement: str, pack: FactPack) -> str:
+    """A statement in the third person; empty if it points at what stands elsewhere."""
+    text = _cut(statement, pack)
+    return "" if pack.unclear.search(text) else pack.shift(pack.lower_kin(text))
+
+
+def _is_long(value: str) -> bool:
+    return len(value.split()) > MAX_WORDS or len(value) > MAX_CHARACTERS
 
 
 def _category(clause: str, category: str, pack: FactPack) -> str:
@@ -592,11 +609,6 @@ def _is_name(word: str, pack: FactPack, is_lower: bool) -> bool:
     if first in function_words(pack.language) or first in pack.kin or first in pack.pointers:
         return False
     return word[0].isupper() or is_lower
-
-
-def _tells(rest: str, pack: FactPack) -> bool:
-    """Whether what follows a verb tells more than a time."""
-    return _says_something(pack.times.sub("", rest), pack, 1)
 
 
 def _cut(text: str, pack: FactPack) -> str:
