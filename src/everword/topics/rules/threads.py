@@ -33,6 +33,8 @@ REACH = 60
 """Messages that may be answered, besides the last ones of the people concerned."""
 MEMORY = 500
 """Turns whose messages are known."""
+NEAREST = 20
+"""Of these, the last may be answered by anybody; earlier ones only by those concerned, or with a word of theirs."""
 RECENT = 15
 """Messages since a person spoke, in which they go on."""
 MINUTE = timedelta(minutes=1)
@@ -312,7 +314,8 @@ class Threads:
         first = self._messages[max(len(self._messages) - REACH, 0)][0].turn if self._messages else 0
         earlier = {turn for turn in turns if turn is not None and turn < first and turn in self._by_turn}
         last = [self._messages[place] for place in range(max(len(self._messages) - REACH, 0), len(self._messages))]
-        return [*(self._by_turn[turn] for turn in sorted(earlier)), *last]
+        related = [entry for entry in last[:-NEAREST] if are_related(message, entry[0])]
+        return [*(self._by_turn[turn] for turn in sorted(earlier)), *related, *last[-NEAREST:]]
 
     def signs(self, message: ThreadMessage, candidates: Sequence[tuple[ThreadMessage, int]]) -> list[dict[str, float]]:
         """The signs that a message answers each of these; the names are those of `WEIGHTS`."""
@@ -428,6 +431,16 @@ class Threads:
         """Whom an author was talking with."""
         partner = self._partners.get(message.author)
         return partner[0] if partner is not None and partner[1] in self._by_turn else None
+
+
+def are_related(message: ThreadMessage, candidate: ThreadMessage) -> bool:
+    """Whether two messages have to do with each other by their people or their words."""
+    return (
+        candidate.author == message.author
+        or candidate.author in message.mentioned
+        or message.author in candidate.mentioned
+        or not message.stems.isdisjoint(candidate.stems)
+    )
 
 
 def fit_width(vector: Row, width: int) -> Row:
