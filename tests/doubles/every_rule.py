@@ -423,6 +423,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        "text.phrases.phrase",
         "text.wordings.packs_with",
         "text.wordings.wordings",
         "text.sentences.parts_between",

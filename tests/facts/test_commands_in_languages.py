@@ -129,3 +129,42 @@ def test_what_may_as_well_be_for_a_model_needs_something_that_is_known(tmp_path:
         assert forgotten is not None
         assert forgotten.forgotten is not None
         assert forgotten.forgotten.statements
+
+
+ANSWERS = {
+    "de": ("Merk dir, dass ich Kiwis hasse", "Ich merke mir:", "Was weißt du über mich?", "Das weiß ich über dich:"),
+    "es": ("Recuerda que odio los kiwis", "Recordaré:", "¿Qué sabes de mí?", "Lo que sé de ti:"),
+    "fr": ("Retiens que je déteste les kiwis", "Je retiens :", "Que sais-tu sur moi ?", "Ce que je sais de toi :"),
+    "pt": ("Lembra que eu odeio kiwi", "Vou lembrar:", "O que você sabe sobre mim?", "O que sei sobre você:"),
+    "it": ("Ricorda che odio i kiwi", "Ricorderò:", "Cosa sai di me?", "Quello che so di te:"),
+    "ru": ("Запомни, что я ненавижу киви", "Запоминаю:", "Что ты знаешь обо мне?", "Что я знаю о тебе:"),
+    "tr": ("Kiviyi sevmediğimi unutma", "Aklımda tutacağım:", "Hakkımda ne biliyorsun?", "Senin hakkında bildiklerim:"),
+    "ar": ("تذكر أنني أكره الكيوي", "سأتذكر:", "ماذا تعرف عني؟", "ما أعرفه عنك:"),
+    "hi": ("याद रखना कि मुझे कीवी पसंद नहीं", "मैं याद रखूँगा:", "मेरे बारे में क्या जानते हो?", "आपके बारे में मुझे यह पता है:"),
+    "zh": ("请记住我讨厌猕猴桃", "我会记住：", "关于我你知道些什么？", "我知道的关于你的事："),
+    "ja": (
+        "私はキウイが嫌いだと覚えておいて",
+        "覚えておきます：",
+        "私について何を知っていますか？",
+        "あなたについて知っていること：",
+    ),
+    "ko": ("내가 키위를 싫어한다는 거 기억해 줘", "기억할게요:", "나에 대해 뭘 알고 있어?", "당신에 대해 아는 것:"),
+}
+
+
+@pytest.mark.parametrize("language", ANSWERS)
+@pytest.mark.checklist("G16")
+def test_a_command_is_answered_in_its_language(language: str, tmp_path: Path) -> None:
+    remember, kept, ask, known = ANSWERS[language]
+    with Memory(str(tmp_path / "m.db"), chat_model="", memory_model="") as memory:
+        chat = memory.conversation("c", user="ana")
+        first_answer = chat.command(remember, addressed=True)
+        assert first_answer is not None
+        assert first_answer.text.startswith(kept)
+        assert " said" not in first_answer.text
+        answer = chat.command(ask, addressed=True)
+        assert answer is not None
+        lines = answer.text.split("\n")
+        assert lines[0] == known
+        assert lines[1] != "Remembered"
+        assert len(lines) > 2

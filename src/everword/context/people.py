@@ -42,6 +42,8 @@ from everword.ports import Tx
 from everword.recall.rules.query import authors_in
 from everword.recall.rules.selection import FLOOR
 from everword.summaries.digests import MergedDigest
+from everword.text import phrases
+from everword.text.detect import DEFAULT
 from everword.text.fences import named_byline, person_byline, plain_name
 from everword.text.names import fold_name
 
@@ -173,15 +175,19 @@ def with_past_facts(tx: Tx, space: str, person: str, viewer: Viewer, facts: Sequ
 
 
 def profile_text(
-    facts: Sequence[Fact], statements: Iterable[Statement], names: Mapping[str, str] = MappingProxyType({})
+    facts: Sequence[Fact],
+    statements: Iterable[Statement],
+    names: Mapping[str, str] = MappingProxyType({}),
+    language: str = DEFAULT,
 ) -> str:
-    """All facts and statements as lines under headings. `names` are those of people who say something, by id."""
+    """All facts and statements as lines under headings in a language. `names` are those of people who say something, by
+    id."""
     lines: list[str] = []
     heading = ""
     for note in sorted([*fact_notes(facts, least=0.0), *statement_notes(statements)], key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
-            lines.append(heading)
+            lines.append(phrases.heading(language, heading))
         lines.append(f"- {note_text(note, names)}")
     return "\n".join(lines)
 

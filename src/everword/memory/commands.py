@@ -55,13 +55,13 @@ from everword.model import (
 )
 from everword.ports import Tx
 from everword.text.names import fold_name, resolve
+from everword.text.phrases import phrase
 
 logger = logging.getLogger("everword.commands")
 
 MAX_NAMES = 20  # names of the memory in one command
 NEAR = 50  # messages whose authors count as members, even if they are not in the register yet
 MEANT = 1_000  # characters of a message that "forget what I just said" means
-EXAMPLE = 'as in "forget that I like tea"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,10 @@ class CommandRun:
             return await act(subject.member)
         candidates = subject.candidates if isinstance(subject, Ambiguous) else ()
         if not candidates:
-            return Answer(self.kind, "Whom do you mean? Say it again with their name.", self.message)
-        choices = " or ".join(f"{candidate.member} ({candidate.name}, {candidate.why})" for candidate in candidates)
-        answer_text = f"Whom do you mean by {self.command.about}: {choices}? Say it again with the id."
+            return Answer(self.kind, self.say("whom"), self.message)
+        names = (f"{candidate.member} ({candidate.name}, {candidate.why})" for candidate in candidates)
+        choices = f" {self.say('or')} ".join(names)
+        answer_text = self.say("which", about=self.command.about or "", choices=choices)
         return Answer(self.kind, answer_text, self.message, candidates=candidates)
 
     @property
@@ -210,11 +211,17 @@ class CommandRun:
         """Who reads the answer."""
         return self.scene.viewer
 
-    async def name_in_answer(self, person: str) -> str:
-        """The name of a person in an answer."""
+    def say(self, name: str, /, **parts: str) -> str:
+        """A text of everword's own in the language of the command."""
+        return phrase(self.command.language, name, **parts)
+
+    async def say_of(self, person: str, name: str) -> str:
+        """A text about the speaker, or about somebody who is named in it."""
         if person == self.scene.speaker:
-            return "you"
-        return await self.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
+            return self.say(f"{name}_you")
+        return self.say(
+            name, name=await self.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
+        )
 
     async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
         """The texts of the statements that the viewer may see, each once."""
@@ -234,9 +241,8 @@ class CommandRun:
             await merge_statement(self.runtime, text, person, self.message, utterances) if text or utterances else []
         )
         if not statements:
-            name = await self.name_in_answer(person)
-            return Answer(self.kind, f"I found nothing to remember about {name} there.", self.message, person)
-        answer_text = f"I will remember: {' '.join(await self.statement_texts(statements))}"
+            return Answer(self.kind, await self.say_of(person, "nothing_to_keep"), self.message, person)
+        answer_text = self.say("remembered", text=" ".join(await self.statement_texts(statements)))
         return Answer(self.kind, answer_text, self.message, person, tuple(statements))
 
     async def _use_profile_name(self, person: str, text: str) -> str:
@@ -271,30 +277,27 @@ class CommandRun:
                 description = own_messages[-1].content[:MEANT]
                 meant_id = own_messages[-1].id
         if not description:
-            return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
+            return Answer(self.kind, self.say("say_what"), self.message, person, forgotten=Forgotten(None))
         description = await self._use_profile_name(person, description)
         message_id = self.message.id
         outcome = await forget_knowledge(
             self.runtime, self.scene.space, description, person, None, message_id, meant_id
         )
         if outcome.everything:
-            answer_text = (
-                f"That would be everything I know about {await self.name_in_answer(person)}, so I have done nothing. "
-                f"Say one thing at a time, {EXAMPLE}. To remove all of it for good is to erase."
-            )
+            answer_text = await self.say_of(person, "everything")
         else:
             answer_text = await self._describe_forgotten(outcome)
         return Answer(self.kind, answer_text, self.message, person, forgotten=outcome)
 
     async def _describe_forgotten(self, outcome: Forgotten) -> str:
         if not outcome.found:
-            return "I know nothing of that, so there is nothing to forget."
+            return self.say("not_known")
         lines = await self.statement_texts(
             [statement for statement in outcome.statements if self.viewer.sees(statement)]
         )
         facts = [fact for fact in outcome.facts if self.viewer.sees(fact)]
         lines = lines or [f"{fact.key}: {fact.value}." for fact in facts]
-        return f"Forgotten: {' '.join(lines)}" if lines else "Forgotten."
+        return self.say("forgotten", text=" ".join(lines)) if lines else self.say("done")
 
     # -- ask
 
@@ -302,18 +305,20 @@ class CommandRun:
         now = self.runtime.parts.clock.now()
         knowledge = partial(visible_knowledge, self.scene, self.command.text, person, now)
         facts, statements = await self.runtime.read(knowledge)
-        name = await self.name_in_answer(person)
-        answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
             text = await self.runtime.read(lambda tx: self._profile_text(tx, facts, statements))
-            answer_text = f"What I know about {name}:\n{text}"
+            answer_text = f"{await self.say_of(person, 'know')}\n{text}"
+        elif self.command.text:
+            answer_text = self.say("nothing_of_that")
+        else:
+            answer_text = await self.say_of(person, "nothing")
         return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
 
     def _profile_text(self, tx: Tx, facts: Sequence[Fact], statements: Sequence[Statement]) -> str:
         """Facts and statements as lines, with the names of those who say something of the person."""
         speakers = {fact.speaker for fact in facts} | {statement.speaker for statement in statements}
         names = names_in_context(tx, self.scene.space, speakers, self.viewer)
-        return profile_text(facts, statements_beside(tx, statements, facts), names)
+        return profile_text(facts, statements_beside(tx, statements, facts), names, self.command.language)
 
 
 def visible_knowledge(

@@ -85,6 +85,14 @@ def detect_written(text: str) -> str:
     )
 
 
+def is_clear(text: str) -> bool:
+    """Whether a text has signs of its language: "ok" and "Bob 3" have none, and count as English."""
+    language = detect_written(text)
+    if language not in (DEFAULT, UNKNOWN):
+        return True
+    return language == DEFAULT and not function_words(DEFAULT).isdisjoint(lower_letter_runs(text[:SAMPLE]))
+
+
 def _detect_romanised(sample: str, language: str) -> str:
     words = sample.split()
     for code, own_words in _romanised_words().items():

@@ -8,8 +8,9 @@ meaning is known for English alone, from one vector for each stem of its frequen
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import log
@@ -22,7 +23,7 @@ from everword.text.detect import function_words, script_of
 from everword.text.doc import doc_of
 from everword.text.sentences import Sentence
 from everword.text.terms import word_terms
-from everword.word_lists import WordLists, lazy_pattern
+from everword.word_lists import WordLists, any_of, lazy_pattern
 
 
 def contains_phrase(text: str, phrase: str) -> bool:
@@ -65,12 +66,25 @@ _LISTS = WordLists("words")
 SPELT_NUMBERS = _LISTS.spelt_numbers
 
 _PUNCTUATION = r"\s!-#%-/:-@\[-^`{-~¡¿«»“”‘’‚„…–—·•、。，．！？；：（）「」『』【】《》〈〉؟،؛۔।॥"
+
+
+def _longest_first(items: Iterable[str]) -> str:
+    return any_of(sorted(items, key=lambda item: (-len(item), item)))
+
+
 WORD = lazy_pattern(rf"[^{_PUNCTUATION}]+(?:['’.\-&/:,@][^{_PUNCTUATION}]+)*(?:\+\+|#)?")
 _ASCII_PUNCTUATION = r"\t-\r\x1c- !-#%-/:-@\[-^`{-~"  # of these, a set that is looked up at once
 _ASCII_WORD = lazy_pattern(rf"[^{_ASCII_PUNCTUATION}]+(?:['.\-&/:,@][^{_ASCII_PUNCTUATION}]+)*(?:\+\+|#)?")
 _HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _KATAKANA = lazy_pattern("[\u30a0-\u30ff]{2,}")
+_KANA = lazy_pattern("[\u3041-\u309f]")
 _PARTICLES = lazy_pattern("[的了是在和我你他她它们也都就很吗呢吧这那不有没要会能可把被给对从到与及或而但因所以为着过]")
+_SEGMENTS = WordLists("segments", folder="text/packs/zh")
+_CHINESE = lazy_pattern(
+    f"(?P<between>{_longest_first(_SEGMENTS.between)})|(?P<whole>{_longest_first(_SEGMENTS.whole)})"
+    "|(?P<particle>[的了是在和我你他她它们也都就很吗呢吧这那不有没要会能可把被给对从到与及或而但因所以为着过])|."
+)
+_AFTER_NOUN = frozenset("はがをにでともへのやかだなさよねじすし")  # kana that begin another word
 _UNSPACED = frozenset({"han", "kana", "thai", "lao", "khmer", "myanmar"})
 _DENSE = 3  # times as much is said by a character of a script without spaces
 _LONGEST_RUN = 8  # characters of a Chinese or Japanese word
@@ -105,10 +119,48 @@ def _runs(word: str) -> list[str]:
     return runs
 
 
+def whole_words(text: str) -> list[str]:
+    """The nouns of a text in Chinese or Japanese, none cut in two: what a title may be made of."""
+    nouns = _KATAKANA.findall(text)
+    if _KANA.search(text):
+        return nouns + [run for run in map(_noun_run, _HAN.finditer(text)) if len(run) > 1]
+    return nouns + [piece for run in _HAN.findall(text) for piece in _chinese_runs(run) if len(piece) > 1]
+
+
+def _noun_run(run: re.Match[str]) -> str:
+    """A run of Chinese characters in a Japanese text; its last one is of a verb if kana that inflect it come next."""
+    after = run.string[run.end() : run.end() + 1]
+    is_inflected = _KANA.match(after) is not None and after not in _AFTER_NOUN
+    return run[0][:-1] if is_inflected else run[0]
+
+
+def _chinese_runs(text: str) -> Iterator[str]:
+    """The runs of a Chinese text between its particles; no word is cut in two."""
+    run = ""
+    for part in _CHINESE.finditer(text):
+        if part["between"] or part["particle"]:
+            yield run
+            run = ""
+        else:
+            run += part[0]
+    yield run
+
+
 def is_unspaced(text: str) -> bool:
     """Whether a text begins in a script that puts no spaces between words."""
     first = text[:1]
     return not first.isascii() and first.isalpha() and script_of(first) in _UNSPACED
+
+
+_FULL_STOPS = {"han": "。", "kana": "。", "devanagari": "।"}
+
+
+def full_stop(text: str) -> str:
+    """The mark that ends a sentence in the script of a text's last letter."""
+    if text.isascii():
+        return "."
+    last_letter = next((letter for letter in reversed(text) if letter.isalpha()), " ")
+    return _FULL_STOPS.get(script_of(last_letter), ".")
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -30,7 +30,9 @@ from everword.text.english import (
     is_past,
 )
 from everword.text.fences import strip_invisible
+from everword.text.phrases import phrase
 from everword.text.sentences import split_sentences
+from everword.text.words import full_stop
 from everword.word_lists import Patterns, WordLists, read_table
 
 _DATA = "facts/rules/data"
@@ -231,7 +233,7 @@ def _finish_statement(text: str) -> str:
         cut = text[: MAX_STATEMENT - 1]
         text = f"{cut.rsplit(' ', 1)[0] if ' ' in cut[MAX_STATEMENT // 2 :] else cut}…"
     text = text.rstrip(" ,;!") or text
-    return text if text.endswith((".", "…", "。", "！", "।", '."', ".”")) else f"{text}."
+    return text if text.rstrip("”“»」 ").endswith((".", "…", "。", "！", "।", '."')) else f"{text}{full_stop(text)}"
 
 
 # A sentence is cut where a clause with its own subject begins.
@@ -283,12 +285,14 @@ def _third_person(clause: str, name: str, speaker_name: str) -> str:
     statement = _name_speaker(with_name, speaker_name)
     if statement == plain:
         statement = _add_subject(plain, name)
+    language = detect(clause)
     if (
         statement == plain
-        and detect(clause) != "en"
+        and language != "en"
         and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause, re.IGNORECASE)
     ):
-        return f"{speaker_name} said: “{clause.strip().rstrip('.')}.”"
+        own_words = clause.strip().rstrip(".。।")
+        return phrase(language, "said", name=speaker_name, text=f"{own_words}{full_stop(own_words)}")
     if statement == plain:
         statement = clause  # no name was put in: as it was said, short forms too
     return _capitalise_start(statement, name, speaker_name)

@@ -56,7 +56,7 @@ from everword.text.standalone import (
     wants_person,
 )
 from everword.text.telling import WEIGHT, Telling, is_judgement, read_signs, telling_of, told_part
-from everword.text.words import is_unspaced, stems, weigh
+from everword.text.words import full_stop, is_unspaced, stems, weigh
 from everword.word_lists import lazy_pattern
 
 Lines = Sequence[ExtractLine]
@@ -197,7 +197,7 @@ def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
     if is_listed:
         return text + (":" if leads_in else ";")
     is_ended = text.rstrip(_QUOTES).endswith(_STOPS) or unicodedata.category(text[-1:] or ".") == "So"  # an emoji
-    return text if is_ended else text + ("。" if is_unspaced(line.text) else ".")
+    return text if is_ended else text + full_stop(line.text)
 
 
 def _changes_day(line: ExtractLine, before: ExtractLine) -> bool:

@@ -40,7 +40,7 @@ from everword.text.mentions import (
     topic_pairs,
 )
 from everword.text.sentences import MAX_CHARACTERS, Sentence, clauses, limit_text, sentences
-from everword.text.words import is_unspaced, matters, shorten_phrase, stems, weigh
+from everword.text.words import full_stop, is_unspaced, matters, shorten_phrase, stems, weigh
 from everword.word_lists import lazy_pattern
 
 Count = Callable[[str], int]
@@ -472,7 +472,7 @@ def _join_parts(parts: list[Sentence], texts: list[str]) -> str:
         has_no_spaces = is_unspaced(text)
         is_listed = sentence.kind != "prose"
         follows = number + 1 < len(parts) and parts[number + 1].kind == "item" and is_listed
-        mark = ":" if sentence.kind == "heading" and follows else ";" if follows else "。" if has_no_spaces else "."
+        mark = ":" if sentence.kind == "heading" and follows else ";" if follows else full_stop(text)
         text = text.rstrip(" .;,") if follows else text
         line += text if text.endswith(_ENDS) else text + mark
         line += "" if has_no_spaces else " "

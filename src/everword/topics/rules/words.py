@@ -14,6 +14,7 @@ it.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,12 +23,12 @@ from sys import intern
 from typing import Any, NamedTuple, TypeAlias
 
 from everword.model import Role
-from everword.text.detect import detect, function_words
+from everword.text.detect import detect, function_words, script_of
 from everword.text.doc import doc_of
 from everword.text.english import PAST_FORMS, PLAIN_VERBS, form_after_i
 from everword.text.filler import describes, may_name, trim_address
 from everword.text.sentences import clauses
-from everword.text.words import is_unspaced, matters, stem, words
+from everword.text.words import is_unspaced, matters, stem, whole_words, words
 from everword.word_lists import WordLists, lazy_pattern
 
 READ = 600
@@ -42,9 +43,9 @@ MAX_PHRASES_KEPT = 40
 LONGEST_PHRASE = 3
 """Words of a phrase."""
 
-_BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」"
+_BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」『』《》〈〉【】・～،؛؟।॥¿¡"
 _TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
-_SENTENCE_ENDS = frozenset("!?…\n。！？")
+_SENTENCE_ENDS = frozenset("!?…\n。！？؟।॥")
 _ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
 _MARKS = ".'’`_-~#+&"
 _POSSESSIVE = ("'s", "’s")
@@ -192,6 +193,8 @@ def _read_clause(
         root, bare, leads_verb, is_lower, is_activity = _read_token(token, language)
         if root:
             stems[root] = None
+        if root and is_unspaced(token) and len(token) > _LONGEST_UNSPACED:
+            root = ""  # no word, so it names nothing in a title
         if root and not (is_lower and (is_verb or (is_activity and _takes_object(tokens, place)))):
             run.append(_bare(lower_opener(tokens)) if is_first and place == 0 else bare)
         elif run:
@@ -212,7 +215,11 @@ def _takes_object(tokens: Sequence[str], place: int) -> bool:
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:
     """The words of a clause; those of a script without spaces are the runs between particles."""
-    return [word for token in clause for word in (words(token) if is_unspaced(token) else (token,))]
+    return [word for token in clause for word in (_unspaced_words(token) if is_unspaced(token) else (token,))]
+
+
+def _unspaced_words(token: str) -> list[str]:
+    return whole_words(token) if script_of(token[0]) in ("han", "kana") else words(token)
 
 
 def lower_opener(tokens: Sequence[str]) -> str:
@@ -329,7 +336,10 @@ _BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
 _VERB_ENDS = ("ing", "ed", "ly")
 _SHORT = 4  # letters of a word in -ed that is no verb: "shed"
 _PAUSES = " ,;:–—-"
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟।])\s+")
+_LAST_BREAK = lazy_pattern(r"[\s、。，！？；：,;:!?،؛؟।](?=[^\s、。，！？；：,;:!?،؛؟।]*$)")
+_LONGEST_UNSPACED = 6
+"""Characters of a run in a script without spaces that may be a word: a longer one is a part of a sentence."""
 
 
 def opening_title(text: str) -> str:
@@ -342,7 +352,8 @@ def opening_title(text: str) -> str:
     start = next((place for place, reading in enumerate(readings) if reading.is_telling), None)
     if start is None:
         start = next((place for place, reading in enumerate(readings) if not reading.is_empty), 0)
-    return _first_whole_parts(trim_address(" ".join(sentences[start:])))
+    title = trim_address(" ".join(sentences[start:]))
+    return _first_whole_parts(title) if detect(title) == "en" else _bare_beginning(title)
 
 
 def _first_whole_parts(text: str) -> str:
@@ -359,6 +370,21 @@ def _first_whole_parts(text: str) -> str:
     while len(kept_words) > 1 and (kept_words[-1].casefold() in function_words("en") or describes(kept_words[-1])):
         kept_words.pop()
     return " ".join(kept_words).rstrip(_PAUSES)
+
+
+def _bare_beginning(text: str) -> str:
+    """The beginning of a text in any script that fits a title, up to the end of a word, without marks at its ends."""
+    title = text
+    if len(title) > TITLE:
+        break_at = _LAST_BREAK.search(title[: TITLE + 1])
+        title = title[: break_at.start()] if break_at else title[:TITLE]
+    bare = title.lstrip(_OPENING_MARKS)
+    while bare and unicodedata.category(bare[-1]) in ("Po", "Pd", "Zs"):
+        bare = bare[:-1]
+    return bare or title
+
+
+_OPENING_MARKS = " !！。，、؟،।.…~～"
 
 
 def subject(title: str, made_by: str, limit: int = 6) -> str:
