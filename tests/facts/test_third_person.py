@@ -35,7 +35,7 @@ from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, fir
         ("gruzo is Sergey", ["gruzo is Sergey."]),
         ("the wifi password is hunter2", ["The wifi password is hunter2."]),
         ("a bus leaves at nine", ["A bus leaves at nine."]),
-        ("Ich wohne in Rom", ["Alex said: “Ich wohne in Rom.”"]),
+        ("Ich wohne in Rom", ["Alex hat gesagt: „Ich wohne in Rom.“"]),
         ("do I like tea?", []),
         ("I am", []),
         ("", []),
