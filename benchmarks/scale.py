@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -372,9 +372,9 @@ def filled_stores(kind: str, sizes: Sequence[int], seed: int, folder: Path) -> I
                 path.with_suffix(".part").rename(path)
         yield [str(path) for path in paths]
         return
-    with postgres_server() as server:
+    with postgres_server() as server, ExitStack() as stack:
         server.set({"max_wal_size": "4GB", "maintenance_work_mem": "512MB", "work_mem": "64MB", "autovacuum": "on"})
-        addresses = [server.address(server._create(server._migrated_template())) for _ in sizes]
+        addresses = [stack.enter_context(server.database()) for _ in sizes]
         for size, address in zip(sizes, addresses, strict=True):
             fill_postgres(address, template, draw_copies(size, seed))
         yield addresses
