@@ -44,15 +44,15 @@
 (?:\ {NOT_PLURAL}\w+){0,2}?\ {NOT_PLURAL}\w+[^\Ws]s\b(?!')
 # What belongs to the speaker, by language.
 [own_life_de]
-(?i){BEFORE}(?:mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?|(?:hab|habe|hatte|war|bin)\ ich|ich\ (?:hab|habe|hatte|war|bin)){AFTER}
+(?i){BEFORE}(?:mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?|(?<!kann\ )(?<!soll\ )(?<!muss\ )(?<!wie\ )ich|mich|wir|uns|du\ (?:mir|gesagt|empfohlen)){AFTER}
 [own_life_fr]
-(?i){BEFORE}(?:mon|ma|mes|notre|nos|ai-je|j['’](?:ai|avais|étais)){AFTER}
+(?i){BEFORE}(?:mon|ma|mes|notre|nos|ai-je|suis-je|me|je|j['’](?:ai|avais|étais|en)|m['’](?:a|as|avais)|tu\ m['’]\w+){AFTER}
 [own_life_es]
-(?i){BEFORE}(?:mi|mis|mío|mía|míos|mías|nuestr[oa]s?|(?:yo\ )?(?:he|había|tengo|estuve|fui)){AFTER}
+(?i){BEFORE}(?:mi|mis|mío|mía|míos|mías|nuestr[oa]s?|me|mí|nos|yo|he|había|tengo|estuve|fui|voy|soy|\w+(?:aste|iste)){AFTER}
 [own_life_it]
-(?i){BEFORE}(?:mio|mia|miei|mie|nostr[oaie]|ho|avevo|sono\ (?:stato|stata|andato|andata)){AFTER}
+(?i){BEFORE}(?:mio|mia|miei|mie|nostr[oaie]|mi|me|io|noi|ci|ho|avevo|sono|hai\ (?:detto|consigliato)|\w+(?:asti|esti|isti)){AFTER}
 [own_life_pt]
-(?i){BEFORE}(?:meus?|minhas?|noss[oa]s?|eu\ (?:tenho|fui|estava|tinha)){AFTER}
+(?i){BEFORE}(?:meus?|minhas?|noss[oa]s?|eu|mim|nós|tenho|fui|estava|tinha|vou|sou|você\ (?:disse|recomendou|sugeriu)){AFTER}
 [own_life_nl]
 (?i){BEFORE}(?:mijn|ons|onze|(?:heb|had|was|ben)\ ik|ik\ (?:heb|had|was|ben)){AFTER}
 [own_life_sv]
@@ -60,15 +60,19 @@
 [own_life_pl]
 (?i){BEFORE}(?:mój|moja|moje|moi|moich|mojego|mojej|moją|nasz\w*){AFTER}
 [own_life_ru]
-(?i){BEFORE}(?:мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|у\ меня){AFTER}
+(?i){BEFORE}(?:мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|у\ меня|я|меня|мной|мы|нас|нам|ты\ (?:говорил|советовал)\w*){AFTER}
 [own_life_uk]
 (?i){BEFORE}(?:мій|моя|моє|мої|мою|мого|моєї|моїх|наш\w*|у\ мене){AFTER}
 [own_life_tr]
-(?i){BEFORE}(?:benim|bizim){AFTER}
+(?i){BEFORE}(?:benim|bizim|ben|biz|bana|bize|\w{2,}[ıiuü]m(?:[ıiuü]z)?(?:[ıiuü]n|a|e|[ıiuü]|d[ae]n?|l[ae])?){AFTER}
 [own_life_id]
 (?i){BEFORE}(?:saya|aku|kami){AFTER}
+[own_life_ar]
+{BEFORE}(?:أنا|انا|عندي|عندنا|معايا|ليا|لي|كنت|احنا|إحنا|\w{2,}(?:تي|ني|تلي)){AFTER}
+[own_life_hi]
+{BEFORE}(?:मैं|मैंने|मुझे|मुझसे|मेरा|मेरी|मेरे|हम|हमने|हमें|हमारा|हमारी|हमारे){AFTER}
 [own_life_unspaced]
-我的|我们|我們|私の|僕の|俺の|私は|나의|내가|제가|우리
+(?<![给帮教诉为])我|私|僕|俺|うち|わたし|っけ|(?:でし|まし|だっ)た[かの]|나의|내|나는|난\ |제가|우리|[했였었]지|더라
 # Words that point to what was said before, by language; none that is an article, too, or means no thing ("es gibt").
 [pointer_en]
 (?i){BEFORE}(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones?(?!\s(?:of|day|time))|former|latter|same

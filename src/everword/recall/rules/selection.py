@@ -28,6 +28,7 @@ from everword.model import Hit, Message
 from everword.ports import Vectors
 from everword.recall.rules.neighbours import Passages, Surroundings, surroundings
 from everword.recall.rules.query import asks_to_recount, searchable_part
+from everword.text.detect import DEFAULT, detect
 from everword.text.sentences import has_question_mark, sentences
 from everword.text.terms import analyse, query_groups
 from everword.word_lists import lazy_pattern
@@ -104,7 +105,9 @@ def is_none_relevant(relevances: Scores, is_later: NDArray[np.bool_] | None) -> 
 ASKED = 0.525
 """Of the best score: what a hit needs at least if the message is a question,"""
 TOLD = 0.75
-"""and if it is mainly something else."""
+"""and if it is mainly something else;"""
+FOREIGN = 0.4
+"""and how much of that in a language other than English, where scores are less sure."""
 MAINLY = 0.5
 """The share of its sentences that are questions, from which on a message is a question."""
 
@@ -117,7 +120,7 @@ def worthwhile_hits(hits: Sequence[Hit], text: str) -> list[Hit]:
 
 def worthwhile_share(text: str) -> float:
     """The share of the best score that a hit needs at least, for a message of this text."""
-    return ASKED if is_question(text) else TOLD
+    return (ASKED if is_question(text) else TOLD) * (1.0 if detect(text) == DEFAULT else FOREIGN)
 
 
 SHORT_LINE = 80  # characters: where hits have no more on the average, people write short lines
