@@ -238,13 +238,15 @@ _LEAST_HEAD = 3  # words that say something without the question after them
 
 
 _ADVERB_END = "ly"
-_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
+_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible", "anical", "ogical")
 _ORDINAL = lazy_pattern(r"\d[\d.,:/-]*(?:st|nd|rd|th|am|pm|k|kg|km|cm|m|h|hrs?|mins?|%)?")
 
 
 def describes(word: str) -> bool:
     """Whether an English word in small letters says how something is, and not what."""
-    return word in _CHAT.describing or (len(word) > 5 and word.endswith(_ADJECTIVE_ENDS))
+    if word in _CHAT.describing or (len(word) > 5 and word.endswith(_ADJECTIVE_ENDS)):
+        return True
+    return word.endswith("er") and not _CHAT.describing.isdisjoint((word[:-2], f"{word[:-3]}y", word[:-1]))
 
 
 @lru_cache(maxsize=20_000)
@@ -253,7 +255,7 @@ def may_name(word: str) -> bool:
     plain = word.casefold().replace("’", "'")
     if plain in function_words("en") or plain in _CHAT.nameless or plain in _SPELT:
         return False
-    if _ORDINAL.fullmatch(plain) or _DRAWN.search(plain):
+    if _ORDINAL.fullmatch(plain) or _DRAWN.search(plain) or "_" in plain:
         return False
     return not (word == plain and (describes(plain) or (plain.endswith(_ADVERB_END) and len(plain) > 5)))
 

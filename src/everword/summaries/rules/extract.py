@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import fsum
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from everword.model import ExtractLine, Role
@@ -263,6 +264,7 @@ class SummarySentence(NamedTuple):
     corrected_by: int | None = None
     corrects: bool = False
     is_answered: bool = False
+    is_news: bool = False
     telling: Telling = Telling.STATE
 
     def with_changes(self, **changes: Any) -> SummarySentence:
@@ -330,7 +332,7 @@ def choose_lines(
     weights = weigh((statement.sentence for statement in statements if statement.stands), language)
     choice = _Choice(statements, list(_forms(statements, language, weights)), weights, limit, count)
     if not choice.take_all():
-        choice.take_corrections()
+        choice.take_first()
         if traces:
             choice.trace()
         choice.fill()
@@ -509,13 +511,15 @@ class _Choice:
         self.room = self.limit
         return False
 
-    def take_corrections(self) -> None:
-        """Take the corrections first, in at most half of the room: what they correct must not be all that is left."""
-        for place, statement in enumerate(self.statements):
-            if statement.corrects and place in self.by_place:
-                for form in self.by_place[place]:
-                    if self.take(form, self.room - self.limit // 2):
-                        break
+    def take_first(self) -> None:
+        """Take corrections and news first, each in at most half of the room: what a correction corrects must not be all
+        that is left, and what people begin with is why they talk."""
+        for is_chosen in (attrgetter("corrects"), attrgetter("is_news")):
+            for place, statement in enumerate(self.statements):
+                if is_chosen(statement) and place in self.by_place and place not in self.taken:
+                    for form in self.by_place[place]:
+                        if self.take(form, self.room - self.limit // 2):
+                            break
 
     def trace(self) -> None:
         """Take something of each source, in its share of the room; if the room is too small, of the newest sources."""
@@ -921,12 +925,14 @@ def _may_lead(statement: SummarySentence) -> bool:
 
 
 def _with_news(statements: Sequence[SummarySentence]) -> list[SummarySentence]:
-    """The statements, the first that may be chosen marked as a deed: what people begin with is their news."""
+    """The statements, the first that each person tells marked as their news: it counts as a deed."""
     marked = list(statements)
+    speakers = set[tuple[Role, str]]()
     for place, statement in enumerate(statements):
-        if _is_of_person(statement) and statement.stands and statement.telling >= Telling.STATE:
-            marked[place] = statement.with_changes(telling=Telling.DEED)
-            break
+        tells = statement.stands and statement.telling >= Telling.STATE
+        if tells and _is_of_person(statement) and speaker_of(statement.line) not in speakers:
+            marked[place] = statement.with_changes(telling=Telling.DEED, is_news=True)
+            speakers.add(speaker_of(statement.line))
     return marked
 
 
