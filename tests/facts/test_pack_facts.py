@@ -80,6 +80,8 @@ TOLD = {
         "我老公叫李伟，是高中老师": ("李伟 (老公)", "老公是高中老师"),
         "上周我们领养了一只橘猫，叫豆豆": ("豆豆 (橘猫)", "上周领养了一只橘猫"),
         "别给我发表情": ("别给我发表情",),
+        "我對蝦過敏，從小就不吃海鮮": ("蝦", "海鮮"),
+        "我妹妹叫雅婷，在臺南當護理師": ("雅婷 (妹妹)", "妹妹在臺南當護理師"),
     },
 }
 """Messages and all the values that they state."""
@@ -102,6 +104,7 @@ NOTHING = {
         "Wenn ich in Berlin wohnen würde, hätte ich keinen Garten",
         "Meine Freundin sagt, dass ich zu viel arbeite",
         "ich bin müde",
+        "das Kind nebenan ist vier und mag keine Erdbeeren",
         "Übersetze bitte: Ich wohne in Rom und habe einen Hund",
         "Stell dir vor, ich bin Pilot und heiße Tom",
         "Ich wohne in einem Schloss und heiße Graf Koks 🙄",
@@ -159,6 +162,7 @@ NOTHING = {
         "я устала",
         "Переведи: я живу в Риме и у меня есть собака",
         "хочу собаку",
+        "я расстроена, 20 минут уже сижу",
         "представь, что я пилот и меня зовут Том",
     ),
     "zh": (
@@ -169,6 +173,8 @@ NOTHING = {
         "翻译：我住在罗马，我有一只狗",
         "我想养狗",
         "我有个问题",
+        "如果我住在臺北，我就養貓",
+        "我對花生過敏嗎？",
     ),
 }
 """Messages that sound like those above and state nothing."""

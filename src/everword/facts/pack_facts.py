@@ -266,7 +266,33 @@ class FactPack:
         gap = r"(?:[,:.!…、，。：！~～–—-]+\s*|\s+)"
         if self.is_unspaced:  # a word of two characters may be the beginning of another
             gap = rf"(?:{gap}|(?<=[^\s、，。！]{{3}}))"
-        return re.compile(rf"(?:(?:{self._alternatives('openers')}){gap})+", re.IGNORECASE)
+        openers = self._in_each_script(self._alternatives("openers"))
+        return re.compile(rf"(?:(?:{openers}){gap})+", re.IGNORECASE)
+
+    @cached_property
+    def _variants(self) -> dict[str, str]:
+        """The characters that are written in another way too, as those of Chinese are."""
+        return {pair[0]: pair[1:] for pair in self._words("variants")}
+
+    def _in_each_script(self, expression: str) -> str:
+        """A regular expression that matches each way in which characters are written."""
+        if not self._variants:
+            return expression
+        characters: list[str] = []
+        in_class = False
+        for character in expression:
+            in_class = character == "[" or (in_class and character != "]")
+            ways = character + self._variants.get(character, "")
+            characters.append(ways if in_class or len(ways) == 1 else f"[{ways}]")
+        return "".join(characters)
+
+    def plain(self, text: str) -> str:
+        """A text as the words of this pack are written."""
+        return text.casefold().translate(self._plain_characters)
+
+    @cached_property
+    def _plain_characters(self) -> dict[int, str]:
+        return {ord(way): character for character, ways in self._variants.items() for way in ways}
 
     def _table(self, entry: str) -> Iterator[tuple[str, list[str]]]:
         for line in self._lines(entry):
@@ -281,7 +307,7 @@ class FactPack:
         slots = re.findall(r"(?:\{|\?P<)([a-z]\w*)[}>]", wording)
         default = next((slot for slot in ("thing", "rest", "place", "number", "name") if slot in slots), "")
         across = any(mark in re.sub(r"\{[\d,]+\}|\[[^]]*\]", "", wording) for mark in ",—")
-        if key in LOOSE_NAMES:
+        if key in LOOSE_NAMES and not across:  # "I am pregnant, since May" tells no name
             wording = wording.replace("{name}", "{any_name}")
         text = template[0] if template else f"{{{default}}}"
         return FactPattern(category, key or category, flag, self.compile(wording, bounded=True), text, across)
@@ -298,6 +324,7 @@ class FactPack:
         text = self._expression(wording)
         if bounded and not self.is_unspaced:
             text = rf"(?<!\w)(?:{text})(?:(?<=\W)|(?!\w))"
+        text = self._in_each_script(text)
         return re.compile(text, re.IGNORECASE)
 
     def _expression(self, wording: str) -> str:
@@ -534,7 +561,7 @@ def _build_fact(
         return None
     for name, verbs in (("verb", pack.verbs), ("aux", pack.auxiliaries)):
         if name in slots:
-            verb_category, slots[name] = verbs[slots[name].casefold()]
+            verb_category, slots[name] = verbs[pack.plain(slots[name])]
             category = _category(clause, verb_category, pack) if category == "*" else category
     if not _tells_enough(slots, category, pack):
         return None
@@ -543,7 +570,7 @@ def _build_fact(
         value = value if category == "instruction" else _retell(value, pack)
         if not _says_something(value, pack, 1 if category == "instruction" else 2) or _is_long(value):
             return None
-    key = pattern.key.format_map({**slots, "kin": pack.kin.get(slots.get("kin", "").casefold(), "")})
+    key = pattern.key.format_map({**slots, "kin": pack.kin.get(pack.plain(slots.get("kin", "")), "")})
     return _found_fact(pattern, category, category if key == "*" else key, value)
 
 
@@ -621,7 +648,7 @@ def _cut(text: str, pack: FactPack) -> str:
 def _points_elsewhere(text: str, pack: FactPack, *, is_rest: bool) -> bool:
     """Whether a text begins with a word that says something only with what stands elsewhere."""
     if pack.is_unspaced:
-        return not is_rest and text.startswith(tuple(pack.pointers))
+        return not is_rest and pack.plain(text).startswith(tuple(pack.pointers))
     word = text.partition(" ")[0].casefold()
     return word in pack.pointers and not (is_rest and pack.own_pronouns.match(word))
 
