@@ -52,7 +52,7 @@ def test_facts_are_listed_most_important_first() -> None:
         ["identity", "location", "Oslo"],
         ["identity", "brother", "Tom"],
     ]
-    assert facts[3][3:6] == ["2025-03-10 09:00", "0.95", "alex"]
+    assert facts[3][3:6] == ["2025-03-10 09:00", "0.95", "Alex"]
     assert [row[2] for row in rows("alex", "--category", "constraint")[1:]] == ["kiwi"]
 
 
@@ -86,9 +86,9 @@ def test_why_shows_the_messages() -> None:
     old, _ = json_lines(succeeded("facts", "alex", "--history", "location", "--json"))
     assert succeeded("why", old["id"], "--user", "alex").splitlines() == [
         "location: Lima  identity, from 2025-01-03 09:00 to 2025-03-10 09:00, said in private",
-        "  2025-01-03 09:00  alex  chat, turn 1",
+        "  2025-01-03 09:00  Alex  chat, turn 1",
         "      My name is Alex and I live in Lima.",
-        "  2025-03-10 09:00  alex  chat, turn 3",
+        "  2025-03-10 09:00  Alex  chat, turn 3",
         "      I moved to Oslo.",
     ]
     sources = json_lines(succeeded("why", old["id"], "--user", "alex", "--json"))
