@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everword.text.detect import BY_SCRIPT, DEFAULT, LANGUAGES, SAMPLE, UNKNOWN, detect, function_words, script_of
+from everword.text.detect import (
+    BY_SCRIPT,
+    DEFAULT,
+    LANGUAGES,
+    SAMPLE,
+    UNKNOWN,
+    detect,
+    detect_written,
+    function_words,
+    is_clear,
+    script_of,
+)
+from everword.text.phrases import language_of_chat
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 
@@ -110,3 +122,13 @@ def test_a_word_somebody_could_search_for_is_no_function_word(word: str) -> None
 
 def test_a_language_we_do_not_know_has_no_function_words() -> None:
     assert function_words("xx") == frozenset()
+
+
+@pytest.mark.checklist("G14")
+def test_romanised_hindi_and_arabic_are_told_and_short_texts_go_by_the_chat() -> None:
+    assert detect_written("kal shaam ko milte hain yaar") == "hi"
+    assert detect_written("ana kont 3andy maw3ed embare7") == "ar"
+    assert detect_written("I will call you tomorrow") == "en"
+    assert not is_clear("ok")
+    assert language_of_chat("ok 3", ["ja, das ist gut", "hello there"]) == "de"
+    assert language_of_chat("what about you?", ["ja, das ist gut"]) == "en"

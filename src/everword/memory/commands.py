@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import cast
@@ -54,8 +54,9 @@ from everword.model import (
     Unknown,
 )
 from everword.ports import Tx
+from everword.text.detect import DEFAULT, is_clear
 from everword.text.names import fold_name, resolve
-from everword.text.phrases import phrase
+from everword.text.phrases import language_of_chat, phrase
 
 logger = logging.getLogger("everword.commands")
 
@@ -119,6 +120,9 @@ async def run_command(
     masked_text = runtime.parts.secrets.guard_text("text", text)
     inputs = CommandInputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
     parsed_command = (await runtime.tasks.ask(command, inputs)).reply
+    if parsed_command.language == DEFAULT and not is_clear(text):
+        earlier_texts = [message.content for message in reversed(scene.recent) if message.role == "user"]
+        parsed_command = replace(parsed_command, language=language_of_chat(text, earlier_texts))
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None

@@ -37,7 +37,4 @@ def heading(language: str, english: str) -> str:
 
 def language_of_chat(text: str, earlier_texts: Iterable[str]) -> str:
     """The language of a message; if it is too short to tell, that of the last message before it which tells."""
-    for candidate in (text, *earlier_texts):
-        if is_clear(candidate):
-            return detect_written(candidate)
-    return detect_written(text)
+    return detect_written(next(filter(is_clear, (text, *earlier_texts)), text))
