@@ -676,7 +676,11 @@ def names_person(sentence: Sentence) -> bool:
 
 def says_something(sentence: Sentence) -> bool:
     """Whether an English sentence has a word that tells something, or a value."""
-    return bool(telling_words(sentence.text, "en")) or _VALUE.search(sentence.text) is not None
+    return doc_of(sentence.text).read(_says_something)
+
+
+def _says_something(text: str) -> bool:
+    return any(_telling_word(word, "en") for word in words(text)) or _VALUE.search(text) is not None
 
 
 # -- in any language

@@ -24,7 +24,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import fsum
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -862,9 +862,9 @@ def _with_context(statements: Sequence[SummarySentence], language: str) -> list[
         if is_answer:
             linked[questions[0]] = linked[questions[0]].with_changes(stands=False)
         before = questions[0] if is_answer else None
-        if len(questions) < 2:  # of two questions nobody knows which is meant
-            before = _place_before(statements, place, sentence) if before is None else before
         points_back = is_answer or leans_on_context(sentence)
+        if points_back and not is_answer and len(questions) < 2:  # of two questions nobody knows which is meant
+            before = _place_before(statements, place, sentence)
         tells = is_answer or (
             statement.telling > Telling.FELT and not sentence.is_question and may_be_told(sentence) and points_back
         )
@@ -909,8 +909,8 @@ def _place_before(statements: Sequence[SummarySentence], place: int, sentence: S
     """The place of what was said right before a sentence that may be what it points to. For "he" or "she" it is the
     last sentence with a person, else the last that tells or asks something."""
     source = statements[place].source
-    near = [at for at in range(place - 1, -1, -1) if source - statements[at].source <= _NEAR]
-    near = [at for at in near if not is_caption(statements[at].sentence) and says_something(statements[at].sentence)]
+    back = takewhile(lambda at: source - statements[at].source <= _NEAR, range(place - 1, -1, -1))
+    near = [at for at in back if says_something(statements[at].sentence) and not is_caption(statements[at].sentence)]
     if wants_person(sentence):
         named = next((at for at in near if names_person(statements[at].sentence)), None)
         if named is not None or (near and statements[near[0]].source == source):
