@@ -481,6 +481,14 @@ def test_contexts_show_names_in_summaries_and_escape_each_sentence() -> None:
     assert piece.text == "Turns 1-2, 2025-03-01: Alex sold it."
 
 
+NEWER_INDEXES = (
+    *("messages_expiring", "entries_expiring", "conversations_recent", "conversations_user_recent", "messages_author"),
+    *("messages_erased", "entries_user", "entries_conversation", "facts_conversation", "facts_audience"),
+    *("findings_conversation", "findings_audience", "statements_audience", "people_name", "cursors_conversation"),
+    *("leases_conversation", "tallies_empty"),
+)
+
+
 def make_older(path: Path) -> None:
     """A store as it was before summaries had lines."""
     with closing(sqlite3.connect(path)) as file:
@@ -496,9 +504,12 @@ def make_older(path: Path) -> None:
         file.execute("ALTER TABLE api_keys DROP COLUMN maker")
         file.execute("DROP INDEX messages_with_secrets")
         file.execute("ALTER TABLE messages DROP COLUMN secrets")
-        file.execute("DROP INDEX messages_expiring")
-        file.execute("DROP INDEX entries_expiring")
-        for column in ("changes", "changes_head"):
+        for name in NEWER_INDEXES:
+            file.execute(f"DROP INDEX {name}")
+        file.execute("ALTER TABLE messages DROP COLUMN reply_to")
+        for column in ("answers", "why"):
+            file.execute(f"ALTER TABLE topic_turns DROP COLUMN {column}")
+        for column in ("changes", "changes_head", "last_message_at"):
             file.execute(f"ALTER TABLE conversations DROP COLUMN {column}")
         for table in ("messages", "entries", "statements", "documents"):
             file.execute(f"ALTER TABLE {table} DROP COLUMN expires_at")

@@ -383,7 +383,7 @@ class ContextBuilder:
             if hit.message.id not in excluded_ids and is_worth_showing(hit.message)
         ]
         if person is not None:  # in a channel, the lines around a message may be of other talks
-            outside_hits = self._with_neighbours(tx, outside_hits[:return_limit], excluded_ids, request.now)
+            outside_hits = self._with_neighbours(tx, person, outside_hits[:return_limit], excluded_ids, request.now)
             return_limit = len(outside_hits)
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
@@ -394,13 +394,16 @@ class ContextBuilder:
             retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0, uncertain
         )
 
-    def _with_neighbours(self, tx: Tx, hits: Sequence[Hit], excluded_ids: Collection[str], now: datetime) -> list[Hit]:
-        """The hits, best first; in chats of short lines each with the lines around it."""
+    def _with_neighbours(
+        self, tx: Tx, person: str, hits: Sequence[Hit], excluded_ids: Collection[str], now: datetime
+    ) -> list[Hit]:
+        """The hits, best first; in chats of short lines each with the lines around it that are of the person's own
+        memory: what others say in a channel is theirs."""
         lines = [
             message
             for conversation, turns in turns_around(hits).items()
             for message in tx.messages(
-                Filter(self._scope.space, conversation=conversation), turns=turns, damaged=warn_of_damage
+                Filter(self._scope.space, user=person, conversation=conversation), turns=turns, damaged=warn_of_damage
             )
             if message.id not in excluded_ids and message.is_shown_at(now) and is_worth_showing(message)
         ]
