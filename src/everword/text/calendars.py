@@ -109,7 +109,7 @@ class _Calendar:
 
         source = self._wordings.fill(_SLOT.sub(slot_source, line))
         if self._is_spaced:
-            source = rf"(?<![\w/]){'(?:'}{source}){_END}"
+            source = rf"(?<![\w/\u0900-\u0963]){'(?:'}{source}){_END}"
         return lazy_pattern(source, re.IGNORECASE)
 
     def times(self, folded: str) -> Iterator[NamedTime]:
