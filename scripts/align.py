@@ -17,7 +17,9 @@ SENTENCES one of files `mono.LANGUAGE.txt`, a sentence a line, with `mono.en.txt
 5. Count the words in Latin letters: how much more often another language has them than English, from -3 to 3.
 
 The table in the package was trained on 423,000 pairs: Tatoeba's in a hundred languages, stsb-multi-mt in ten, and
-English sentences of Common Voice. After a run, put the printed digests into `everword.models.embedding.local`.
+English sentences of Common Voice, by drafts of this script: the same steps, with a list of frequencies for each
+language. In this tidied form it has not been run yet. After a run, put the printed digests into
+`everword.models.embedding.local`.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ from everword.recall.rules import query, ranking
 from everword.recall.rules.neighbours import to_columns
 from everword.text import dates
 from everword.text import standalone as text_standalone
-from everword.topics.rules import topic_set, topics
+from everword.text.addressing import KnownNames
+from everword.topics.rules import threads, topic_set, topics
 from everword.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
@@ -80,6 +81,8 @@ BY_TYPE: dict[object, Callable[[Given], Any]] = {
     timedelta: lambda given: timedelta.max,
     tzinfo: lambda given: given.moment.tzinfo or UTC,
     Budget: lambda given: Budget(),
+    KnownNames: lambda given: KnownNames.of({given.text: [given.text], "kim": ["Kim"], "u3": ["warpzone"]}),
+    threads.ThreadMessage: lambda given: threads.ThreadMessage(3, given.text, given.moment, np.ones(4, np.float32)),
     Request: lambda given: Request([{"role": "user", "content": given.text}]),
     ModelNonsense: lambda given: ModelNonsense(given.text),
     LogChange: lambda given: LogChange(
@@ -401,6 +404,10 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "openai.messages.count_tokens": lambda given: messages.count_tokens(message_of(given), COUNT),
     "openai.messages.parse_message": lambda given: messages.parse_message(message_of(given)),
     "topics.rules.topics.fade_topics": lambda given: topics.fade_topics(book_of(given), given.moment, RULE),
+    "topics.rules.topics.join_thread": lambda given: topics.join_thread(book_of(given), said_of(given), RULE, 1),
+    "topics.rules.topics.enter_topic": lambda given: topics.enter_topic(
+        book_of(given), said_of(given), RULE, 1, back=False
+    ),
     "topics.rules.topics.merge_similar": lambda given: topics.merge_similar(book_of(given), RULE),
     "topics.rules.topic_set.parts": lambda given: topic_set.parts(book_of(given).states, 1),
     "topics.rules.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, FadedTopics),
@@ -425,6 +432,9 @@ OTHERS = frozenset(
     [
         "text.phrases.phrase",
         "text.wordings.packs_with",
+        "topics.rules.threads.fit_width",
+        "topics.rules.threads.weigh",
+        "topics.rules.threads.reason_of",
         "text.wordings.wordings",
         "text.sentences.parts_between",
         "secrets.marks_from_json",

@@ -98,8 +98,9 @@ def run_tour(folder: Path) -> None:
         messages = list(demo_memory.export())
         show_tampering(out, folder)
         show_move(out, folder, demo_memory, messages)
-    out.print("\nThat was all of it: one file, no server, no key.", style="bold")
-    out.print("Next: everword import YOUR_EXPORT, then everword search WORDS. See everword --help.")
+    out.print(
+        "\nOne file, no server, no key. Next: everword import YOUR_EXPORT, then everword search WORDS.", style="bold"
+    )
 
 
 # -- the stage
