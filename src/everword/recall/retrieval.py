@@ -45,6 +45,7 @@ from everword.recall.scope_index import (
     no_likeness,
     unit_vector,
 )
+from everword.text.detect import DEFAULT, detect
 from everword.text.terms import query_groups
 
 Groups = Sequence[Sequence[str]]
@@ -412,7 +413,8 @@ def search(
     size = scope_size(tx, where, tally)
     relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later, around)
     asks_memory = parsed_query.asks_memory or names_somebody(query, parsed_query, postings, tally)
-    if reading_rule is not None and not asks_memory and floor_rules.is_none_relevant(relevances, is_later):
+    least = floor_rules.FLOOR if detect(query) == DEFAULT else floor_rules.UNSURE
+    if reading_rule is not None and not asks_memory and floor_rules.is_none_relevant(relevances, is_later, least):
         hits = any_hit(reader, candidates, relevances, weights)
         if hits:
             return hits

@@ -46,13 +46,13 @@
 [own_life_de]
 (?i){BEFORE}(?:mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?|(?<!kann\ )(?<!soll\ )(?<!muss\ )(?<!wie\ )ich|mich|wir|uns|du\ (?:mir|gesagt|empfohlen)){AFTER}
 [own_life_fr]
-(?i){BEFORE}(?:mon|ma|mes|notre|nos|ai-je|suis-je|me|je|j['’](?:ai|avais|étais|en)|m['’](?:a|as|avais)|tu\ m['’]\w+){AFTER}
+(?i){BEFORE}(?:mon|ma|mes|notre|nos|nous|moi|me|je|\w+-je|j['’]\w+|m['’]\w+){AFTER}
 [own_life_es]
-(?i){BEFORE}(?:mi|mis|mío|mía|míos|mías|nuestr[oa]s?|me|mí|nos|yo|he|había|tengo|estuve|fui|voy|soy|\w+(?:aste|iste)){AFTER}
+(?i){BEFORE}(?:mi|mis|mío|mía|míos|mías|nuestr[oa]s?|me|mí|nos|yo|he|había|tengo|estuve|estoy|fui|voy|soy|hice|hago|puedo|debo|quiero|(?!(?:qué|porqué|café|bebé|comité)\b)\w{2,}é|\w{2,}[bcdjlmnrtv]í(?<!así)|\w+(?:aste|iste)){AFTER}
 [own_life_it]
-(?i){BEFORE}(?:mio|mia|miei|mie|nostr[oaie]|mi|me|io|noi|ci|ho|avevo|sono|hai\ (?:detto|consigliato)|\w+(?:asti|esti|isti)){AFTER}
+(?i){BEFORE}(?:mio|mia|miei|mie|nostr[oaie]|mi|me|io|noi|ci|ho|avevo|sono|ero|sto|faccio|devo|posso|voglio|vado|abbiamo|\w{2,}[aei]rò|hai\ (?:detto|consigliato)|\w+(?:asti|esti|isti)){AFTER}
 [own_life_pt]
-(?i){BEFORE}(?:meus?|minhas?|noss[oa]s?|eu|mim|nós|tenho|fui|estava|tinha|vou|sou|você\ (?:disse|recomendou|sugeriu)){AFTER}
+(?i){BEFORE}(?:meus?|minhas?|noss[oa]s?|eu|me|mim|comigo|nós|tenho|fui|fiz|faço|estou|estava|tinha|vou|sou|posso|devo|quero|\w{3,}ei|você\ (?:disse|recomendou|sugeriu)){AFTER}
 [own_life_nl]
 (?i){BEFORE}(?:mijn|ons|onze|(?:heb|had|was|ben)\ ik|ik\ (?:heb|had|was|ben)){AFTER}
 [own_life_sv]
@@ -60,7 +60,7 @@
 [own_life_pl]
 (?i){BEFORE}(?:mój|moja|moje|moi|moich|mojego|mojej|moją|nasz\w*){AFTER}
 [own_life_ru]
-(?i){BEFORE}(?:мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|у\ меня|я|меня|мной|мы|нас|нам|ты\ (?:говорил|советовал)\w*){AFTER}
+(?i){BEFORE}(?:мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|я|мне|меня|мной|моему|моим|моими|мы|нас|нам|ты\ (?:говорил|советовал)\w*){AFTER}
 [own_life_uk]
 (?i){BEFORE}(?:мій|моя|моє|мої|мою|мого|моєї|моїх|наш\w*|у\ мене){AFTER}
 [own_life_tr]

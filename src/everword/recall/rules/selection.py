@@ -35,6 +35,9 @@ from everword.word_lists import lazy_pattern
 
 FLOOR = 0.5
 """Below this, the best hit is no better than the best hit of an unrelated query is by chance."""
+UNSURE = 0.3
+"""The same for a question in a language other than English, where likeness is less sure: from here on its best hits are
+shown as uncertain."""
 PER_RARE_WORD = 2.0
 """Standard deviations of likeness that a shared rare word is worth."""
 LEAST = 2.1
@@ -91,12 +94,12 @@ def relevance_with_neighbours(passages: Passages, relevances: Scores, around: Su
     return (around or surroundings(passages)).best_with_neighbours(relevances).round(6)
 
 
-def is_none_relevant(relevances: Scores, is_later: NDArray[np.bool_] | None) -> bool:
-    """Whether it is sure that no passage is relevant. It is not where some are of the question, or later (`is_later`):
-    of these, only messages tell."""
+def is_none_relevant(relevances: Scores, is_later: NDArray[np.bool_] | None, least: float) -> bool:
+    """Whether it is sure that no passage is relevant, since none reaches `least`. It is not where some are of the
+    question, or later (`is_later`): of these, only messages tell."""
     if is_later is not None and np.logical_or.reduce(is_later):
         return False
-    return bool(np.maximum.reduce(relevances, initial=0.0) < FLOOR)
+    return bool(np.maximum.reduce(relevances, initial=0.0) < least)
 
 
 # -- hits that are worth their tokens in a context
