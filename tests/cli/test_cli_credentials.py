@@ -90,6 +90,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "mcp": (f"postgresql://al@127.0.0.1:1/db?password={PLANTED}{WRONG}",),
     "bot": ("telegram", "--webhook", f"https://al:{PLANTED}@host/", "--host", "203.0.113.1"),
     "migrate": (),
+    "init": ("--yes", "--model", "m", "--url", f"http://al:{PLANTED}@127.0.0.1:1/v1"),
+    "backup": ("copy.db",),
+    "restore": ("copy.db", "--force"),
     "bench": ("tokens", "--data", f"https://al:{PLANTED}@host/"),
 }
 WITHOUT_SETTINGS = {"demo"}  # it has a store and settings of its own

@@ -1,4 +1,4 @@
-"""A reply that was given with a message is kept with it, sealed, and travels wherever the message goes."""
+"""A reply that was given with a message is kept with it, sealed, and travels wherever the message goes (G22)."""
 
 from __future__ import annotations
 
