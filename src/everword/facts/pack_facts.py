@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 from typing import cast
 
@@ -26,6 +26,7 @@ from everword.text.dates import days_of, next_after, spans
 from everword.text.detect import PACKS, detect, function_words
 from everword.text.own_words import own_words
 from everword.text.sentences import Sentence, limit_text, sentences
+from everword.text.tokens import lower_words
 from everword.word_lists import PACKAGE, lazy_pattern, read_entries
 
 FILE = "fact_patterns.txt"
@@ -89,7 +90,8 @@ _LAUGHTER = lazy_pattern(
 )
 _EMOJI = lazy_pattern("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
 NO_BREAK = "\ue000"
-_WORD = lazy_pattern(r"[\w'’-]+")
+NEVER = "(?!)"
+"""A pattern that matches nothing."""
 _LONG_QUOTE = 4  # words, or thrice as many characters where words are not spaced
 
 
@@ -118,27 +120,62 @@ class FactPack:
         self._entries = read_entries(f"{PACKS}/{language}/{FILE}")
         self.is_unspaced = language in ("zh", "ja")
         self.pointers = frozenset(self._words("pointers"))
+        self._parts = dict(self._pairs("parts"))
+        # The characters that are written in another way too, as those of Chinese are.
+        self._variants = {pair[0]: pair[1:] for pair in self._words("variants")}
+        self._plain_characters = {ord(way): plain for plain, ways in self._variants.items() for way in ways}
+        # The words for relations and the key of each.
+        self.kin = {word.casefold(): key for key, words in self._table("kin") for word in words}
+        # The verbs of the first person: the category of what each states, and its third person; and those that state
+        # something only with another: "habe … gekauft".
+        self.verbs = self._verb_table("verbs")
+        self.auxiliaries = self._verb_table("aux")
+        self._prepositions = frozenset(self._words("prepositions"))
+        self._read_patterns()
+
+    def _read_patterns(self) -> None:
+        """Read what is matched. No pattern is compiled before it is used."""
+        self.shifts = self._build_shifts()
+        all_patterns = [self._pattern(line) for line in self._lines("patterns")]
+        # Those that are matched from the beginning of a clause; and those that are looked for anywhere in a sentence:
+        # somebody named in passing.
+        self.patterns = [pattern for pattern in all_patterns if pattern.flag != "anywhere"]
+        self.mentions = [pattern for pattern in all_patterns if pattern.flag == "anywhere"]
+        self.refused = self._any_of("refused")
+        self.reports = self._any_of("reports")
+        self.passing = self._any_of("passing")
+        self.stops = self._any_of("stops")
+        self.joints = self._any_of("joints", bounded=False)
+        # What makes a statement unclear by itself: it points at what stands elsewhere.
+        self.unclear = self._any_of("unclear")
+        self.breaks = self._build_breaks()
+        self.openers = self._build_openers()
+        self.past = self._part("past")
+        self.future = self._part("future")
+        # What says when, and by itself says nothing of somebody.
+        self.times = self.compile("|".join(self._parts.get(name) or NEVER for name in ("lead", "future")), bounded=True)
+        # The speaker as an object, who is told of in the third person only where they are the subject too.
+        self.own_pronouns = self._part("me")
+        # Somebody of the speaker's as the subject of a sentence, whom a next one may go on about.
+        self.subject = self._part("subject", f"(?P<who>{NEVER})")
+        self._own_subject = self._part("self")
+        self._unbroken = self.compile(self._parts.get("unbroken", NEVER), bounded=False)
+        self._kin_first = self._build_kin_first()
+
+    def _part(self, name: str, default: str = NEVER) -> re.Pattern[str]:
+        return self.compile(self._parts.get(name, default), bounded=True)
+
+    def _pairs(self, entry: str) -> Iterator[tuple[str, str]]:
+        """The lines of an entry that are a name and what it stands for."""
+        for line in self._lines(entry):
+            name, _, value = line.partition(": ")
+            yield name, value
 
     def _words(self, entry: str) -> list[str]:
         return [word.replace("_", " ") for word in self._entries.get(entry, "").split()]
 
     def _lines(self, entry: str) -> list[str]:
         return [line.strip() for line in self._entries.get(entry, "").split("\n") if line.strip()]
-
-    @cached_property
-    def kin(self) -> dict[str, str]:
-        """The words for relations and the key of each."""
-        return {word.casefold(): key for key, words in self._table("kin") for word in words}
-
-    @cached_property
-    def verbs(self) -> dict[str, tuple[str, str]]:
-        """The verbs of the first person: the category of what each states, and its third person."""
-        return self._verb_table("verbs")
-
-    @cached_property
-    def auxiliaries(self) -> dict[str, tuple[str, str]]:
-        """The same of verbs that state something only with another: "habe … gekauft"."""
-        return self._verb_table("aux")
 
     def _verb_table(self, entry: str) -> dict[str, tuple[str, str]]:
         verbs: dict[str, tuple[str, str]] = {}
@@ -148,57 +185,12 @@ class FactPack:
                 verbs[first.casefold()] = category, third or first
         return verbs
 
-    @cached_property
-    def shifts(self) -> list[tuple[re.Pattern[str], str]]:
+    def _build_shifts(self) -> list[tuple[re.Pattern[str], str]]:
         """What is replaced where words of the first person are told of somebody."""
         lines = [line.partition(" =") for line in self._lines("shifts")]
         return [(self.compile(old, bounded=True), new.strip()) for old, _, new in lines]
 
-    @cached_property
-    def patterns(self) -> list[FactPattern]:
-        """The patterns that are matched from the beginning of a clause."""
-        return [pattern for pattern in self._all_patterns if pattern.flag != "anywhere"]
-
-    @cached_property
-    def mentions(self) -> list[FactPattern]:
-        """The patterns that are looked for anywhere in a sentence: somebody named in passing."""
-        return [pattern for pattern in self._all_patterns if pattern.flag == "anywhere"]
-
-    @cached_property
-    def _all_patterns(self) -> list[FactPattern]:
-        return [self._pattern(line) for line in self._lines("patterns")]
-
-    @cached_property
-    def refused(self) -> re.Pattern[str]:
-        return self._any_of("refused")
-
-    @cached_property
-    def reports(self) -> re.Pattern[str]:
-        return self._any_of("reports")
-
-    @cached_property
-    def passing(self) -> re.Pattern[str]:
-        return self._any_of("passing")
-
-    @cached_property
-    def past(self) -> re.Pattern[str]:
-        return self.compile(self._parts.get("past", "(?!)"), bounded=True)
-
-    @cached_property
-    def future(self) -> re.Pattern[str]:
-        return self.compile(self._parts.get("future", "(?!)"), bounded=True)
-
-    @cached_property
-    def times(self) -> re.Pattern[str]:
-        """What says when, and by itself says nothing of somebody."""
-        return self.compile("|".join(self._parts.get(name) or "(?!)" for name in ("lead", "future")), bounded=True)
-
-    @cached_property
-    def joints(self) -> re.Pattern[str]:
-        return self._any_of("joints", bounded=False)
-
-    @cached_property
-    def breaks(self) -> re.Pattern[str]:
+    def _build_breaks(self) -> re.Pattern[str]:
         """What shows that a part of a sentence is a thought of its own."""
         words = [*self.verbs, *self.auxiliaries, *self.pointers]
         literals = "|".join(re.escape(word).replace(r"\ ", " ") for word in words)
@@ -214,18 +206,10 @@ class FactPack:
             return other["who"]
         return "" if self._own_subject.match(clause) else who
 
-    @cached_property
-    def _own_subject(self) -> re.Pattern[str]:
-        return self.compile(self._parts.get("self", "(?!)"), bounded=True)
-
     @property
     def leaves_out_subject(self) -> bool:
         """Whether a verb does not show that the speaker is meant."""
         return "self" in self._parts
-
-    @cached_property
-    def _unbroken(self) -> re.Pattern[str]:
-        return self.compile(self._parts.get("unbroken", "(?!)"), bounded=False)
 
     def join_dates(self, text: str) -> str:
         """The text with a mark in place of a space after which no sentence begins: "1. März"."""
@@ -238,41 +222,12 @@ class FactPack:
             return part[:1].isdigit()
         return bool(words) and (not words[0][0].islower() or words[0].casefold() in self._prepositions)
 
-    @cached_property
-    def _prepositions(self) -> frozenset[str]:
-        return frozenset(self._words("prepositions"))
-
-    @cached_property
-    def unclear(self) -> re.Pattern[str]:
-        """What makes a statement unclear by itself: it points at what stands elsewhere."""
-        return self._any_of("unclear")
-
-    @cached_property
-    def own_pronouns(self) -> re.Pattern[str]:
-        """The speaker as an object, who is told of in the third person only where they are the subject too."""
-        return self.compile(self._parts.get("me", "(?!)"), bounded=True)
-
-    @cached_property
-    def subject(self) -> re.Pattern[str]:
-        """Somebody of the speaker's as the subject of a sentence, whom a next one may go on about."""
-        return self.compile(self._parts.get("subject", "(?P<who>(?!))"), bounded=True)
-
-    @cached_property
-    def stops(self) -> re.Pattern[str]:
-        return self._any_of("stops")
-
-    @cached_property
-    def openers(self) -> re.Pattern[str]:
+    def _build_openers(self) -> re.Pattern[str]:
         gap = r"(?:[,:.!…、，。：！~～–—-]+\s*|\s+)"
         if self.is_unspaced:  # a word of two characters may be the beginning of another
             gap = rf"(?:{gap}|(?<=[^\s、，。！]{{3}}))"
         openers = self._in_each_script(self._alternatives("openers"))
         return re.compile(rf"(?:(?:{openers}){gap})+", re.IGNORECASE)
-
-    @cached_property
-    def _variants(self) -> dict[str, str]:
-        """The characters that are written in another way too, as those of Chinese are."""
-        return {pair[0]: pair[1:] for pair in self._words("variants")}
 
     def _in_each_script(self, expression: str) -> str:
         """A regular expression that matches each way in which characters are written."""
@@ -290,13 +245,8 @@ class FactPack:
         """A text as the words of this pack are written."""
         return text.casefold().translate(self._plain_characters)
 
-    @cached_property
-    def _plain_characters(self) -> dict[int, str]:
-        return {ord(way): character for character, ways in self._variants.items() for way in ways}
-
     def _table(self, entry: str) -> Iterator[tuple[str, list[str]]]:
-        for line in self._lines(entry):
-            name, _, words = line.partition(": ")
+        for name, words in self._pairs(entry):
             yield name, [word.replace("_", " ") for word in words.split()]
 
     def _pattern(self, line: str) -> FactPattern:
@@ -313,7 +263,7 @@ class FactPack:
         return FactPattern(category, key or category, flag, self.compile(wording, bounded=True), text, across)
 
     def _any_of(self, entry: str, *, bounded: bool = True) -> re.Pattern[str]:
-        return self.compile(self._alternatives(entry, raw=True) or "(?!)", bounded=bounded)
+        return self.compile(self._alternatives(entry, raw=True) or NEVER, bounded=bounded)
 
     def _alternatives(self, entry: str, *, raw: bool = False) -> str:
         text = "|".join(self._lines(entry))
@@ -324,8 +274,7 @@ class FactPack:
         text = self._expression(wording)
         if bounded and not self.is_unspaced:
             text = rf"(?<!\w)(?:{text})(?:(?<=\W)|(?!\w))"
-        text = self._in_each_script(text)
-        return re.compile(text, re.IGNORECASE)
+        return lazy_pattern(self._in_each_script(text), re.IGNORECASE)
 
     def _expression(self, wording: str) -> str:
         text = re.sub(r"\((?!\?)", "(?:", wording)
@@ -349,10 +298,6 @@ class FactPack:
             return rf"(?P<animal>{self._expression(parts[name])})"
         return f"(?:{self._expression(parts[name])})"
 
-    @cached_property
-    def _parts(self) -> Mapping[str, str]:
-        return {name: wording for name, _, wording in (line.partition(": ") for line in self._lines("parts"))}
-
     def lower_first(self, text: str) -> str:
         """What stood first in a sentence, as it stands in the middle of one."""
         small = self.compile(self._parts.get("small", r"\w+"), bounded=True)
@@ -362,8 +307,7 @@ class FactPack:
         """A statement that begins with one of the speaker's people, as it stands in the middle of a sentence."""
         return text[:1].lower() + text[1:] if self.language != "de" and self._kin_first.match(text) else text
 
-    @cached_property
-    def _kin_first(self) -> re.Pattern[str]:
+    def _build_kin_first(self) -> re.Pattern[str]:
         kin = "|".join(map(re.escape, self.kin))
         return self.compile(f"{self._parts['my']}|{self._parts.get('kin_to', '(?!)')}|{kin}", bounded=True)
 
@@ -539,9 +483,9 @@ def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> 
         value in words for other, value in others if other.key != other.category
     ):
         return True
-    own_words = set(_WORD.findall(words))
+    own_words = set(lower_words(words))
     return any(
-        own_words < set(_WORD.findall(value)) | function_words(language)
+        own_words < set(lower_words(value)) | function_words(language)
         for other, value in others
         if len(words) < len(value) or (fact.category == "relationship" and other.category == "identity")
     )
@@ -658,5 +602,5 @@ def _says_something(text: str, pack: FactPack, least: int) -> bool:
     if pack.is_unspaced:
         return len(re.findall(r"\w", text)) > 2 * (least - 1)
     small_words = function_words(pack.language)
-    words = [word for word in _WORD.findall(text.casefold()) if word not in small_words]
+    words = [word for word in lower_words(text) if word not in small_words]
     return len([word for word in words if len(word) >= LEAST_LETTERS or word.isdigit()]) >= least
