@@ -238,6 +238,7 @@ def test_the_main_flows_work_by_keyboard_alone(stage: Stage) -> None:
     page = context.new_page()
     watch = PageWatch(page, stage.server.url)
     page.goto("/")
+    expect(page.get_by_label("Key")).to_be_focused()
     page.keyboard.insert_text(stage.key)
     page.keyboard.press("Enter")
     page.wait_for_url("**/")
