@@ -23,14 +23,15 @@ from everword.facts.english.finder import mark_echoes
 from everword.facts.rules.deciding import acceptable_facts
 from everword.model import FactCategory, FoundFact
 from everword.text.dates import days_of, next_after, spans
-from everword.text.detect import PACKS, detect, function_words
+from everword.text.detect import detect, function_words
 from everword.text.own_words import own_words
 from everword.text.sentences import Sentence, limit_text, sentences
 from everword.text.tokens import lower_words
-from everword.word_lists import PACKAGE, lazy_pattern, read_entries
+from everword.text.wordings import NEVER, Wordings, packs_with
+from everword.word_lists import lazy_pattern
 
-FILE = "fact_patterns.txt"
-PACK_LANGUAGES = frozenset(file.parent.name for file in (PACKAGE / PACKS).glob(f"*/{FILE}"))
+FILE = "fact_patterns"
+PACK_LANGUAGES = frozenset(packs_with(FILE))
 """The languages whose facts are read by patterns of a pack."""
 
 MAX_WORDS = 18
@@ -79,7 +80,6 @@ _QUOTATION = lazy_pattern(
 )
 _IRONY = lazy_pattern(r"[🙄😜😝🤪😏]|(?:^|\s)/s\b")
 _CODE = lazy_pattern(r"(?s)```.*?(?:```|$)|`[^`\n]{1,200}`|https?://\S+")
-_LOOK_BEHIND = lazy_pattern(r"\(\?<![^()]*\)")
 _MARKS = " \t,;:.!?…–—-~～。、，！？；：·*_\"'’()（）"
 _COMMAS = (",", "，", "、", "-", "–", "—")
 _PAREN = lazy_pattern(r"\s*[(（][^()（）]{0,200}[)）]")
@@ -90,8 +90,6 @@ _LAUGHTER = lazy_pattern(
 )
 _EMOJI = lazy_pattern("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
 NO_BREAK = "\ue000"
-NEVER = "(?!)"
-"""A pattern that matches nothing."""
 _LONG_QUOTE = 4  # words, or thrice as many characters where words are not spaced
 
 
@@ -112,31 +110,30 @@ class FactPattern:
         return "rest" in self.wording.groupindex
 
 
-class FactPack:
-    """The patterns and words of one language."""
+class FactPack(Wordings):
+    """The patterns and words of one language. Marks on letters count: a value is made of words as they stand."""
+
+    is_folded = False
 
     def __init__(self, language: str) -> None:
-        self.language = language
-        self._entries = read_entries(f"{PACKS}/{language}/{FILE}")
-        self.is_unspaced = language in ("zh", "ja")
-        self.pointers = frozenset(self._words("pointers"))
-        self._parts = dict(self._pairs("parts"))
+        super().__init__(language, FILE)
+        self.pointers = frozenset(self.words("pointers"))
         # The characters that are written in another way too, as those of Chinese are.
-        self._variants = {pair[0]: pair[1:] for pair in self._words("variants")}
+        self._variants = {pair[0]: pair[1:] for pair in self.words("variants")}
         self._plain_characters = {ord(way): plain for plain, ways in self._variants.items() for way in ways}
         # The words for relations and the key of each.
-        self.kin = {word.casefold(): key for key, words in self._table("kin") for word in words}
+        self.kin = {word.casefold(): key for key, words in self.word_table("kin").items() for word in words}
         # The verbs of the first person: the category of what each states, and its third person; and those that state
         # something only with another: "habe … gekauft".
         self.verbs = self._verb_table("verbs")
         self.auxiliaries = self._verb_table("aux")
-        self._prepositions = frozenset(self._words("prepositions"))
+        self._prepositions = frozenset(self.words("prepositions"))
         self._read_patterns()
 
     def _read_patterns(self) -> None:
         """Read what is matched. No pattern is compiled before it is used."""
         self.shifts = self._build_shifts()
-        all_patterns = [self._pattern(line) for line in self._lines("patterns")]
+        all_patterns = [self._pattern(line) for line in self.rows("patterns")]
         # Those that are matched from the beginning of a clause; and those that are looked for anywhere in a sentence:
         # somebody named in passing.
         self.patterns = [pattern for pattern in all_patterns if pattern.flag != "anywhere"]
@@ -150,36 +147,24 @@ class FactPack:
         self.unclear = self._any_of("unclear")
         self.breaks = self._build_breaks()
         self.openers = self._build_openers()
-        self.past = self._part("past")
-        self.future = self._part("future")
+        self.past = self._part_pattern("past")
+        self.future = self._part_pattern("future")
         # What says when, and by itself says nothing of somebody.
-        self.times = self.compile("|".join(self._parts.get(name) or NEVER for name in ("lead", "future")), bounded=True)
+        self.times = self.compile("|".join(self.parts.get(name) or NEVER for name in ("lead", "future")), bounded=True)
         # The speaker as an object, who is told of in the third person only where they are the subject too.
-        self.own_pronouns = self._part("me")
+        self.own_pronouns = self._part_pattern("me")
         # Somebody of the speaker's as the subject of a sentence, whom a next one may go on about.
-        self.subject = self._part("subject", f"(?P<who>{NEVER})")
-        self._own_subject = self._part("self")
-        self._unbroken = self.compile(self._parts.get("unbroken", NEVER), bounded=False)
+        self.subject = self._part_pattern("subject", f"(?P<who>{NEVER})")
+        self._own_subject = self._part_pattern("self")
+        self._unbroken = self.compile(self.parts.get("unbroken", NEVER), bounded=False)
         self._kin_first = self._build_kin_first()
 
-    def _part(self, name: str, default: str = NEVER) -> re.Pattern[str]:
-        return self.compile(self._parts.get(name, default), bounded=True)
-
-    def _pairs(self, entry: str) -> Iterator[tuple[str, str]]:
-        """The lines of an entry that are a name and what it stands for."""
-        for line in self._lines(entry):
-            name, _, value = line.partition(": ")
-            yield name, value
-
-    def _words(self, entry: str) -> list[str]:
-        return [word.replace("_", " ") for word in self._entries.get(entry, "").split()]
-
-    def _lines(self, entry: str) -> list[str]:
-        return [line.strip() for line in self._entries.get(entry, "").split("\n") if line.strip()]
+    def _part_pattern(self, name: str, default: str = NEVER) -> re.Pattern[str]:
+        return self.compile(self.parts.get(name, default), bounded=True)
 
     def _verb_table(self, entry: str) -> dict[str, tuple[str, str]]:
         verbs: dict[str, tuple[str, str]] = {}
-        for category, words in self._table(entry):
+        for category, words in self.word_table(entry).items():
             for word in words:
                 first, _, third = word.partition("=")
                 verbs[first.casefold()] = category, third or first
@@ -187,16 +172,16 @@ class FactPack:
 
     def _build_shifts(self) -> list[tuple[re.Pattern[str], str]]:
         """What is replaced where words of the first person are told of somebody."""
-        lines = [line.partition(" =") for line in self._lines("shifts")]
+        lines = [line.partition(" =") for line in self.rows("shifts")]
         return [(self.compile(old, bounded=True), new.strip()) for old, _, new in lines]
 
     def _build_breaks(self) -> re.Pattern[str]:
         """What shows that a part of a sentence is a thought of its own."""
         words = [*self.verbs, *self.auxiliaries, *self.pointers]
         literals = "|".join(re.escape(word).replace(r"\ ", " ") for word in words)
-        parts = [self._alternatives(entry, raw=True) for entry in ("stops", "openers", "breaks")]
-        third = self._parts.get("third", "")
-        return self.compile("|".join(filter(None, [literals, third, self._parts["my"], *parts])), bounded=True)
+        parts = [self.parts.get("third", ""), self.parts["my"]]
+        rows = [row for entry in ("stops", "openers", "breaks") for row in self.rows(entry)]
+        return self.compile("|".join(filter(None, [literals, *parts, *rows])), bounded=True)
 
     def subject_of(self, clause: str, who: str | None) -> str | None:
         """Who is told of in a clause, if `who` was before it: somebody of the speaker's, the speaker (an empty text),
@@ -209,7 +194,7 @@ class FactPack:
     @property
     def leaves_out_subject(self) -> bool:
         """Whether a verb does not show that the speaker is meant."""
-        return "self" in self._parts
+        return "self" in self.parts
 
     def join_dates(self, text: str) -> str:
         """The text with a mark in place of a space after which no sentence begins: "1. März"."""
@@ -218,15 +203,15 @@ class FactPack:
     def goes_on(self, part: str) -> bool:
         """Whether a part of a sentence begins with a name, a number or a preposition, as what goes on does."""
         words = part.split()
-        if self.is_unspaced:
+        if not self.is_spaced:
             return part[:1].isdigit()
         return bool(words) and (not words[0][0].islower() or words[0].casefold() in self._prepositions)
 
     def _build_openers(self) -> re.Pattern[str]:
         gap = r"(?:[,:.!…、，。：！~～–—-]+\s*|\s+)"
-        if self.is_unspaced:  # a word of two characters may be the beginning of another
+        if not self.is_spaced:  # a word of two characters may be the beginning of another
             gap = rf"(?:{gap}|(?<=[^\s、，。！]{{3}}))"
-        openers = self._in_each_script(self._alternatives("openers"))
+        openers = self._in_each_script(self.part("openers"))
         return re.compile(rf"(?:(?:{openers}){gap})+", re.IGNORECASE)
 
     def _in_each_script(self, expression: str) -> str:
@@ -245,10 +230,6 @@ class FactPack:
         """A text as the words of this pack are written."""
         return text.casefold().translate(self._plain_characters)
 
-    def _table(self, entry: str) -> Iterator[tuple[str, list[str]]]:
-        for name, words in self._pairs(entry):
-            yield name, [word.replace("_", " ") for word in words.split()]
-
     def _pattern(self, line: str) -> FactPattern:
         head, wording, *template = [part.strip() for part in line.split(" | ")]
         place, _, last = head.rpartition(" ")
@@ -263,44 +244,30 @@ class FactPack:
         return FactPattern(category, key or category, flag, self.compile(wording, bounded=True), text, across)
 
     def _any_of(self, entry: str, *, bounded: bool = True) -> re.Pattern[str]:
-        return self.compile(self._alternatives(entry, raw=True) or NEVER, bounded=bounded)
-
-    def _alternatives(self, entry: str, *, raw: bool = False) -> str:
-        text = "|".join(self._lines(entry))
-        return text if raw else self._expression(text)
+        return self.compile("|".join(self.rows(entry)) or NEVER, bounded=bounded)
 
     def compile(self, wording: str, *, bounded: bool) -> re.Pattern[str]:
-        """A wording as a regular expression: a space is any space, `{name}` a slot or one of the pack's parts."""
-        text = self._expression(wording)
-        if bounded and not self.is_unspaced:
+        """A wording as a pattern, between words if it is bounded."""
+        text = self.fill(wording)
+        if bounded and self.is_spaced:
             text = rf"(?<!\w)(?:{text})(?:(?<=\W)|(?!\w))"
         return lazy_pattern(self._in_each_script(text), re.IGNORECASE)
 
-    def _expression(self, wording: str) -> str:
-        text = re.sub(r"\((?!\?)", "(?:", wording)
-        text = re.sub(r"\{([a-z_]\w*)\}", lambda slot: self._slot(slot[1]), text)
-        if self.is_unspaced:
-            return text
-        text = text.replace(" ?", r"\s*").replace(" ", r"\s+")
-        return _LOOK_BEHIND.sub(lambda look: look[0].replace(r"\s+", r"\s"), text)
-
-    def _slot(self, name: str) -> str:
+    def part(self, name: str) -> str:
         tables: dict[str, Mapping[str, object]] = {"kin": self.kin, "verb": self.verbs, "aux": self.auxiliaries}
         if name in tables:
             words = sorted(tables[name], key=len, reverse=True)
             literals = "|".join(re.escape(word).replace(r"\ ", " ") for word in words)
-            return rf"(?P<{name}>{literals})" + ("" if self.is_unspaced else r"(?!\w)")
-        parts = self._parts
+            return rf"(?P<{name}>{literals})" + (r"(?!\w)" if self.is_spaced else "")
+        slot = name.removeprefix("any_")
         if name in _SLOTS:
-            own_slot = parts.get(f"{name.removeprefix('any_')}_slot")
-            return rf"(?P<{name.removeprefix('any_')}>{self._expression(own_slot) if own_slot else _SLOTS[name]})"
-        if name == "animal":
-            return rf"(?P<animal>{self._expression(parts[name])})"
-        return f"(?:{self._expression(parts[name])})"
+            own_slot = self.parts.get(f"{slot}_slot")
+            return rf"(?P<{slot}>{self.fill(own_slot) if own_slot else _SLOTS[name]})"
+        return f"(?P<animal>{self.fill(self.parts[name])})" if name == "animal" else super().part(name)
 
     def lower_first(self, text: str) -> str:
         """What stood first in a sentence, as it stands in the middle of one."""
-        small = self.compile(self._parts.get("small", r"\w+"), bounded=True)
+        small = self.compile(self.parts.get("small", r"\w+"), bounded=True)
         return text[:1].lower() + text[1:] if small.match(text) else text
 
     def lower_kin(self, text: str) -> str:
@@ -309,7 +276,7 @@ class FactPack:
 
     def _build_kin_first(self) -> re.Pattern[str]:
         kin = "|".join(map(re.escape, self.kin))
-        return self.compile(f"{self._parts['my']}|{self._parts.get('kin_to', '(?!)')}|{kin}", bounded=True)
+        return self.compile(f"{self.parts['my']}|{self.parts.get('kin_to', NEVER)}|{kin}", bounded=True)
 
     def shift(self, text: str) -> str:
         """The text with words of the first person in the third."""
@@ -380,7 +347,7 @@ def _tidy(text: str) -> str:
 
 def _unquote(quotation: re.Match[str], pack: FactPack) -> str:
     inner = next(group for group in quotation.groups() if group is not None)
-    is_long = len(inner) > 3 * _LONG_QUOTE if pack.is_unspaced else len(inner.split()) > _LONG_QUOTE
+    is_long = len(inner) > 3 * _LONG_QUOTE if not pack.is_spaced else len(inner.split()) > _LONG_QUOTE
     return " … " if is_long else inner
 
 
@@ -574,7 +541,7 @@ def _category(clause: str, category: str, pack: FactPack) -> str:
 
 def _is_name(word: str, pack: FactPack, is_lower: bool) -> bool:
     """Whether a word may be a name: it has a capital, unless the whole message has none, and is no function word."""
-    if pack.is_unspaced:
+    if not pack.is_spaced:
         return word not in pack.pointers
     first = word.split()[0].casefold()
     if first in function_words(pack.language) or first in pack.kin or first in pack.pointers:
@@ -591,7 +558,7 @@ def _cut(text: str, pack: FactPack) -> str:
 
 def _points_elsewhere(text: str, pack: FactPack, *, is_rest: bool) -> bool:
     """Whether a text begins with a word that says something only with what stands elsewhere."""
-    if pack.is_unspaced:
+    if not pack.is_spaced:
         return not is_rest and pack.plain(text).startswith(tuple(pack.pointers))
     word = text.partition(" ")[0].casefold()
     return word in pack.pointers and not (is_rest and pack.own_pronouns.match(word))
@@ -599,7 +566,7 @@ def _points_elsewhere(text: str, pack: FactPack, *, is_rest: bool) -> bool:
 
 def _says_something(text: str, pack: FactPack, least: int) -> bool:
     """Whether a text has so many words that say something, or twice as many characters where words are not spaced."""
-    if pack.is_unspaced:
+    if not pack.is_spaced:
         return len(re.findall(r"\w", text)) > 2 * (least - 1)
     small_words = function_words(pack.language)
     words = [word for word in lower_words(text) if word not in small_words]

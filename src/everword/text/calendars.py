@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from everword.text.detect import DEFAULT, detect_written
-from everword.text.wordings import FOLDER, fold_letters, packs_with, wordings
-from everword.word_lists import lazy_pattern, read_entries, read_list, read_table
+from everword.text.wordings import Wordings, fold_letters, packs_with
+from everword.word_lists import lazy_pattern, read_list
 
 FILE = "calendar"
 _LANGUAGES = frozenset(packs_with(FILE)) - {DEFAULT}
-_UNSPACED = frozenset({"zh", "ja", "ko"})
 _SLOT = lazy_pattern(r"\{([a-z]+(?:_[a-z]+)?)(\d?)\}")
 _NUMBERS = {
     "day": "[12][0-9]|3[01]|0?[1-9]",
@@ -29,6 +28,7 @@ _NUMBERS = {
     "last_year": "(?:19|20)[0-9][0-9]",
 }
 _MONTHS = [month.capitalize() for month in read_list("months", FILE)]
+_START = r"(?<![\w/\u0900-\u0963])"
 _END = r"(?![\w\u0900-\u0963])"
 
 
@@ -55,41 +55,31 @@ def times_in_packs(text: str) -> Iterator[NamedTime]:
 
 @cache
 def _calendar(language: str) -> _Calendar:
-    return _Calendar(language)
+    return _Calendar(language, FILE)
 
 
-class _Calendar:
+class _Calendar(Wordings):
     """The calendar of one language."""
 
-    def __init__(self, language: str) -> None:
-        self._wordings = wordings(language, FILE)
-        self._entries = read_entries(f"{FOLDER}/{language}/{FILE}.txt")
-        self._is_spaced = language not in _UNSPACED
-        self._tables = {
-            name: read_table(name, FILE, f"{FOLDER}/{language}")
-            for name in self._entries
-            if name != "times" and ": " in self._entries[name]
-        }
+    @cached_property
+    def _tables(self) -> dict[str, dict[str, str]]:
+        return {name: self.table(name) for name, text in self.entries.items() if name != "times" and ": " in text}
 
     @cached_property
     def hint(self) -> re.Pattern[str]:
         """Finds something in every text that names a time: a digit, or the first letters of a line."""
         names = [word for table in self._tables.values() for word in table.values()]
-        return lazy_pattern("|".join((r"\d", *map(self._wordings.fill, names), self._fixed_words)), re.IGNORECASE)
-
-    @property
-    def _fixed_words(self) -> str:
-        lines = [pattern for pattern, _ in self._lines if not _SLOT.search(pattern)]
-        return "|".join(self._wordings.fill(line) for line in lines) or "(?!)"
+        names += [line for line, _ in self._lines if not _SLOT.search(line)]
+        return lazy_pattern("|".join((r"\d", *map(self.fill, names))), re.IGNORECASE)
 
     @cached_property
     def _lines(self) -> list[tuple[str, str]]:
-        pairs = (line.rpartition(" = ") for line in self._entries["times"].split("\n"))
-        return [(pattern, english) for pattern, _, english in pairs]
+        pairs = (line.rpartition(" = ") for line in self.rows("times"))
+        return [(line, english) for line, _, english in pairs]
 
     @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        return [(self._compile(pattern), english) for pattern, english in self._lines]
+    def _time_patterns(self) -> list[tuple[re.Pattern[str], str]]:
+        return [(self._compile(line), english) for line, english in self._lines]
 
     def _compile(self, line: str) -> re.Pattern[str]:
         taken: set[str] = set()
@@ -100,20 +90,17 @@ class _Calendar:
             if name not in _NUMBERS and name not in self._tables:
                 return str(slot[0])
             digits = r"\d{1,3}|" if name == "count" else ""
-            choices = _NUMBERS.get(name) or "|".join((*self._tables.get(name, {}).values(),))
-            source = f"{digits}{choices}"
+            source = digits + (_NUMBERS.get(name) or "|".join(self._tables[name].values()))
             if group in taken:
                 return f"(?:{source})"
             taken.add(group)
             return f"(?P<{group}>{source})"
 
-        source = self._wordings.fill(_SLOT.sub(slot_source, line))
-        if self._is_spaced:
-            source = rf"(?<![\w/\u0900-\u0963]){'(?:'}{source}){_END}"
-        return lazy_pattern(source, re.IGNORECASE)
+        source = self.fill(_SLOT.sub(slot_source, line))
+        return lazy_pattern(rf"{_START}(?:{source}){_END}" if self.is_spaced else source, re.IGNORECASE)
 
     def times(self, folded: str) -> Iterator[NamedTime]:
-        for pattern, english in self._patterns:
+        for pattern, english in self._time_patterns:
             for match in pattern.finditer(folded):
                 if match[0].strip():
                     yield self._named_time(match, english, folded)
@@ -134,13 +121,13 @@ class _Calendar:
 
     @cached_property
     def _since_before(self) -> re.Pattern[str]:
-        word = self._wordings.pattern("since_before").pattern
-        start = r"(?<!\w)" if self._is_spaced else ""
+        word = self.pattern("since_before").pattern
+        start = r"(?<!\w)" if self.is_spaced else ""
         return lazy_pattern(rf"{start}{word}(?:\s*$|(?=\W)|(?<='))", re.IGNORECASE)
 
     @cached_property
     def _since_after(self) -> re.Pattern[str]:
-        word = self._wordings.pattern("since_after").pattern
+        word = self.pattern("since_after").pattern
         return lazy_pattern(rf"(?:^['\s]?|['\s]|(?<=[\w])){word}(?:$|(?=\W)|(?<=[\u3041-\ud7ff]))", re.IGNORECASE)
 
     def _translate(self, slot: re.Match[str], match: re.Match[str]) -> str:
@@ -154,6 +141,6 @@ class _Calendar:
         if words.isdecimal() and slot[1] != "month":
             return words
         table = self._tables.get(slot[1], {})
-        forms = ((english, self._wordings.fill(form)) for english, form in table.items())
+        forms = ((english, self.fill(form)) for english, form in table.items())
         english = next((english for english, form in forms if re.fullmatch(form, words, re.IGNORECASE)), words)
         return english.capitalize() if slot[1] == "month" else english

@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from functools import cache
 
 from everword.text.detect import DEFAULT, detect_written, is_clear
-from everword.text.wordings import FOLDER
-from everword.word_lists import read_entries, read_table
+from everword.text.wordings import wordings
 
 
 @cache
 def _texts(language: str, entry: str) -> dict[str, str]:
-    has_entry = entry in read_entries(f"{FOLDER}/{language}/phrases.txt")
-    return read_table(entry, "phrases", f"{FOLDER}/{language}") if has_entry else {}
+    return wordings(language, "phrases").table(entry)
 
 
 def phrase(language: str, name: str, /, **parts: str) -> str:

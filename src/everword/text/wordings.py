@@ -1,9 +1,10 @@
-"""Language packs: the wordings of a language, as data in `text/packs/CODE`, and how a line of them is read.
+"""Language packs: the wordings of a language, as data in `text/packs/CODE`, and the one reader of their lines.
 
 A line is a wording in plain letters: `(a|b)` is a choice, `?` after it makes it optional, a space is a space, `{NAME}`
-stands for another entry of the file, and `{what}` for any words, which are given by that name. It is compared without
-regard to case and to marks on letters, which people leave out in a chat: both the wording and the text are folded,
-letter by letter, so that places in one are places in the other. docs/languages.md shows how to write a pack.
+stands for another entry of the file or for a line `NAME: wording` of its entry `[parts]`, and `{what}` for any words,
+which are given by that name. It is compared without regard to case, and in commands and calendars to marks on letters,
+which people leave out in a chat: both the wording and the text are folded, letter by letter, so that places in one are
+places in the other. docs/languages.md shows how to write a pack.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
-from everword.text.detect import script_of
-from everword.word_lists import PACKAGE, lazy_pattern, read_entries
+from everword.text.detect import PACKS, script_of
+from everword.word_lists import PACKAGE, lazy_pattern, read_entries, read_table
 
-FOLDER = "text/packs"
+NEVER = "(?!)"
+"""A pattern that matches nothing."""
+_UNSPACED = frozenset({"zh", "ja", "ko"})
 _PLAIN = {"ı": "i", "ى": "ي", "ة": "ه", "’": "'", "‘": "'", "ʼ": "'", "ё": "е"}
 _FOLDED_SCRIPTS = frozenset({"latin", "cyrillic", "greek", "arabic"})
 _OPENING = lazy_pattern(r"(?<!\\)\((?!\?)")
-_PART = lazy_pattern(r"\{(\w+)\}")
+_PART = lazy_pattern(r"\{([A-Za-z_]\w*)\}")
 
 
 def packs_with(file: str) -> tuple[str, ...]:
     """The languages whose pack has a file."""
-    return tuple(sorted(path.parent.name for path in (PACKAGE / FOLDER).glob(f"*/{file}.txt")))
+    return tuple(sorted(path.parent.name for path in (PACKAGE / PACKS).glob(f"*/{file}.txt")))
 
 
 def fold_letters(text: str) -> str:
@@ -52,40 +55,71 @@ def compose(text: str) -> str:
 class Wordings:
     """The wordings of one file of a pack."""
 
-    def __init__(self, language: str, file: str, groups: Mapping[str, str]) -> None:
+    is_folded = True
+    """Whether marks on letters do not count."""
+
+    def __init__(self, language: str, file: str, groups: Mapping[str, str] | None = None) -> None:
         self.language = language
-        self._entries = read_entries(f"{FOLDER}/{language}/{file}.txt")
-        self._groups = groups
+        self.is_spaced = language not in _UNSPACED
+        self._file = file
+        self._groups = groups or {}
         self._patterns: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._alternatives: dict[str, re.Pattern[str]] = {}
 
-    def __contains__(self, entry: str) -> bool:
-        return entry in self._entries
+    @cached_property
+    def entries(self) -> dict[str, str]:
+        """The entries of the file, as text."""
+        return read_entries(f"{PACKS}/{self.language}/{self._file}.txt")
+
+    @cached_property
+    def parts(self) -> dict[str, str]:
+        """The short wordings that others name."""
+        return self.table("parts")
+
+    def rows(self, entry: str) -> list[str]:
+        """The lines of an entry, as text; none if the file has no such entry."""
+        return [line.strip() for line in self.entries.get(entry, "").split("\n") if line.strip()]
+
+    def words(self, entry: str) -> list[str]:
+        """The words of an entry; an underscore joins those of a phrase."""
+        return _split_words(self.entries.get(entry, ""))
+
+    def table(self, entry: str) -> dict[str, str]:
+        """The lines of an entry that are a name and what it stands for; none if the file has no such entry."""
+        return read_table(entry, self._file, f"{PACKS}/{self.language}") if entry in self.entries else {}
+
+    def word_table(self, entry: str) -> dict[str, list[str]]:
+        """A table whose values are words."""
+        return {name: _split_words(words) for name, words in self.table(entry).items()}
 
     def lines(self, entry: str) -> tuple[re.Pattern[str], ...]:
-        """The lines of an entry as patterns; none if the pack has no such entry."""
+        """The lines of an entry as patterns; none if the file has no such entry."""
         if entry not in self._patterns:
-            lines = filter(None, self._entries.get(entry, "").split("\n"))
-            self._patterns[entry] = tuple(lazy_pattern(self.fill(line), re.IGNORECASE) for line in lines)
+            self._patterns[entry] = tuple(lazy_pattern(self.fill(line), re.IGNORECASE) for line in self.rows(entry))
         return self._patterns[entry]
 
     def pattern(self, entry: str) -> re.Pattern[str]:
-        """An entry as one pattern, which any of its lines matches; it matches nothing if the pack has no such entry."""
+        """An entry as one pattern, which any of its lines matches; it matches nothing if the file has no such entry."""
         if entry not in self._alternatives:
-            source = self._part(entry) if entry in self._groups or entry in self._entries else "(?!)"
+            source = self.part(entry) if entry in self._groups or entry in self.entries else NEVER
             self._alternatives[entry] = lazy_pattern(source, re.IGNORECASE)
         return self._alternatives[entry]
 
     def fill(self, line: str) -> str:
         """A line as the source of a pattern, with what it names in its place."""
-        source = _OPENING.sub("(?:", fold_letters(line))
-        return _PART.sub(lambda name: self._part(name[1]), source)
+        source = _OPENING.sub("(?:", fold_letters(line) if self.is_folded else line)
+        return _PART.sub(lambda name: self.part(name[1]), source)
 
-    def _part(self, name: str) -> str:
+    def part(self, name: str) -> str:
+        """What stands for a name in the source of a pattern."""
         if name in self._groups:
             return self.fill(self._groups[name])
-        choices = "|".join(map(self.fill, self._entries[name].split("\n")))
-        return f"(?:{choices})"
+        rows = self.rows(name) or [self.parts[name]]
+        return f"(?:{'|'.join(map(self.fill, rows))})"
+
+
+def _split_words(text: str) -> list[str]:
+    return [word.replace("_", " ") for word in text.split()]
 
 
 @cache

@@ -24,8 +24,8 @@ from everword.text.english import LANGUAGES, PLACES, PROGRAMMING
 from everword.text.fences import strip_invisible
 from everword.text.sentences import split_sentences
 from everword.text.tokens import lower_words
-from everword.text.wordings import FOLDER, Wordings, compose, fold_letters, packs_with, wordings
-from everword.word_lists import Patterns, lazy_pattern, read_entries
+from everword.text.wordings import Wordings, compose, fold_letters, packs_with, wordings
+from everword.word_lists import Patterns, lazy_pattern
 
 _COMMANDS = Patterns("commands", words=WORDS)
 _MARKS = " \"'“”„«»「」『』.,:;!?…–—-¡¿，。！？：；、،؟؛।॥"
@@ -395,7 +395,7 @@ def _english_words_beside(language: str) -> frozenset[str]:
     Portuguese, too. None for languages in other scripts: who writes them in Latin letters mixes them with English."""
     if language not in BY_SCRIPT["latin"]:
         return frozenset()
-    wordings_text = " ".join(read_entries(f"{FOLDER}/{language}/commands.txt").values())
+    wordings_text = " ".join(wordings(language, "commands", _GROUPS).entries.values())
     own_words = {*function_words(language), *lower_words(wordings_text)}
     return function_words(DEFAULT) - own_words - {fold_letters(word) for word in own_words}
 
