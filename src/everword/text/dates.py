@@ -723,12 +723,17 @@ def _month_end(day: date) -> date:
     return day.replace(day=monthrange(day.year, day.month)[1])
 
 
+def month_name(month: int) -> str:
+    """In English, whatever language the program's locale is."""
+    return MONTHS[month - 1].capitalize()
+
+
 def format_days(first: date, last: date) -> str:
     """A time as closely as it is known: "on 3 May 2024", "in May 2024", "in 2024", "3–9 May 2024"."""
     is_whole = first.day == 1 and last == _month_end(last)
     if is_whole and (first.month, last.month) == (1, 12):
         return f"in {first.year}" if first.year == last.year else f"{first.year}–{last.year}"
-    start, end = (f"{first:%B}", f"{last:%B}") if is_whole else (f"{first.day} {first:%B}", f"{last.day} {last:%B}")
+    start, end = (month_name(day.month) if is_whole else f"{day.day} {month_name(day.month)}" for day in (first, last))
     if first.year != last.year:
         return f"{start} {first.year} – {end} {last.year}"
     if start == end:

@@ -23,7 +23,18 @@ from everword.facts.english.values import place
 from everword.facts.rules.deciding import is_occasion
 from everword.facts.rules.person_shift import Predicate, Tense, retell_predicate, retell_pronouns
 from everword.model import FactCategory, FoundFact
-from everword.text.dates import MONTHS, WEEKDAYS, TimeSpan, days_of, format_days, next_after, noon, parse_times, spans
+from everword.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    TimeSpan,
+    days_of,
+    format_days,
+    month_name,
+    next_after,
+    noon,
+    parse_times,
+    spans,
+)
 from everword.text.detect import function_words
 from everword.text.english import PLAIN_VERBS, gerund, has_verb, is_past, species
 from everword.text.filler import names_something
@@ -303,7 +314,7 @@ def date_periods(text: str, today: date | None) -> str:
     """The text with the month or the year that is meant: "this month" is another one when it is read."""
     if today is None:
         return text
-    name = f"{MONTHS[today.month - 1].capitalize()} {today.year}"
+    name = f"{month_name(today.month)} {today.year}"
     return _DAYS.this_period.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
 
 

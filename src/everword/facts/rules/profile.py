@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import lru_cache
 
 import numpy as np
@@ -22,7 +22,7 @@ from everword.facts.rules.keys_and_values import is_in_category, keys_named
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory
 from everword.recall.rules.selection import rarity, relevance
-from everword.text.dates import format_days
+from everword.text.dates import format_days, month_name
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
 from everword.text.tokens import lower_letter_runs
@@ -147,7 +147,7 @@ def _asked_places(word: str, fact_words: FactWords) -> Collection[int]:
 
 
 def _month_text(year: int, month: int) -> str:
-    return f"{date(year, month, 1):%B %Y}"
+    return f"{month_name(month)} {year}"
 
 
 HEADINGS = read_table("headings", "profile", _DATA)
@@ -200,7 +200,7 @@ def value_with_days(fact: Fact) -> str:
     if value != fact.value or not is_occasion(fact) or _has_told_day(fact):
         return value
     day = fact.recorded_at.date()
-    return f"{value} (said {day.day} {day:%b %Y})"
+    return f"{value} (said {day.day} {month_name(day.month)[:3]} {day.year})"
 
 
 def value_with_dates(fact: Fact) -> str:
@@ -237,8 +237,8 @@ def _beginning(fact: Fact, start: datetime) -> str:
 def format_moment(moment: datetime) -> str:
     """A time as closely as it is known: what begins a year is the year, what begins a month the month."""
     if (moment.hour, moment.minute, moment.second, moment.day) != (0, 0, 0, 1):
-        return f"{moment.day} {moment:%B %Y}"
-    return f"{moment.year}" if moment.month == 1 else f"{moment:%B %Y}"
+        return f"{moment.day} {month_name(moment.month)} {moment.year}"
+    return f"{moment.year}" if moment.month == 1 else f"{month_name(moment.month)} {moment.year}"
 
 
 def _section(title: str, facts: Sequence[Fact]) -> list[str]:

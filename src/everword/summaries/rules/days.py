@@ -81,7 +81,7 @@ def _day_start(day: date, zone: tzinfo) -> datetime:
 
 def hour_bucket(moment: datetime, zone: tzinfo) -> str:
     """The hour on the space's clock. An hour that comes twice, when clocks are set back, gives two values."""
-    return moment.astimezone(zone).strftime("%Y-%m-%dT%H%z")
+    return moment.astimezone(zone).isoformat(timespec="hours").replace(":", "")
 
 
 def history_days(today: date) -> tuple[date, ...]:
