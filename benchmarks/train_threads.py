@@ -4,7 +4,8 @@
 
 The stretches of even place are used. For each annotated message the rule scores what it may answer, and beginning a
 thread; the weights are those that make the annotated choices likeliest (a conditional logit with a small penalty), by
-gradient ascent. Messages before the annotated ones are linked by the simple rule.
+gradient ascent. Messages before the annotated ones are linked by the simple rule. The rule adds up the chances of all
+messages of a thread, so beginning one gets `BONUS` more (of -0.4 to 0.9, that with the best F1 on these stretches).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from quality.threads import Stretch, embed, link_simply, read_stretches
 PENALTY = 3.0
 STEPS = 300
 RATE = 0.07
+BONUS = 0.5
 
 Choice = tuple[list[dict[str, float]], list[bool]]
 
@@ -82,7 +84,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     stretches = read_stretches(parser.parse_args().folder)[::2]
     for name, weight in learn([choice for stretch in stretches for choice in choices(stretch)]).items():
-        print(f'    "{name}": {weight},')
+        print(f'    "{name}": {round(weight + BONUS, 2) if name == "begins" else weight},')
 
 
 if __name__ == "__main__":

@@ -23,6 +23,11 @@ KNOWN = KnownNames.of(
         "text": [],
         "loquitus_of_borg": [],
         "501": ["Ann Lee", "ann"],
+        "sir_quicken": [],
+        "502": ["Priya Nair"],
+        "503": ["Lena Sommer"],
+        "504": ["lena_k"],
+        "work_horse": [],
     }
 )
 
@@ -44,6 +49,10 @@ KNOWN = KnownNames.of(
         ("wood: Q2 2005 I think", ("wood1",)),
         ("loquitis_of_borg: try this", ("loquitus_of_borg",)),
         ("warpzone, wood1: both of you", ("warpzone", "wood1")),
+        ("quicken, well you can try wine", ("sir_quicken",)),
+        ("Priya, can you look?", ("502",)),
+        ("Lena: which of two is meant is not known", ()),
+        ("Work: done for today", ()),
         ("text, cool thank you", ("text",)),
         ("gcc: error: no input files", ()),
         ("Note: reboot first", ()),

@@ -1,8 +1,9 @@
 """Whom a message is said to: "warpzone: my guess is", "crimsun, thanks", "@sam look", a mention of the platform.
 
 `KnownNames` has the people of a channel by all that they are called. A name is also known in another case, without the
-signs and numbers around it (`|QuaD-` is "Quad", `wood1` is "wood"), and misspelt by a letter, if it is long and fits
-one person alone. What begins a message and is nobody's name is no address: "Note: reboot first", "gcc: error".
+signs and numbers around it (`|QuaD-` is "Quad", `wood1` is "wood"), by a part of it that is no common word ("Priya" of
+"Priya Nair"), and misspelt by a letter, if it is long and fits one person alone. What begins a message and is nobody's
+name is no address: "Note: reboot first", "gcc: error".
 
 Who is spoken to can be read as who speaks: "warpzone: my guess is" looks like a line of warpzone's. So text that is
 shown says "(to warpzone) my guess is" instead. `show_address` does that, and nothing else writes addresses. What only
@@ -37,6 +38,7 @@ _OPENING = lazy_pattern(rf"\s*@?(?P<name>{_NAME})(?:\s*(?P<sign>[:：])(?!//)|(?
 _LABEL = lazy_pattern(rf"(?=[^\s:]*[^\W\d_]){_NAME}:\s")
 _HANDLE = lazy_pattern(rf"(?<![\w@.])@({_NAME})")
 _TOKEN = lazy_pattern(_NAME)
+_PART = lazy_pattern(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 _ENDS = ".!?'’*~"
 _NUMBERS = "0123456789_-|"
 
@@ -63,6 +65,7 @@ class KnownNames:
     people: dict[str, None] = field(default_factory=dict)
     _exact: dict[str, str] = field(default_factory=dict)
     _plain: dict[str, str] = field(default_factory=dict)
+    _parts: dict[str, set[str]] = field(default_factory=dict)
     _shortened: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
@@ -87,13 +90,19 @@ class KnownNames:
             plain = plain_nickname(name)
             self._plain[plain] = person
             self._plain.setdefault(plain.rstrip(_NUMBERS) or plain, person)
+            for part in filter(is_short_name, map(plain_nickname, _PART.findall(name))):
+                self._parts.setdefault(part, set()).add(person)
             for variant in _shorter_by_one(plain):
                 self._shortened.setdefault(variant, set()).add(plain)
 
     def find(self, name: str) -> str | None:
         """The person of a name as it is written; None if it is nobody's."""
         plain = plain_nickname(name)
-        return self._exact.get(name) or self._plain.get(plain) or self._find_misspelt(plain)
+        return self._exact.get(name) or self._plain.get(plain) or self._find_part(plain) or self._find_misspelt(plain)
+
+    def _find_part(self, plain: str) -> str | None:
+        people = self._parts.get(plain, ())
+        return next(iter(people)) if len(people) == 1 else None
 
     def _find_misspelt(self, plain: str) -> str | None:
         if len(plain) < LEAST_MISSPELT or any(map(str.isdigit, plain)) or is_common(plain):
@@ -105,9 +114,15 @@ class KnownNames:
 
     def mentioned_in(self, word: str) -> str | None:
         """The person of a word in a text; a common word is nobody's name there."""
-        person = self._exact.get(word) or self._plain.get(plain_nickname(word))
+        plain = plain_nickname(word)
+        person = self._exact.get(word) or self._plain.get(plain) or self._find_part(plain)
         is_name = person is not None and len(word) >= LEAST_MENTIONED and not is_common(plain_nickname(word))
         return person if is_name else None
+
+
+def is_short_name(part: str) -> bool:
+    """Whether part of a name can stand for it: of some length, and no common word."""
+    return len(part) >= LEAST_MISSPELT - 1 and not is_common(part)
 
 
 def _shorter_by_one(plain: str) -> Iterable[str]:

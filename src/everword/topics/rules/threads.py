@@ -3,8 +3,10 @@
 In a busy channel several conversations run through each other. Each message joins the thread of what it most likely
 answers, or begins one. A reply that the platform gave decides. Otherwise every message of the last few dozen is
 scored by a few signs: who speaks to whom, who spoke last, how long ago, rare words and likeness to the message and to
-its thread, a question and its answer; and so is beginning a thread. The highest score wins, and the sign that
-weighed most is the reason. The weights were learned by `benchmarks/train_threads.py`.
+its thread, a question and its answer; and so is beginning a thread. The scores are logarithms of chances: those of the
+messages of a thread add up, so one odd message does not take another out of its thread. The likeliest thread wins, in
+it the message with the highest score, and the sign that weighed most is the reason. The weights were learned by
+`benchmarks/train_threads.py`.
 
 Only the messages of the last `MEMORY` turns are known: what is remembered of people and threads is theirs, whether the
 messages came one by one or were read again. With fewer than three people there are no threads.
@@ -17,7 +19,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from math import log, log1p, sqrt
+from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -92,6 +94,7 @@ REASONS = {
     "to_me": "it was said to the author",
     "to_me_elsewhere": "it was said to the author",
     "own": "the author goes on",
+    "own_alone": "the author goes on",
     "own_addressed": "the author goes on",
     "own_same": "the author goes on to the same person",
     "own_before": "the author goes on",
@@ -110,50 +113,51 @@ REASONS = {
 NEAR = "follows it"
 
 WEIGHTS: Mapping[str, float] = {
-    "adjacent": -0.94,
-    "answer": 0.27,
-    "begins": -0.02,
-    "begins_addressed": -1.52,
-    "begins_asking": 0.85,
-    "begins_first": 1.17,
-    "begins_greeting": 0.77,
-    "begins_partner": -0.67,
-    "begins_recent": -0.5,
-    "begins_responding": -0.78,
-    "both_elsewhere": -1.73,
-    "both_to_same": -1.04,
-    "distance_between": -0.96,
-    "distance_neither": -1.55,
-    "distance_own": -0.97,
-    "elsewhere": -1.94,
-    "free": -0.42,
-    "in_thread": 0.85,
-    "it_elsewhere": -1.92,
-    "like": 1.9,
-    "mentions": 3.05,
-    "mentions_me": 0.66,
-    "mutual": 2.74,
-    "older_between": -0.42,
-    "older_neither": -0.18,
-    "older_own": -1.73,
-    "own": 1.07,
-    "own_addressed": 0.87,
-    "own_adjacent": 0.67,
-    "own_before": 0.05,
-    "own_elsewhere": -1.23,
-    "own_same": 1.74,
-    "own_thread_is_other": -0.58,
-    "partner": 0.82,
-    "pause": -0.86,
-    "shared": 1.98,
-    "since": 1.38,
-    "thread_like": 1.31,
-    "thread_shared": 1.38,
-    "thread_size": -0.25,
-    "to_it": 2.44,
-    "to_it_elsewhere": 1.74,
-    "to_me": -0.59,
-    "to_me_elsewhere": -1.66,
+    "adjacent": -1.05,
+    "answer": 0.28,
+    "begins": 0.23,
+    "begins_addressed": -1.26,
+    "begins_asking": 0.86,
+    "begins_first": 1.03,
+    "begins_greeting": 0.73,
+    "begins_partner": -0.76,
+    "begins_recent": -0.46,
+    "begins_responding": -0.77,
+    "both_elsewhere": -1.61,
+    "both_to_same": -0.82,
+    "distance_between": -0.93,
+    "distance_neither": -1.85,
+    "distance_own": -0.99,
+    "elsewhere": -1.82,
+    "free": -0.61,
+    "in_thread": 0.91,
+    "it_elsewhere": -2.11,
+    "like": 1.8,
+    "mentions": 1.27,
+    "mentions_me": -0.38,
+    "mutual": 2.63,
+    "older_between": -0.5,
+    "older_neither": 0.09,
+    "older_own": -1.71,
+    "own": 0.73,
+    "own_addressed": 0.58,
+    "own_adjacent": 0.66,
+    "own_alone": 0.26,
+    "own_before": 0.04,
+    "own_elsewhere": -1.15,
+    "own_same": 1.76,
+    "own_thread_is_other": -0.44,
+    "partner": 0.69,
+    "pause": -0.84,
+    "shared": 2.09,
+    "since": 1.46,
+    "thread_like": 1.05,
+    "thread_shared": 1.44,
+    "thread_size": -0.22,
+    "to_it": 2.41,
+    "to_it_elsewhere": 1.69,
+    "to_me": -0.72,
+    "to_me_elsewhere": -1.6,
 }
 
 
@@ -296,16 +300,19 @@ class Threads:
         )
 
     def find_parent(self, message: ThreadMessage) -> Link:
-        """The message that this one most likely answers."""
+        """The message of the likeliest thread that this one most likely answers."""
         candidates = self.candidates(message)
-        best = Link(None, BEGINS)
-        best_score = weigh(self.signs_of_beginning(message))
-        for (candidate, _), signs in zip(candidates, self.signs(message, candidates), strict=True):
+        chances: dict[int, float] = {}
+        best: dict[int, tuple[float, Link]] = {}
+        for (candidate, thread), signs in zip(candidates, self.signs(message, candidates), strict=True):
             score = weigh(signs)
-            if score > best_score:
-                best_score = score
-                best = Link(candidate.turn, reason_of(signs))
-        return best
+            chances[thread] = chances.get(thread, 0.0) + exp(score)
+            if thread not in best or score > best[thread][0]:
+                best[thread] = (score, Link(candidate.turn, reason_of(signs)))
+        likeliest = max(chances, key=lambda thread: chances[thread], default=None)
+        if likeliest is None or chances[likeliest] <= exp(weigh(self.signs_of_beginning(message))):
+            return Link(None, BEGINS)
+        return best[likeliest][1]
 
     def candidates(self, message: ThreadMessage) -> list[tuple[ThreadMessage, int]]:
         """The messages that may be answered, oldest first: the last ones, and the last of the people concerned."""
@@ -335,6 +342,7 @@ class Threads:
                 signs |= other_signs(scene, candidate, is_of_own_thread=thread == scene.own_thread)
             else:
                 signs.pop("in_thread", None)
+                signs |= {"own_alone": 1.0} if len(self._threads[thread].people) == 1 else {}
             authors.add(candidate.author)
             results.append(signs)
         results.reverse()
@@ -454,10 +462,6 @@ def other_signs(scene: MessageScene, candidate: ThreadMessage, *, is_of_own_thre
     signs: dict[str, float] = {}
     if candidate.asks and not message.asks:
         signs["answer"] = 1.0
-    if candidate.author in message.mentioned and candidate.author not in message.addressed:
-        signs["mentions"] = 1.0
-    if message.author in candidate.mentioned and message.author not in candidate.addressed:
-        signs["mentions_me"] = 1.0
     if candidate.turn == scene.spoken_to:
         signs["since"] = 1.0
     if candidate.author == scene.partner and not message.addressed:
@@ -482,6 +486,10 @@ def relation_of(message: ThreadMessage, candidate: ThreadMessage) -> tuple[str, 
         return "to_it_elsewhere" if candidate.addressed else "to_it", "between"
     if message.author in candidate.addressed:
         return "to_me_elsewhere" if message.addressed else "to_me", "between"
+    if candidate.author in message.mentioned:
+        return "mentions", "between"
+    if message.author in candidate.mentioned:
+        return "mentions_me", "between"
     if not message.addressed:
         return "it_elsewhere" if candidate.addressed else "free", "neither"
     if not candidate.addressed:
