@@ -23,6 +23,7 @@ NOWHERE = {"GET /v1/models", "GET /v1/models/{name}", "POST /v1/embeddings"}
 OF_A_SPACE: dict[str, Any] = {
     "GET /v1/space": None,
     "GET /v1/conversations": None,
+    f"GET {TALK}": None,
     f"POST {TALK}/messages": {"messages": [{"role": "user", "content": "hello", "platform_id": "p1"}]},
     "POST /v1/messages": {
         "batches": [{"conversation": "c", "messages": [{"role": "user", "content": "hello", "platform_id": "p1"}]}]

@@ -206,6 +206,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "stream": lambda: list(chat.stream("And?")),
         "archive": chat.archive,
         "archived": chat.archived,
+        "describe": chat.describe,
         "episodes": chat.episodes,
         "standalone": lambda: chat.standalone("And?"),
         "add_user_message": lambda: chat.add_user_message("too late"),

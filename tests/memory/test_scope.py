@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword import Batch, Draft, Memory, Message, Role
+from everword import Batch, Draft, Memory, Message, NotFound, Role, ScopeError
 from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -163,3 +163,18 @@ def test_no_search_ever_gives_another_users_message(
     for word in set(WORDS) & set(query.split(" ")):
         having = sum(word in one.words for one in every if one.user == user)
         assert sum(word in message.content.split() for message in found) == having
+
+
+@pytest.mark.every_store
+def test_a_conversation_describes_itself_to_whom_it_belongs(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        chat = memory.conversation("trip", user="alex")
+        with pytest.raises(NotFound, match="no conversation 'trip'"):
+            chat.describe()
+        chat.add("user", "We fly on Monday", time=NOW, metadata={"title": "Trip to Lisbon"})
+        chat.add("assistant", "Pack light", time=NOW + DAY)
+        told = chat.describe()
+        assert (told.title, told.user, told.turns, told.last_message_at) == ("Trip to Lisbon", "alex", 2, NOW + DAY)
+        assert told == memory.conversations(user="alex")[0]
+        with pytest.raises(ScopeError):
+            memory.conversation("trip", user="kim").describe()

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from everword.context import turn
-from everword.errors import InvalidInput, StoreBusy
+from everword.errors import InvalidInput, NotFound, StoreBusy
 from everword.follow.ask import check_usable
 from everword.follow.claiming import Lease
 from everword.follow.follower import settle
@@ -27,7 +27,7 @@ from everword.log import rules
 from everword.log.access import ConversationScope
 from everword.log.operations import Operation, operation
 from everword.log.rules import MAX_TURN, check_number
-from everword.log.tables import cursors_of, set_cursors
+from everword.log.tables import conversation_titles, cursors_of, set_cursors
 from everword.memory.commands import run_command
 from everword.memory.conversation_topics import ConversationTopics
 from everword.memory.gather import ContextBuilder
@@ -43,6 +43,7 @@ from everword.model import (
     BudgetName,
     Chunk,
     Context,
+    Conversation,
     Deletion,
     Draft,
     Episode,
@@ -225,6 +226,19 @@ class ConversationFace(ConversationTopics):
         with this `platform_id` before is not carried out again: None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
+
+    @operation("GET /v1/conversations/{id}", right="read", name="describe_conversation")
+    async def describe(self) -> Conversation:
+        """The conversation itself: its title, whose it is, how many messages it has had and when the last one was said.
+        Raises `NotFound` if nothing was ever said in it."""
+
+        def read(tx: Tx) -> Conversation:
+            conversation = self.scope.find(tx)
+            if conversation is None:
+                raise NotFound(f"there is no conversation {self.id!r} in the space {self.scope.space!r}")
+            return replace(conversation, title=conversation_titles(tx, self.scope.space, [self.id]).get(self.id, ""))
+
+        return await self.runtime.read(read)
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:

@@ -425,6 +425,11 @@ class BlockingConversation:
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
         ))
 
+    def describe(self) -> Conversation:
+        """The conversation itself: its title, whose it is, how many messages it has had and when the last one was said.
+        Raises `NotFound` if nothing was ever said in it."""
+        return self._private.wait(self._inner.describe())
+
     def archive(self) -> Chunk | None:
         """Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
         archive. If summarising fails, the messages stay where they are, and the error says why."""
