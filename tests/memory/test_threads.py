@@ -10,28 +10,27 @@ import pytest
 
 from everword import AsyncMemory
 from everword.errors import StoreClosed
-from everword.follow.store_calls import CallThreads, ThreadsClosed
+from everword.memory.runtime import THREADS
 
 
-def test_a_call_is_made_in_another_thread_and_its_result_or_error_comes_back() -> None:
+def test_a_call_is_made_in_another_thread_and_its_result_or_error_comes_back(tmp_path: Path) -> None:
     async def use() -> None:
-        threads = CallThreads(2, "calls")
-        assert await threads.call(int, "12") == 12
-        assert await threads.call(threading.get_ident) != threading.get_ident()
-        with pytest.raises(ValueError, match="invalid literal"):
-            await threads.call(int, "twelve")
-        with pytest.raises(RuntimeError, match="ended too early"):
-            await threads.call(next, iter(()))
-        threads.close()
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False) as memory:
+            run = memory.runtime.run
+            assert await run(int, "12") == 12
+            assert await run(threading.get_ident) != threading.get_ident()
+            with pytest.raises(ValueError, match="invalid literal"):
+                await run(int, "twelve")
+            with pytest.raises(RuntimeError, match="ended too early"):
+                await run(next, iter(()))
 
     asyncio.run(use())
 
 
-def test_no_more_calls_run_at_once_than_there_are_threads() -> None:
+def test_no_more_calls_run_at_once_than_there_are_threads(tmp_path: Path) -> None:
     async def use() -> list[int]:
-        threads = CallThreads(2, "calls")
         lock = threading.Lock()
-        meeting = threading.Barrier(2)
+        meeting = threading.Barrier(THREADS)
         running: list[int] = []
         counts: list[int] = []
 
@@ -43,57 +42,27 @@ def test_no_more_calls_run_at_once_than_there_are_threads() -> None:
             with lock:
                 running.pop()
 
-        await asyncio.gather(*(threads.call(meet) for _ in range(6)))
-        threads.close()
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False) as memory:
+            await asyncio.gather(*(memory.runtime.run(meet) for _ in range(3 * THREADS)))
         return counts
 
     counts = asyncio.run(use())
-    assert len(counts) == 6
-    assert max(counts) <= 2
+    assert len(counts) == 3 * THREADS
+    assert max(counts) <= THREADS
 
 
-def test_a_call_cancelled_before_it_began_is_not_made() -> None:
-    async def use() -> list[str]:
-        threads = CallThreads(1, "calls")
-        made: list[str] = []
-        first_may_end = threading.Event()
-        first = threads.call(first_may_end.wait, 10)
-        second = threads.call(made.append, "second")
-        third = threads.call(made.append, "third")
-        second.cancel()
-        first_may_end.set()
-        await first
-        await third
-        threads.close()
-        return made
-
-    assert asyncio.run(use()) == ["third"]
-
-
-def test_closing_makes_what_was_asked_for_and_takes_no_more() -> None:
+def test_closing_makes_the_calls_that_are_under_way(tmp_path: Path) -> None:
     async def use() -> list[int]:
-        threads = CallThreads(1, "calls")
         made: list[int] = []
-        for number in range(3):
-            threads.call(made.append, number)
-        threads.close()
-        with pytest.raises(ThreadsClosed):
-            threads.call(made.append, 3)
+        memory = AsyncMemory(str(tmp_path / "memory.db"), followers=False)
+        await memory.open()
+        calls = [asyncio.create_task(memory.runtime.run(made.append, number)) for number in range(3)]
+        await asyncio.sleep(0)
+        await memory.close()
+        await asyncio.gather(*calls)
         return made
 
-    assert asyncio.run(use()) == [0, 1, 2]
-
-
-def test_a_call_that_ends_after_its_loop_is_closed_disturbs_nobody() -> None:
-    threads = CallThreads(1, "calls")
-    may_end = threading.Event()
-
-    async def use() -> None:
-        threads.call(may_end.wait, 10)
-
-    asyncio.run(use())
-    may_end.set()
-    threads.close()
+    assert sorted(asyncio.run(use())) == [0, 1, 2]
 
 
 def test_a_memory_that_is_closed_says_so_to_its_own_loops_which_then_end(tmp_path: Path) -> None:

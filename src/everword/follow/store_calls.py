@@ -1,26 +1,19 @@
 """How an event loop has calls made that block: each in a thread, and first those for which somebody waits.
 
-Every transaction is such a call, so what it costs to change threads counts. asyncio's own executor makes two futures
-for each call and links them, with a lock each; here a call goes into a queue, and its result back to the loop, in half
-the time. All threads of a process share one interpreter: a view that is brought up to date while a context is built
-would double the time that the caller waits. So calls that nobody waits for let the others go first.
+All threads of a process share one interpreter: a view that is brought up to date while a context is built would double
+the time that the caller waits. So calls that nobody waits for let the others go first.
 """
 
 from __future__ import annotations
 
 import asyncio
-import atexit
-import threading
 import time
-import weakref
 from collections.abc import Awaitable, Callable
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from everword.ports import Store, Tx
 
 T = TypeVar("T")
-QueuedCall = tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[..., Any], tuple[Any, ...]]
 LONGEST_YIELD = 0.1  # seconds; some servers are never idle, and views must follow there, too
 
 
@@ -31,97 +24,6 @@ async def wait_for_event(event: asyncio.Event, timeout: float) -> bool:
             return await event.wait()
     except TimeoutError:
         return False
-
-
-class ThreadsClosed(Exception):
-    """The threads take no more calls."""
-
-
-class CallThreads:
-    """At most so many threads, each started when it is needed first. Calls are begun in order."""
-
-    def __init__(self, most: int, name: str) -> None:
-        self._most = most
-        self._name = name
-        self._calls = SimpleQueue[QueuedCall | None]()
-        self._threads: list[threading.Thread] = []
-        self._unfinished_count = 0  # changed by the loop's thread alone
-        self._is_closed = False
-        _open_threads.add(self)
-
-    def call(self, fn: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-        """Call a function in a thread. If the future is cancelled before the call has begun, it is not made."""
-        if self._is_closed:
-            raise ThreadsClosed
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._unfinished_count += 1
-        self._calls.put((loop, future, fn, args))
-        if self._unfinished_count > len(self._threads) < self._most:
-            self._start_thread()
-        return future
-
-    def _start_thread(self) -> None:
-        # A daemon, since a program may end without closing its memory; `_close_all` waits for what is being done.
-        thread = threading.Thread(target=self._work, name=f"{self._name}_{len(self._threads)}", daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            self._make_call(*call)
-            del call  # not kept until the next one comes
-
-    def _make_call(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        future: asyncio.Future[Any],
-        fn: Callable[..., Any],
-        args: tuple[Any, ...],
-    ) -> None:
-        """Make a call in this thread, and have the loop finish its future."""
-        result: Any = None
-        error: BaseException | None = None
-        if not future.cancelled():
-            try:
-                result = fn(*args)
-            except StopIteration as ended:  # a future does not take it: the caller would wait for ever
-                error = RuntimeError("an iterator ended too early")
-                error.__cause__ = ended
-            except BaseException as raised:  # noqa: BLE001  it is raised where the future is awaited
-                error = raised
-        try:
-            loop.call_soon_threadsafe(self._finish, future, result, error)
-        except RuntimeError:
-            pass  # the loop was closed: nobody waits any more
-        finally:
-            del error  # its traceback names this frame: nothing would free either
-
-    def _finish(self, future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
-        self._unfinished_count -= 1
-        if future.cancelled():
-            return
-        if error is None:
-            future.set_result(result)
-        else:
-            future.set_exception(error)
-
-    def close(self) -> None:
-        """Make the calls that were asked for, and end the threads. It blocks until then."""
-        self._is_closed = True
-        for _ in self._threads:
-            self._calls.put(None)
-        for thread in self._threads:
-            thread.join()
-
-
-_open_threads = weakref.WeakSet[CallThreads]()
-
-
-@atexit.register
-def _close_all() -> None:
-    for threads in list(_open_threads):
-        threads.close()
 
 
 class StoreCalls:

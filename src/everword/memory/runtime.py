@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -24,7 +25,7 @@ from everword.config import Settings
 from everword.context.receipts import LastPrompts
 from everword.errors import EverwordError, InvalidInput, NotFound, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter, has_model
-from everword.follow.store_calls import Callers, CallThreads, StoreCalls, ThreadsClosed
+from everword.follow.store_calls import Callers, StoreCalls
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access, Viewer
@@ -129,7 +130,7 @@ class Runtime:
             self.__dict__.pop(name, None)  # of the last time
         self._loops = {}
         self._schedule = None
-        self._threads = CallThreads(THREADS, "everword")
+        self._threads = ThreadPoolExecutor(THREADS, "everword")
         self._callers = Callers()
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
@@ -153,7 +154,7 @@ class Runtime:
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._later_calls = StoreCalls(parts.store, self._run_later)
         self.read_ahead = ReadAhead(self.indexes, self._later_calls, parts.clock, is_on=parts.settings.followers)
-        self._search_threads = CallThreads(parts.store.searches, "everword search")
+        self._search_threads = ThreadPoolExecutor(parts.store.searches, "everword search")
         try:
             await self.read(log.refuse_unfinished_copy)
             if check_embedder:
@@ -333,7 +334,7 @@ class Runtime:
         await self.chat.close()
         await self._memory_models.close()
         for threads in (self._threads, self._search_threads):
-            await asyncio.to_thread(threads.close)
+            await asyncio.to_thread(threads.shutdown)
         await parts.embedder.close()
         await asyncio.to_thread(self.store.close)
 
@@ -371,15 +372,11 @@ class Runtime:
             await self._callers.go_first()
             return await self.run_aside(fn, *args)
 
-    async def search(self, fn: Callable[[], T], *, at_once: bool = False) -> T:
-        """Run a call that keeps a thread busy; only as many run at a time as the store allows. One that takes less time
-        than Python lets a thread run is made `at_once`: a thread would keep the event loop waiting for as long."""
+    async def search(self, fn: Callable[[], T]) -> T:
+        """Run a call that keeps a thread busy, in threads of their own: only as many run at a time as the store
+        allows."""
         with self._callers:
-            if at_once:
-                await asyncio.sleep(0)  # whoever waits as well is counted before this call is made
-                result = fn()
-            else:  # in threads of their own, which go from one to the next without the event loop
-                result = await call_in(self._search_threads, fn)
+            result = await call_in(self._search_threads, fn)
         self.read_ahead.start()
         return result
 
@@ -592,8 +589,17 @@ async def person_named(runtime: Runtime, user: str, space: str | None, *, only: 
     return await runtime.read(lambda tx: person_by_name(tx, space_id, user, only=only))
 
 
-async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:
+async def call_in(threads: ThreadPoolExecutor, fn: Callable[..., T], *args: Any) -> T:
     try:
-        return await threads.call(fn, *args)
-    except ThreadsClosed:
+        call = asyncio.get_running_loop().run_in_executor(threads, call_once, fn, *args)
+    except RuntimeError:  # they were shut down
         raise StoreClosed(CLOSED) from None
+    return await call
+
+
+def call_once(fn: Callable[..., T], *args: Any) -> T:
+    """Call a function. The end of an iterator is no result of a call: its caller would wait for ever."""
+    try:
+        return fn(*args)
+    except StopIteration as ended:
+        raise RuntimeError("an iterator ended too early") from ended

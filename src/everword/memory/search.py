@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 
 from everword.errors import InvalidInput
 from everword.log import rules
 from everword.memory.runtime import Runtime
 from everword.model import HIT_KINDS, Filter, Hit, HitKind, Role
-from everword.ports import Tx, Vectors
+from everword.ports import Tx
 from everword.recall import retrieval as recall
 from everword.recall.retrieval import open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.selection import check_floor, match_words
-from everword.recall.scope_index import QUICK_CHANGES, TooMuchToRead
 
 MAX_QUERY = 1 << 20  # bytes
 MAX_LIMIT = 1_000  # in one answer
@@ -84,39 +81,18 @@ async def search_messages(
     now = parts.clock.now()
     await runtime.catch_up(where.space)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
-    find = message_finder(runtime, query, vector, where, limit, floor, now)
+
+    def find(tx: Tx) -> list[Hit]:
+        source = open_source(tx, runtime.indexes, where, now, runtime.index.check_vectors_of)
+        return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
+
     held_messages = runtime.store.held_messages(where)
-    hits = await search_store(runtime, where, find)
+    hits = await runtime.search(lambda: runtime.store.read_if_possible(find, []))  # nothing is found in an outage
     if not held_messages:
         return hits
     held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
     relevant_hits = [hit for hit in held_hits if floor is None or hit.relevance >= floor]
     return sorted([*relevant_hits, *hits], key=lambda hit: -hit.score)[:limit]
-
-
-def message_finder(
-    runtime: Runtime, query: str, vector: Vectors, where: Filter, limit: int, floor: float | None, now: datetime
-) -> Callable[..., list[Hit]]:
-    """What finds the messages that answer a query best in a transaction; `most_changes` is as of `open_source`."""
-    weights = runtime.parts.weights
-
-    def find(tx: Tx, *, most_changes: int | None = None) -> list[Hit]:
-        check = runtime.index.check_vectors_of
-        source = open_source(tx, runtime.indexes, where, now, check, most_changes=most_changes)
-        return recall.search(tx, source, where, query, vector, limit, now, weights, floor)
-
-    return find
-
-
-async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list[Hit]]) -> list[Hit]:
-    """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search. In
-    an outage nothing is found."""
-    read = runtime.store.read_if_possible
-    if runtime.parts.store.reads_at_once and runtime.indexes.is_quick(where.scope):
-        with suppress(TooMuchToRead):
-            find_now = partial(find, most_changes=QUICK_CHANGES)
-            return await runtime.search(lambda: read(find_now, []), at_once=True)
-    return await runtime.search(lambda: read(find, []))
 
 
 async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:

@@ -94,13 +94,10 @@ def open_source(
     where: Filter,
     now: datetime,
     check_embedder: Callable[[str | None], None] | None = None,
-    *,
-    most_changes: int | None = None,
 ) -> PassageSource:
-    """The passages of a filter's scope as a transaction sees them, without those that have expired by now.
-    `most_changes`: raises TooMuchToRead unless they are in memory, but for so many that have come or gone."""
+    """The passages of a filter's scope as a transaction sees them, without those that have expired by now."""
     scope = where.scope
-    view = indexes.view(tx, scope, check_embedder, most_changes=most_changes)
+    view = indexes.view(tx, scope, check_embedder)
     return StoreSource(tx, scope, now) if view is None else IndexSource(view, now)
 
 

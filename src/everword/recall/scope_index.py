@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from itertools import count, pairwise
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -434,8 +433,6 @@ BLOCK = 16_384  # passages that are read at a time
 # a process, such as a command, asks once.
 LARGE = 30_000
 LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
-QUICK = 12_000  # passages of a scope that is searched in less time than Python lets a thread run, five milliseconds
-QUICK_CHANGES = 100  # passages of it that may have come or gone since
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
 NUMBER_COLUMNS = (
@@ -686,10 +683,6 @@ class ScopeIndex:
 INDEX = "index"
 
 
-class TooMuchToRead(Exception):
-    """A scope that was to be searched at once has changed too much for that."""
-
-
 class ScopeIndexes:
     """The indexes in use. The cache holds each at the version of its scope; here is which scopes are worth holding, and
     which of them should be read before they are asked for again."""
@@ -708,14 +701,10 @@ class ScopeIndexes:
         check_embedder: Callable[[str | None], None] | None = None,
         *,
         ahead: bool = False,
-        most_changes: int | None = None,
     ) -> ScopeView | None:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
-        its vectors is checked first. `ahead`: it is read for the next search. `most_changes`: only if it is held, but
-        for so many passages that have come or gone; else TooMuchToRead is raised."""
+        its vectors is checked first. `ahead`: it is read for the next search."""
         state = tx.index.scope_state(scope)
-        if most_changes is not None and self._count_changes(scope, state) > most_changes:
-            raise TooMuchToRead
         if check_embedder is not None:
             check_embedder(state.embedder)
         if state.docs * BYTES_PER_PASSAGE > self._cache.max_bytes or self._is_first_of_large(scope, state):
@@ -740,18 +729,6 @@ class ScopeIndexes:
     def _held(self, scope: Filter) -> ScopeIndex | None:
         entry = self._cache.latest(cache_key(scope))
         return None if entry is None else entry.value
-
-    def is_quick(self, scope: Filter) -> bool:
-        """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
-        index = self._held(scope)
-        return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
-
-    def _count_changes(self, scope: Filter, state: ScopeState) -> float:
-        """How many passages have come or gone since a scope was read; infinitely many if it is to be read anew."""
-        index = self._held(scope)
-        if index is None or index.version[0] != state.resets:
-            return inf
-        return abs(state.docs - len(index)) + abs(state.removed - index.version[1])
 
     def _is_first_of_large(self, scope: Filter, state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""
