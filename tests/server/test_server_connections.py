@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from everword.server.connections import JOINED, AnswerTransport, Connection
+from everword.server.connections import Connection
 from everword.testing.serving import Serving
 
 PATIENCE = 120.0
@@ -87,62 +87,6 @@ def test_what_is_sent_after_an_answer_is_not_read_for_ever(server: Serving) -> N
         with pytest.raises(OSError):  # noqa: PT012  until the server has hung up
             while True:
                 talk.sendall(b"x" * 1_000)
-
-
-# -- answers are sent at once
-
-
-class Writes:
-    """A transport that keeps what is written to it."""
-
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-
-    def write(self, part: bytes) -> None:
-        self.parts.append(part)
-
-    def is_closing(self) -> bool:
-        return self.parts[-1:] == [b"closed"]
-
-    def close(self) -> None:
-        self.parts.append(b"closed")
-
-
-LENGTH = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\n"
-NO_LENGTH = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
-INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
-LONG = b"x" * (JOINED + 1)
-
-
-@pytest.mark.parametrize(
-    ("written", "sent"),
-    [
-        ([LENGTH, b"hello", b""], [LENGTH + b"hello", b""]),
-        ([LENGTH, b"", b""], [LENGTH, b""]),
-        ([LENGTH, LONG], [LENGTH, LONG]),
-        ([NO_LENGTH], [NO_LENGTH]),
-        ([NO_LENGTH, LENGTH], [NO_LENGTH, LENGTH]),
-        ([INTERIM, LENGTH, b"hello"], [INTERIM, LENGTH + b"hello"]),
-        ([LENGTH, b"he", LENGTH], [LENGTH + b"he", LENGTH]),
-    ],
-    ids=["head and body", "no body", "a long body", "a stream", "a stream of heads", "an interim answer", "a part"],
-)
-def test_a_head_waits_for_its_body_only_if_one_follows(written: list[bytes], sent: list[bytes]) -> None:
-    writes = Writes()
-    transport = AnswerTransport(writes)  # type: ignore[arg-type]
-    for part in written:
-        transport.write(part)
-    assert writes.parts == sent
-
-
-def test_an_answer_that_breaks_off_before_its_body_sends_its_head() -> None:
-    writes = Writes()
-    transport = AnswerTransport(writes)  # type: ignore[arg-type]
-    transport.write(LENGTH)
-    assert not transport.is_closing()
-    transport.close()
-    assert writes.parts == [LENGTH, b"closed"]
-    assert transport.is_closing()
 
 
 def test_requests_that_are_sent_without_waiting_are_answered_in_order(server: Serving) -> None:

@@ -5,9 +5,6 @@ at all, would hold a connection for nothing, and many of them would block the se
 the time between two requests. The time of the body is limited by the door. A client that does not read its answer would
 hold the answer, the connection, and the model that is writing it: that has a time limit, too.
 
-An answer of known length is sent at once, head and body: each call of the system costs time, and lets another thread
-take the interpreter.
-
 A process has a limited number of files, and each connection is one. Before they run out, the oldest connection that
 only waits for its client is closed: so many half-sent requests cannot keep others from being answered.
 """
@@ -26,9 +23,6 @@ if sys.platform != "win32":
 
 RESERVED = 128  # files of a process that are not incoming connections: the store's, those to models, logs
 UNLIMITED = 10_000  # connections, where the system names no limit to files
-JOINED = 1 << 16  # bytes up to which the first part of a body is sent together with the head
-INTERIM = b"HTTP/1.1 1"  # how an interim answer begins: another head follows
-HAS_LENGTH = b"\r\ncontent-length: "
 
 
 def allow_many_files() -> None:
@@ -48,42 +42,6 @@ def max_connections() -> int:
         return UNLIMITED
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return UNLIMITED if files == resource.RLIM_INFINITY else max(files - RESERVED, files // 2, 1)
-
-
-class AnswerTransport:
-    """The transport of one answer: holds the head until the body follows, if the answer has a known length."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._head = b""
-        self._has_head = False
-        self.is_closing = transport.is_closing
-
-    def write(self, part: bytes) -> None:
-        if self._head:
-            self._write_head(part)
-        elif self._has_head or part.startswith(INTERIM):
-            self._transport.write(part)
-        else:
-            self._has_head = True
-            if HAS_LENGTH in part:
-                self._head = part
-            else:
-                self._transport.write(part)
-
-    def _write_head(self, part: bytes) -> None:
-        head = self._head
-        self._head = b""
-        if len(part) <= JOINED:
-            self._transport.write(head + part)
-        else:
-            self._transport.write(head)
-            self._transport.write(part)
-
-    def close(self) -> None:
-        if self._head:
-            self._write_head(b"")
-        self._transport.close()
 
 
 class Connection(StrictProtocol):
@@ -115,8 +73,7 @@ class Connection(StrictProtocol):
     def handle_events(self) -> None:
         super().handle_events()
         cycle = self.cycle
-        if cycle is not None and cycle.transport is self.transport:  # it is new, and runs only after this
-            cycle.transport = AnswerTransport(self.transport)
+        if cycle is not None and WHOLE_BODY not in cycle.scope:  # it is new, and runs only after this
             cycle.scope[WHOLE_BODY] = not cycle.more_body
 
     def connection_lost(self, exc: Exception | None) -> None:
