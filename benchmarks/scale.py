@@ -44,10 +44,12 @@ from everword.memory.transfer import copy_store
 from everword.model import Role
 from everword.stores.index import scope_term
 from everword.stores.schema import TABLES, Instant, Names, Object
-from everword.testing.postgres import postgres_server
 from everword.wiring import open_store
 from machine import describe_machine
 from table import show
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "doubles"))
+from postgres_databases import postgres_server
 
 SPACES = {"giant": 0.9, "middle": 0.07, "small": 0.03}  # and their shares of all messages
 TOKEN = "t0000000"  # in every name and id of a template; a copy has its number there

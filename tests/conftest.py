@@ -31,9 +31,10 @@ sys.dont_write_bytecode = False
 pytest.register_assert_rewrite("everword.testing")
 pytest_plugins = ("left_out",)
 
+from postgres_databases import PostgresServer, postgres_server  # noqa: E402
+
 from everword.config import PREFIX  # noqa: E402
 from everword.stores.sqlite import SqliteStore  # noqa: E402
-from everword.testing.postgres import PostgresServer, postgres_server  # noqa: E402
 
 KINDS = ("sqlite", "json", "postgresql")
 STORE_FIXTURES = ("kind", "shared_url")
@@ -67,8 +68,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What the processes that tests fork have imported and done already: the server they are forked from does it, once.
-USED = ("pytest", "hypothesis", "psycopg", "everword.testing.postgres", "everword.stores.jsonfile")
-multiprocessing.set_forkserver_preload([*USED, "everword.testing.first_use"])
+USED = ("pytest", "hypothesis", "psycopg", "postgres_databases", "everword.stores.jsonfile")
+multiprocessing.set_forkserver_preload([*USED, "first_use"])
 
 PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time

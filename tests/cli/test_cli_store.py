@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from cli_driver import change, everword, failed, process, succeeded, talk
+from postgres_databases import PostgresServer
 
 from everword import Settings
-from everword.testing.postgres import PostgresServer
 from everword.wiring import open_store
 
 

@@ -92,3 +92,19 @@ def small_disk(folder: Path) -> Iterator[bool]:
     finally:
         if is_mounted:
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def full_disk(largest: int) -> Iterator[None]:
+    """Within it, no file of this process can grow beyond `largest` bytes: more fails as on a full disk.
+
+    It affects the whole process, all its threads and files: use it in a process of its own.
+    """
+    import resource  # which there is on Unix alone
+
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard_limit))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft_limit, hard_limit))

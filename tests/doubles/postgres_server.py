@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from postgres_databases import SETTINGS, PostgresServer, guard_server, start_server
+
 from everword.stores.postgres import PostgresStore
-from everword.testing.postgres import SETTINGS, PostgresServer, guard_server, start_server
 
 
 class StoppableServer:

@@ -36,7 +36,7 @@ IMPORTED = (
     "everword.server.app",
     "everword.stores.postgres",
     "everword.stores.sqlite",
-    "everword.testing.first_use",
+    "first_use",
     "everword.wiring",
 )
 STARTED_FOR_REAL = ("PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONWARNINGS")  # with one of these in its environment

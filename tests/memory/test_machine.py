@@ -11,8 +11,7 @@ import sample_sizes
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from memory_machine import MemoryMachine
-
-from everword.testing.postgres import PostgresServer
+from postgres_databases import PostgresServer
 
 SEQUENCES = {"sqlite": 1_500, "json": 80, "postgresql": 80}  # in `make test-all`
 IN_PART = {"sqlite": 80, "json": 8, "postgresql": 8}  # in `make test`

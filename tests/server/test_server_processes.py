@@ -21,6 +21,7 @@ from typing import Any
 import httpx2
 import pytest
 from click.testing import CliRunner
+from postgres_databases import PostgresServer
 from prepared_programs import PreparedProgram
 
 from everword import Memory
@@ -28,7 +29,6 @@ from everword.cli.main import program
 from everword.config import Settings
 from everword.server.door.keys import create_key, revoke_key
 from everword.testing import ScriptedLLM
-from everword.testing.postgres import PostgresServer
 from everword.testing.serving import Serving
 from everword.wiring import open_store
 

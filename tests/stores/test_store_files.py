@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outages import full_disk
 
 from everword import Memory
 from everword.config import Settings
@@ -26,7 +27,6 @@ from everword.stores import migrations
 from everword.stores.jsonfile import JsonStore
 from everword.stores.schema import TABLES
 from everword.stores.sqlite import SqliteStore
-from everword.testing.doubles import full_disk
 from everword.testing.samples import append_messages, make_entry, make_message
 from everword.wiring import open_store
 

@@ -20,6 +20,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from postgres_databases import PostgresServer
 
 from everword.changes.removal import erase_person
 from everword.config import Settings
@@ -30,7 +31,6 @@ from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import cursor_of, erasures_of, set_cursor
 from everword.model import Batch, Draft, Entry, Filter, Message
 from everword.ports import Store, Tx
-from everword.testing.postgres import PostgresServer
 from everword.testing.samples import WIDTH, axis, claim_place, find_matches, make_entry, release_place
 from everword.wiring import open_store
 

@@ -17,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 import psycopg
 import pytest
+from postgres_databases import PostgresServer
 from raw_tables import path_of, rows_of
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
@@ -39,7 +40,6 @@ from everword.stores.postgres import (
 from everword.stores.schema import metadata
 from everword.stores.sql import SqlTx
 from everword.stores.sqlite import SqliteStore, SqliteTx, memory_engine
-from everword.testing.postgres import PostgresServer
 from everword.testing.samples import (
     T0,
     WIDTH,

@@ -14,11 +14,11 @@ from itertools import combinations
 import pytest
 from engine_doubles import settle_index
 from hit_order import difference
+from postgres_databases import PostgresServer
 
 from everword import Batch, Memory
 from everword.model import ROLES, Draft, Hit
 from everword.testing import FrozenClock
-from everword.testing.postgres import PostgresServer
 
 KINDS = ("sqlite", "json", "postgresql")
 USERS = ("alex", "kim", "sam")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from postgres_databases import PostgresServer
 
 from everword import Memory
-from everword.testing.postgres import PostgresServer
 
 CHANGES = (
     "ALTER TABLE everword.meta ADD COLUMN extra int",

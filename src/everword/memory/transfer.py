@@ -21,6 +21,7 @@ from everword.log.tables import COPYING, EPOCH, damage_error, new_id
 from everword.memory.memory import MemoryEngine
 from everword.model import ROLES, BadRecord, Batch, OnEdit, Record
 from everword.ports import VERSION_NOTE, Store, Tx
+from everword.stores.schema import TABLES as STORED
 
 Row = Mapping[str, Any]
 DamageHandler = Callable[[StoreError, Row], None]
@@ -28,39 +29,8 @@ DamageHandler = Callable[[StoreError, Row], None]
 BATCH = 500  # messages in one transaction
 BATCH_BYTES = 8 << 20  # of the file, after which a batch is full, too: its records are held in memory
 ROWS = 1_000  # rows copied at a time
-TABLES = (
-    "meta",
-    "conversations",
-    "messages",
-    "changes",
-    "erasures",
-    "cursors",
-    "set_aside",
-    "entries",
-    "vectors",
-    "tallies",
-    "tiers",
-    "chunks",
-    "episodes",
-    "facts",
-    "findings",
-    "statements",
-    "people",
-    "spaces",
-    "days",
-    "digests",
-    "topics",
-    "topic_heads",
-    "topic_turns",
-    "topic_packs",
-    "topic_summaries",
-    "topic_notes",
-    "receipts",
-    "documents",
-    "usage",
-    "api_keys",
-    "audit",
-)
+# Who works on what, and answers to repeated requests, are of the running server and not of the memory.
+TABLES = tuple(name for name in STORED if name not in ("leases", "answers", "answer_bodies"))
 
 
 @dataclass(slots=True)

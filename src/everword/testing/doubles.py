@@ -1,4 +1,4 @@
-"""What stands in for the world in a test: a clock that it moves, a chat model with scripted replies, a full disk.
+"""What stands in for the world in a test: a clock that it moves, and a chat model with scripted replies.
 
 The replies of the model are used in order, and it records its requests. A request after the last reply fails the test
 with a clear message, instead of raising a `ModelError` that a program under test would treat as an outage and work
@@ -8,8 +8,7 @@ around.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
@@ -123,19 +122,3 @@ class ScriptedLLM:
 def count_words(text: str) -> int:
     """A count of tokens that a reader can check."""
     return len(text.split())
-
-
-@contextmanager
-def full_disk(largest: int) -> Iterator[None]:
-    """Within it, no file of this process can grow beyond `largest` bytes: more fails as on a full disk.
-
-    It affects the whole process, all its threads and files: use it in a process of its own.
-    """
-    import resource  # which there is on Unix alone
-
-    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard_limit))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft_limit, hard_limit))
