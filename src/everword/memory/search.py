@@ -87,7 +87,8 @@ async def search_messages(
         return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
     held_messages = runtime.store.held_messages(where)
-    hits = await runtime.search(lambda: runtime.store.read_if_possible(find, []))  # nothing is found in an outage
+    nothing: list[Hit] = []  # is found in an outage
+    hits = await runtime.search(lambda: runtime.store.read_if_possible(find, nothing))
     if not held_messages:
         return hits
     held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
