@@ -135,7 +135,7 @@ def test_a_message_joins_the_nearest_topic_or_opens_one_titled_with_80_character
     long = "Let us talk about " + "sailing boats and " * 10
     book = talked(said(1, 0, text=long), said(2, 1), said(3, 0), said(4, 1), said(5, 2))
     assert sorted(book.states) == [1, 2, 5]
-    assert book.states[1].title == long[:79], "a word is not cut"
+    assert book.states[1].title == long[:67] == f"{long[:54]}sailing boats", "neither a word nor a phrase is cut"
     assert [book.states[first].count for first in (1, 2, 5)] == [2, 2, 1]
     assert book.current == 5
     assert [book.states[first].accesses for first in (1, 2, 5)] == [1, 1, 0]

@@ -187,3 +187,59 @@ def test_a_title_names_things_and_no_filler_units_or_verbs() -> None:
     title = key_title(topic, [topic])
     assert "interview" in title
     assert not {"btw", "min", "owns"} & set(title.replace(",", "").split())
+
+
+@pytest.mark.parametrize(
+    ("messages", "wanted", "unwanted"),
+    [
+        (
+            ("We watched Lord of the Rings again.", "Lord of the Rings is three hours long.", "The Lord of the Rings!"),
+            ("Lord of the Rings",),
+            ("hours",),
+        ),
+        (
+            (
+                "My aunt's wedding will be in June.",
+                "The dress for my aunt's wedding is blue.",
+                "I respect her taste a lot.",
+            ),
+            ("aunt's wedding",),
+            ("June", "respect", "taste"),
+        ),
+        (
+            ("Wow, Tomasz, a kayak?", "Wow, Tomasz, that kayak has holes!", "No worries, Tomasz, the kayak floats."),
+            ("kayak",),
+            ("Tomasz",),
+        ),
+        (
+            (
+                "He keeps believing in the harbour.",
+                "Believing in a harbour is fine.",
+                "The harbour needs believing in.",
+            ),
+            ("harbour",),
+            ("believing",),
+        ),
+    ],
+)
+@pytest.mark.checklist("E1")
+def test_a_title_has_whole_names_and_no_months_verbs_or_people_who_are_called(
+    messages: tuple[str, ...], wanted: tuple[str, ...], unwanted: tuple[str, ...]
+) -> None:
+    title = key_title(talked(*messages), [talked(*ROOF)])
+    assert all(phrase in title for phrase in wanted), title
+    assert not any(word in title for word in unwanted), title
+
+
+@pytest.mark.checklist("E1")
+def test_what_is_talked_of_again_and_again_comes_before_what_was_mentioned_in_passing() -> None:
+    title = key_title(talked(*BEES, "A serene alibi.", "The bee hive is full of honey."), [talked(*ROOF)])
+    assert title.startswith("bee hive")
+    assert "alibi" not in title
+
+
+@pytest.mark.checklist("E1")
+def test_an_opening_title_passes_over_a_judgement_and_ends_before_a_word_that_leads_on() -> None:
+    assert opening_title("Ha! I love that song! I sold my drums to a neighbour.") == "I sold my drums to a neighbour."
+    long = "I am trying to rebuild the gearbox of my grandfather's tractor to maintain its original character"
+    assert opening_title(long) == "I am trying to rebuild the gearbox of my grandfather's tractor"

@@ -183,6 +183,28 @@ def _frequent_stems() -> frozenset[str]:
     return frozenset(load_word_table().stems.decode().split("\n")[:_FREQUENT])
 
 
+@cache
+def _concreteness_by_stem() -> dict[str, float]:
+    table = load_word_table()
+    roots = table.stems.decode().split("\n")
+    places = {root: place for place, root in enumerate(roots)}
+    vectors = table.rows * table.scales[:, None]
+
+    ends = [
+        [places[root] for word in sorted(words) if (root := stem(word, LANGUAGE)) in places]
+        for words in (_LISTS.things, _LISTS.thoughts)
+    ]
+    axis = vectors[ends[0]].mean(axis=0) - vectors[ends[1]].mean(axis=0)
+    nearness = vectors @ (axis / np.sqrt(axis @ axis))
+    return dict(zip(roots, np.round(nearness, 2).tolist(), strict=True))
+
+
+def concreteness(root: str) -> float:
+    """How much nearer in meaning an English stem is to words for things than to words for thoughts, from -0.6 to 0.6; 0
+    if it is not known."""
+    return _concreteness_by_stem().get(root, 0.0)
+
+
 def is_common(word: str) -> bool:
     """Whether it is one of the frequent words of English, or of its function words."""
     return not is_content(word, LANGUAGE) or is_ordinary(word) or stem(word, LANGUAGE) in _frequent_stems()
