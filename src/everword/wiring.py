@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from everword.topics.rules.topics import TopicRule
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
-WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
+WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09, abroad=0.0)}
 LOCAL = "local"  # the name of the model that runs in this process; `local@URL` is one of that name elsewhere
 EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5}  # cosine distance under which an episode is about the same thing
 TELEMETRY = {"prometheus": "prometheus_client", "opentelemetry": "opentelemetry"}  # by name, the package each needs

@@ -176,3 +176,57 @@ def test_around_a_time_is_its_width_and_at_least_a_day() -> None:
 def test_who_took_part_in_something_a_month_ago_does_not_mean_a_month_from_now() -> None:
     (span,) = spans("What did I take part in a month ago?", NOW)
     assert span.end <= NOW
+
+
+@pytest.mark.checklist("G14")
+@pytest.mark.parametrize(
+    ("language", "about_me", "about_you", "general"),
+    [
+        ("de", "Wo wohnt meine Schwester?", "Was hast du mir für meine Reise empfohlen?", "Wie entsteht ein Vulkan?"),
+        ("fr", "Où habite ma sœur ?", "Que m'as-tu conseillé pour mon voyage ?", "Comment se forme un volcan ?"),
+        ("es", "¿En qué fecha nos mudamos?", "¿Qué me recomendaste para el viaje?", "¿Cómo se forma un volcán?"),
+        ("it", "Quando andiamo al mare?", "Cosa mi hai consigliato per il viaggio?", "Come si forma un vulcano?"),
+        ("pt", "Quando a gente vai viajar?", "O que você recomendou pra minha viagem?", "Como se forma um vulcão?"),
+        ("ru", "Где живёт моя сестра?", "Что ты посоветовал мне в дорогу?", "Как возникает вулкан?"),
+        ("tr", "Ablam nerede oturuyor?", "Bana yolculuk için ne önermiştin?", "Bir yanardağ nasıl oluşur?"),
+        ("ar", "فين بيتنا الجديد؟", "إيه الكتاب اللي نصحتني بيه؟", "كيف يتكون البركان؟"),
+        ("hi", "मैं कहाँ रहूँगी?", "तुमने मुझे कौन सी किताब बताई थी?", "ज्वालामुखी कैसे बनता है?"),
+        ("zh", "我姐姐住在哪里？", "你给我推荐了什么书？", "火山是怎么形成的？"),
+        ("ja", "姉の職業は？", "私に勧めてくれた本は？", "火山はどうやってできるの？"),
+        ("ko", "우리 언니는 어디 살아?", "네가 나는 무슨 책을 읽으라고 했지?", "화산은 어떻게 생겨?"),
+    ],
+)
+def test_who_a_question_is_about_is_told_in_each_language(
+    language: str, about_me: str, about_you: str, general: str
+) -> None:
+    def parsed(query: str) -> tuple[bool, bool]:
+        found = parse_query(query, query_groups(query, (language,)), (language,), NOW)
+        return found.personal, found.own
+
+    assert parsed(about_me) == (True, True)
+    assert parsed(about_you) == (True, False)
+    assert parsed(general) == (False, False)
+
+
+def test_endings_and_particles_of_japanese_say_little() -> None:
+    query = "火山はどうやってできるの？"
+    found = parse_query(query, query_groups(query, ("ja",)), ("ja",), NOW)
+    emphasis = {group[0]: share for group, share in zip(found.groups, found.emphasis, strict=True)}
+    assert emphasis["火山"] == 1.0
+    assert emphasis["やっ"] == FRAME
+
+
+@pytest.mark.parametrize(
+    ("query", "languages", "abroad"),
+    [
+        ("Where does my sister live?", ("de", "en"), True),
+        ("Wo wohnt meine Schwester?", ("en", "de"), True),
+        ("Where does my sister live?", ("en", "de"), False),
+        ("Wo wohnt meine Schwester?", ("fr",), False),
+        ("Where does my sister live?", (), False),
+    ],
+)
+def test_a_query_is_abroad_where_it_or_the_memory_alone_is_english(
+    query: str, languages: tuple[str, ...], abroad: bool
+) -> None:
+    assert parse_query(query, query_groups(query, languages), languages, NOW).is_abroad is abroad

@@ -85,7 +85,7 @@ class PassageCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How much is indexed for a user (or a whole space): passages, words and languages."""
+    """How much is indexed for a user (or a whole space): passages, words, and languages, the most frequent first."""
 
     docs: int
     words: int

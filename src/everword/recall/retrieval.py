@@ -389,6 +389,8 @@ def search(
     tally = source.tally()
     groups = query_groups(query, tally.languages)
     parsed_query = query_rules.parse_query(query, groups, tally.languages, now)
+    if parsed_query.is_abroad:
+        weights = replace(weights, unrelated=weights.unrelated - weights.abroad)
     reader = MessageReader(tx, source, where.space, {} if reading_rule is None else reading_rule.messages)
     standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else NO_PASSAGES
     postings = source.postings(where, groups, PER_WORD)

@@ -571,8 +571,8 @@ class ScopeIndex:
     def _tally(self) -> Tally:
         """How much there is, as the store counts it."""
         counts = np.bincount(self._columns["languages"].view(), minlength=len(self._languages.names)).tolist()
-        names = sorted(name for name, count in zip(self._languages.names, counts, strict=True) if count)
-        return Tally(len(self), int(self._columns["lengths"].view().sum()), tuple(names))
+        used = sorted((-count, name) for name, count in zip(self._languages.names, counts, strict=True) if count)
+        return Tally(len(self), int(self._columns["lengths"].view().sum()), tuple(name for _, name in used))
 
     def _sort_new_terms(self) -> None:
         """Put the terms that came since among all others, which are sorted."""

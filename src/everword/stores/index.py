@@ -223,7 +223,7 @@ class IndexTx(SqlTx):
         return Tally(
             docs=sum(int(row[1]) for row in rows),
             words=sum(int(row[2]) for row in rows),
-            languages=tuple(row[0] for row in rows if row[1]),
+            languages=tuple(row[0] for row in sorted(rows, key=lambda row: (-row[1], row[0])) if row[1]),
         )
 
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:

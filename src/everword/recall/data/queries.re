@@ -36,8 +36,33 @@
 |\b(?i:you)(?:\ \w+)?\ (?:told|said|mentioned|recommended|suggested|gave|wrote|made|listed|provided|described)\b
 [first_person]
 \b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b
-[second_person]
+# "You", and what was done for the speaker, by language.
+[second_person_en]
 (?i)\b(?:you|your|yours)\b
+[second_person_de]
+(?i){BEFORE}(?:du|dir|dich|dein(?:e[mnrs]?)?|euch|hast|(?-i:Sie|Ihnen)){AFTER}
+[second_person_fr]
+(?i){BEFORE}(?:tu|te|toi|t['’]\w+|ton|tes|(?:\w['’])?\w+-(?:tu|vous)|vous|votre|vos){AFTER}
+[second_person_es]
+(?i){BEFORE}(?:tú|te|ti|tu|tus|usted|has|debes|\w+(?:aste|iste)){AFTER}
+[second_person_it]
+(?i){BEFORE}(?:tu|ti|te|tuo|tua|tuoi|tue|hai|\w+(?:asti|esti|isti)){AFTER}
+[second_person_pt]
+(?i){BEFORE}(?:você|vc|te|ti|teu|tua|(?:recomend|indic|suger|acons|aconselh)(?:ou|iu)|\w+(?:aste|este|iste)){AFTER}
+[second_person_ru]
+(?i){BEFORE}(?:ты|тебе|тебя|тобой|твой|твоя|твоё|твои|вы|вас|вам|(?:по)?(?:совет|рекоменд)ова\w+|предложи\w+){AFTER}
+[second_person_tr]
+(?i){BEFORE}(?:sen|sana|seni|senin|siz|size|\w+[dt][ıiuü]n(?:[ıiuü]z)?){AFTER}
+[second_person_ar]
+{BEFORE}(?:أنت|انت|إنت|إنتي|انتي|\w{2,}(?:تلي|تني|تيلي|تيني)){AFTER}
+[second_person_hi]
+{BEFORE}(?:तुम|तुमने|तू|तूने|आप|आपने|तुम्हारा|तुम्हारी|आपका|आपकी){AFTER}
+[second_person_zh]
+你|您
+[second_person_ja]
+あなた|君|てくれ|おすすめ|お勧め|勧め|提案
+[second_person_ko]
+(?:^|\ )(?:너|네가|니가|당신)|추천|[줬준]
 [several]
 (?i)\bhow\ (?:many|often)\b|\bboth\b|\bin\ common\b|\b(?:all|each|list)\ (?:the|of)\b|\bwhat\ (?:has|have|does|do)\b
 |^(?:in\ |on\ |to\ )?(?:what|which|whose)(?:\ (?:kinds?|types?|sorts?)\ of|\ are|\ were|\ different|\ other|\ new)*
@@ -48,11 +73,11 @@
 [own_life_fr]
 (?i){BEFORE}(?:mon|ma|mes|notre|nos|nous|moi|me|je|\w+-je|j['’]\w+|m['’]\w+){AFTER}
 [own_life_es]
-(?i){BEFORE}(?:mi|mis|mío|mía|míos|mías|nuestr[oa]s?|me|mí|nos|yo|he|había|tengo|estuve|estoy|fui|voy|soy|hice|hago|puedo|debo|quiero|(?!(?:qué|porqué|café|bebé|comité)\b)\w{2,}é|\w{2,}[bcdjlmnrtv]í(?<!así)|\w+(?:aste|iste)){AFTER}
+(?i){BEFORE}(?:mi|mis|mío|mía|míos|mías|nuestr[oa]s?|me|mí|nos|yo|he|había|tengo|estuve|estoy|fui|voy|soy|hice|hago|puedo|debo|quiero|(?!(?:qué|porqué|café|bebé|comité)\b)\w{2,}é|\w{2,}[bcdjlmnrtv]í(?<!así)|\w{2,}[aei]mos|\w{3,}[aei]r(?:me|nos)|\w+(?:aste|iste)|mamá|papá|abuel[oa]){AFTER}
 [own_life_it]
-(?i){BEFORE}(?:mio|mia|miei|mie|nostr[oaie]|mi|me|io|noi|ci|ho|avevo|sono|ero|sto|faccio|devo|posso|voglio|vado|abbiamo|\w{2,}[aei]rò|hai\ (?:detto|consigliato)|\w+(?:asti|esti|isti)){AFTER}
+(?i){BEFORE}(?:mio|mia|miei|mie|nostr[oaie]|mi|me|io|noi|ci|ho|avevo|sono|ero|sto|faccio|devo|posso|voglio|vado|\w{2,}iamo|\w{2,}[aei]rò|\w{3,}[aei]r[mc]i|mamma|papà|babbo|nonn[ao]|hai\ (?:detto|consigliato)|\w+(?:asti|esti|isti)){AFTER}
 [own_life_pt]
-(?i){BEFORE}(?:meus?|minhas?|noss[oa]s?|eu|me|mim|comigo|nós|tenho|fui|fiz|faço|estou|estava|tinha|vou|sou|posso|devo|quero|\w{3,}ei|você\ (?:disse|recomendou|sugeriu)){AFTER}
+(?i){BEFORE}(?:meus?|minhas?|noss[oa]s?|eu|me|mim|comigo|nós|tenho|fui|fiz|faço|estou|estava|tinha|vou|sou|posso|devo|quero|\w{3,}ei|\w{2,}[aei]mos|a\ gente|mamãe|papai|você\ (?:disse|recomendou|sugeriu)){AFTER}
 [own_life_nl]
 (?i){BEFORE}(?:mijn|ons|onze|(?:heb|had|was|ben)\ ik|ik\ (?:heb|had|was|ben)){AFTER}
 [own_life_sv]
@@ -60,19 +85,19 @@
 [own_life_pl]
 (?i){BEFORE}(?:mój|moja|moje|moi|moich|mojego|mojej|moją|nasz\w*){AFTER}
 [own_life_ru]
-(?i){BEFORE}(?:мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|я|мне|меня|мной|моему|моим|моими|мы|нас|нам|ты\ (?:говорил|советовал)\w*){AFTER}
+(?i){BEFORE}(?:мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|я|мне|меня|мам[аеуы]|пап[аеуы]|бабушк\w|дедушк\w|мной|моему|моим|моими|мы|нас|нам|ты\ (?:говорил|советовал)\w*){AFTER}
 [own_life_uk]
 (?i){BEFORE}(?:мій|моя|моє|мої|мою|мого|моєї|моїх|наш\w*|у\ мене){AFTER}
 [own_life_tr]
-(?i){BEFORE}(?:benim|bizim|ben|biz|bana|bize|\w{2,}[ıiuü]m(?:[ıiuü]z)?(?:[ıiuü]n|a|e|[ıiuü]|d[ae]n?|l[ae])?){AFTER}
+(?i){BEFORE}(?:benim|bizim|ben|biz|(?!(?:akşam|tamam|program|problem|sistem|isim|önem|yaşam)[a-zıöüşçğ]{0,3}{AFTER})\w{2,}[aeıiuü]m(?:[ıiuü]z)?(?:[ıiuü]n|a|e|[ıiuü]|d[ae]n?|l[ae])?|\w{2,}[dt][ıiuü]k|\w{2,}m[ıiuü]şt[ıiuü]n){AFTER}
 [own_life_id]
 (?i){BEFORE}(?:saya|aku|kami){AFTER}
 [own_life_ar]
-{BEFORE}(?:أنا|انا|عندي|عندنا|معايا|ليا|لي|كنت|احنا|إحنا|\w{2,}(?:تي|ني|تلي)){AFTER}
+{BEFORE}(?:أنا|انا|عندي|عندنا|معايا|ليا|كنت|احنا|إحنا|(?!يعني)\w{2,}(?:تي|ني|تلي)|\w{3,}نا|ماما|بابا){AFTER}
 [own_life_hi]
-{BEFORE}(?:मैं|मैंने|मुझे|मुझसे|मेरा|मेरी|मेरे|हम|हमने|हमें|हमारा|हमारी|हमारे){AFTER}
+{BEFORE}(?:मैं|मैंने|मुझे|मुझसे|मेरा|मेरी|मेरे|हम|हमने|हमें|हमारा|हमारी|हमारे|\S+[ूु][ँं](?:गा|गी)?|पापा|मम्मी|माँ|पिताजी|नानी|दादी|भैया|दीदी){AFTER}
 [own_life_unspaced]
-(?<![给帮教诉为])我|私|僕|俺|うち|わたし|っけ|(?:でし|まし|だっ)た[かの]|나의|내|나는|난\ |제가|우리|[했였었]지|더라
+(?<![给帮教诉为])我|你[^，。？]{0,6}(?:推荐|建议|说|告诉)[^，。？]{0,2}[过了]|私|僕|俺|うち|わたし|っけ|(?:でし|まし|だっ)た[かの]|(?<![\u4e00-\u9fff])[父母姉兄妹弟夫妻](?![\u4e00-\u9fff])|お(?:父|母|姉|兄|じい|ばあ)(?:さん|ちゃん)?|엄마|아빠|언니|오빠|누나|할머니|할아버지|나의|내|나는|난\ |제가|우리|[했였었]지|더라
 # Words that point to what was said before, by language; none that is an article, too, or means no thing ("es gibt").
 [pointer_en]
 (?i){BEFORE}(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones?(?!\s(?:of|day|time))|former|latter|same

@@ -10,7 +10,7 @@ counts as relevant (`selection.relevance`).
 The names a query can mean are those of the authors of the messages at hand, so nothing is looked up in a list of names.
 A question in the first person is about what the person said; one that says "you" may be about either side. A question
 for several things ("which books", "how many times") is answered in several places. The rules are those of English; of a
-query in another language only words for what belongs to the speaker are looked for.
+query in another language only words for what belongs to the speaker, and for "you", are looked for.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ AuthorNames = Mapping[str, Collection[str]]
 """All names of the authors of messages, by id; the id is one of them."""
 
 _WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
+_HIRAGANA = lazy_pattern("[\u3041-\u309f]+")  # of a pair of them, mostly an ending or a particle
 _NAME = lazy_pattern(r"(?<=[\w,;:] )[A-Z][a-z]\w+(?: [A-Z][a-z]\w+)*")
 
 
@@ -124,7 +125,8 @@ class ParsedQuery:
     """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
     speaks of, whether it is about the person who asks, whether several things are asked for, whether it is about the
     people of the memory (`personal`), and whether it asks for advice or for an account of what was said. What
-    `asks_memory` can only be answered from memory: then an uncertain answer is better than none."""
+    `asks_memory` can only be answered from memory: then an uncertain answer is better than none. It `is_english` if
+    most of the memory is, too; it `is_abroad` if one of them is English and the other is not."""
 
     groups: tuple[tuple[str, ...], ...] = ()
     emphasis: tuple[float, ...] = ()
@@ -137,6 +139,7 @@ class ParsedQuery:
     recount: bool = False
     asks_memory: bool = False
     is_english: bool = True
+    is_abroad: bool = False
 
 
 def searchable_part(query: str) -> str:
@@ -147,7 +150,8 @@ def searchable_part(query: str) -> str:
 def parse_query(
     query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime
 ) -> ParsedQuery:
-    """The query as ranking needs it, as far as its words say; `add_authors` adds the authors."""
+    """The query as ranking needs it, as far as its words say; `add_authors` adds the authors. `languages` are those of
+    the memory, the most frequent first."""
     times = spans(query, now)
     time_groups = _term_groups((span.text for span in times), languages)
     # A group that also occurs elsewhere in the query is not only a time.
@@ -162,25 +166,34 @@ def parse_query(
         min(
             TIME if group in time_groups else 1.0,
             shares.get(group, 1.0),
-            1.0 if frame_terms.isdisjoint(group) else FRAME,
+            1.0 if frame_terms.isdisjoint(group) and not _HIRAGANA.fullmatch(group[0]) else FRAME,
         )
         for group in groups
     )
     is_personal = speaks_of_a_life(query)
-    in_first_person = language == DEFAULT and bool(_PATTERNS.first_person.search(query))
-    about_asker = in_first_person and not _PATTERNS.second_person.search(query)
+    is_english = language == DEFAULT
+    memory_is_english = next(iter(languages), language) == DEFAULT
+    in_first_person = is_english and bool(_PATTERNS.first_person.search(query))
+    speaks_of_self = in_first_person if is_english else is_personal
     return ParsedQuery(
         tuple(groups),
         emphasis,
         times=times,
-        own=about_asker or advice or (recount and is_own_telling(query)),
+        own=(speaks_of_self and not _addresses(query, language)) or advice or (recount and is_own_telling(query)),
         several=asks_for_several(query),
         personal=is_personal,
         advice=advice,
         recount=recount,
-        is_english=language == DEFAULT,
+        is_english=is_english and memory_is_english,
+        is_abroad=is_english != memory_is_english,
         asks_memory=is_personal or (recount and bool(_PATTERNS.events.search(query))) or (advice and in_first_person),
     )
+
+
+def _addresses(query: str, language: str) -> bool:
+    """Whether a query says "you", or what an assistant did for the person who asks."""
+    pattern = _PATTERNS.get(f"second_person_{language}")
+    return pattern is not None and pattern.search(query) is not None
 
 
 def names_in(query: str) -> list[str]:

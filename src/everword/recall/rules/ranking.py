@@ -123,7 +123,7 @@ SEVERAL_AUTHOR = 1.45
 """and how much more it counts there who is named: what they are asked about is theirs, and they speak of it often."""
 FEW_WORDS_VECTOR = 3.0
 """How much more the meaning counts where few words are the same: where advice is asked for, since what a person likes
-seldom has the words of a request; and in a language other than English, where no table says which words are alike."""
+seldom has the words of a request; and unless all is in English, since no table says which words are alike."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 FEW_DOCS = 1 << 15
@@ -135,7 +135,7 @@ _SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
 class Weights:
     """How the judges are weighed. The defaults are measured with the built-in embedder; another needs its own
     `unrelated` and `spread`: mean and standard deviation of the cosine of texts that have nothing to do with
-    each other.
+    each other; and `abroad`: how much lower that mean is where one of them is English and the other is not.
 
     `text` scales BM25, to which `rarest` adds a share of a passage's best word. `likeness` is for a passage that has
     every word of the query, or one like it. `near` scales what neighbours lend, `near_likeness` what they lend of words
@@ -153,6 +153,7 @@ class Weights:
     vector: float = 0.5
     unrelated: float = 0.2
     spread: float = 0.1
+    abroad: float = 0.08
     rarest: float = 0.2
     likeness: float = 11.5
     near: float = 0.5
@@ -349,7 +350,7 @@ def _own_parts(
     """What passages earn by their own words, and by their meaning."""
     best_words = np.maximum.reduce(words, axis=1, initial=0.0)
     text = weights.text * (np.add.reduce(words, axis=1) + weights.rarest * best_words)
-    factor = FEW_WORDS_VECTOR if query.advice or not query.is_english else 1.0
+    factor = 1.0 if query.is_english and not query.advice else FEW_WORDS_VECTOR
     return text, weights.vector * factor * deviations
 
 
