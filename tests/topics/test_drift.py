@@ -175,3 +175,8 @@ def test_no_cue_is_overlooked_by_the_test_before_its_pattern(text: str) -> None:
 @given(st.from_regex(re.compile(CLOSING.pattern), alphabet=st.characters(codec="ascii")))
 def test_no_closing_is_overlooked_by_the_test_before_its_pattern(text: str) -> None:
     assert read_cues(text).closing == 1.0 or len(text) > READ
+
+
+def test_a_text_without_spaces_is_as_long_as_its_words() -> None:
+    assert read_cues("昨日 the 実家に帰って異動のことを話した").words == 3 + 8
+    assert read_cues("I told them at home").words == 5

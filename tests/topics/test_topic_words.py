@@ -243,3 +243,10 @@ def test_an_opening_title_passes_over_a_judgement_and_ends_before_a_word_that_le
     assert opening_title("Ha! I love that song! I sold my drums to a neighbour.") == "I sold my drums to a neighbour."
     long = "I am trying to rebuild the gearbox of my grandfather's tractor to maintain its original character"
     assert opening_title(long) == "I am trying to rebuild the gearbox of my grandfather's tractor"
+
+
+@pytest.mark.checklist("G14")
+def test_days_and_degrees_are_no_subject_in_japanese() -> None:
+    assert set(read_words("今日は最後の課題、ボルダリングに無理はない", "user").stems).isdisjoint(
+        {"今日", "最後", "無理"}
+    )

@@ -323,7 +323,7 @@ def check_languages(store: Store) -> Iterator[CheckResult]:
     counts: Counter[str] = Counter()
     for row in store.read(lambda tx: tx.rows("tallies")):
         counts[row["language"]] += row["docs"]
-    packs = packs_with("words")
+    packs = {*packs_with("words"), *packs_with("commands")}
     names = [f"{code} {count:,}" + ("" if code in packs else " (no pack)") for code, count in counts.most_common()]
     yield "ok", "languages", ", ".join(names[:MAX_LISTED]) or "none yet"
 

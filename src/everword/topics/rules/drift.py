@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from everword.model import Role
 from everword.text.tokens import lower_words
+from everword.text.words import is_unspaced
 from everword.topics.rules.topic_set import is_zero
 from everword.topics.rules.words import MessageWords, read_words
 from everword.word_lists import lazy_pattern
@@ -232,7 +233,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
     own = sample if role == "user" else ""
     return TextCues(
-        words=len(text.split()),
+        words=_count_words(text),
         question_last=float(_has_question_mark(_ending(sample))),
         asks_you=float(_has_question_mark(own) and bool(_ASKS_YOU.search(own)) and not _RETURNS.search(own)),
         back=_points_back(own),
@@ -240,6 +241,11 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         wish=float(bool(_WISH.match(own))),
         closing=float(bool(CLOSING.search(sample))),
     )
+
+
+def _count_words(text: str) -> int:
+    """The words of a text; two characters count as one where words are not spaced."""
+    return len(text.split()) + (0 if text.isascii() else sum(map(is_unspaced, text)) // 2)
 
 
 def _has_question_mark(text: str) -> bool:
