@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
+from fact_talks import NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.errors import ModelNonsense
 from everword.follow.task import Task
+from everword.model import Episode
 from everword.models.tokens import EstimateTokenizer
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
 from everword.summaries.rules.extract import SpokenLine
@@ -102,6 +105,16 @@ def test_without_a_model_the_title_stays_and_the_summary_grows() -> None:
     assert "Emma" in more.summary
     assert "Lisbon" in more.summary
     assert count(more.summary) <= 120
+
+
+@pytest.mark.checklist("G4")
+def test_a_topic_whose_messages_are_all_in_episodes_is_summarised_from_them() -> None:
+    """So a stand-in for a model that is shown episodes alone writes something, and nothing is asked twice."""
+    episode = Episode("default", "chat", 1, 1, 8, NOW, NOW, "Alex ordered nine boxes of blue tiles.")
+    inputs = replace(NEW, lines=(), episodes=(episode,))
+    summary = topic_summary.offline(inputs).summary
+    assert "nine boxes of blue tiles" in summary
+    assert topic_summary.parse(answer("Blue tiles", summary), inputs).summary == summary
 
 
 @settings(max_examples=sample(60))

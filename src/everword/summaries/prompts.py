@@ -820,7 +820,12 @@ def parse_topic(text: str, inputs: TopicInputs) -> TopicReply:
 
 
 def offline_topic(inputs: TopicInputs) -> TopicReply:
+    """The title so far, and a summary of the messages; of the episodes, if there are no messages beside them."""
     reply = episode_summary.offline(inputs.episode)
+    if not reply.summary and inputs.episodes:
+        parts = [part.lines or extract.whole_line(part.summary, part.last, part.ended) for part in inputs.episodes]
+        lines = extract.condense(parts, inputs.limit, inputs.count)
+        return TopicReply(inputs.title, render_lines(lines), lines)
     return TopicReply(inputs.title, reply.summary, reply.lines)
 
 
