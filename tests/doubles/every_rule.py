@@ -430,6 +430,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        "text.doc.read_once",
         "text.phrases.phrase",
         "text.wordings.packs_with",
         "topics.rules.threads.fit_width",

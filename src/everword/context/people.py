@@ -19,22 +19,11 @@ from types import MappingProxyType
 
 from everword.context.render import Note
 from everword.context.state import ContextState
+from everword.facts import tables
 from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
 from everword.facts.rules.profile import HEADINGS, fact_relevances, past_facts, value_with_days
 from everword.facts.rules.statements import is_said_by_facts, parse_statement
-from everword.facts.tables import (
-    FactsByPerson,
-    begins_with_name,
-    ended_facts,
-    facts_of,
-    hears_channel,
-    name_for,
-    name_in_statement,
-    own_name,
-    public_name,
-    statements_of,
-)
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import warn_of_damage
 from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
@@ -67,7 +56,7 @@ def context_notes(
     person: str | None,
     viewer: Viewer,
     now: datetime,
-    facts_by_person: FactsByPerson,
+    facts_by_person: tables.FactsByPerson,
     speaker: tuple[str, MergedDigest] | None,
     query: str,
 ) -> list[Note]:
@@ -108,7 +97,7 @@ def person_notes(
     viewer: Viewer,
     now: datetime,
     query: str = "",
-    facts_by_person: FactsByPerson = MappingProxyType({}),
+    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
 ) -> list[Note]:
     """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
     that what others say takes no room from it; of what others say, the newest comes first. `facts_by_person` are facts
@@ -130,7 +119,7 @@ def profile_of(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -
     """What is known of a person, with the text that a chat of theirs would show."""
     facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
     text = profile_text(facts, statements_beside(tx, statements, facts))
-    return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
+    return Profile(person, tables.own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
 def knowledge_for_viewer(
@@ -139,12 +128,12 @@ def knowledge_for_viewer(
     person: str,
     viewer: Viewer,
     now: datetime,
-    facts_by_person: FactsByPerson = MappingProxyType({}),
+    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
 ) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person now, with what has ended and still says something of them."""
     statements = [
         statement
-        for statement in statements_of(tx, space, person)
+        for statement in tables.statements_of(tx, space, person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
     facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
@@ -157,20 +146,20 @@ def facts_for_viewer(
     person: str,
     viewer: Viewer,
     now: datetime,
-    facts_by_person: FactsByPerson = MappingProxyType({}),
+    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
 ) -> list[Fact]:
     """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
     the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
     facts = facts_by_person.get(person)
     if facts is None:
-        facts = facts_of(tx, space, person, active=True)
+        facts = tables.facts_of(tx, space, person, active=True)
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
     return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
 def with_past_facts(tx: Tx, space: str, person: str, viewer: Viewer, facts: Sequence[Fact]) -> list[Fact]:
     """The facts of a person that a viewer is shown, with what has ended and still says something of the person."""
-    past = [fact for fact in past_facts(ended_facts(tx, space, person), facts) if viewer.sees(fact)]
+    past = [fact for fact in past_facts(tables.ended_facts(tx, space, person), facts) if viewer.sees(fact)]
     return [*facts, *hide_private_dates(tx, space, past, viewer)]
 
 
@@ -200,7 +189,7 @@ def group_notes(
     now: datetime,
     speaker: tuple[str, MergedDigest] | None = None,
     query: str = "",
-    facts_by_person: FactsByPerson = MappingProxyType({}),
+    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
 ) -> list[Note]:
     """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
     the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
@@ -248,7 +237,7 @@ def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer, now: dateti
     merged with digests, which stay."""
     facts, all_statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer, now))
     statements = [statement for statement in all_statements if statement.expires_at is None]
-    return public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
+    return tables.public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
 
 
 def own_knowledge(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
@@ -268,8 +257,8 @@ def hide_private_names(tx: Tx, statements: Sequence[Statement], viewer: Viewer) 
     own_statement = next((statement for statement in statements if not is_claim(statement)), None)
     if own_statement is None or own_statement.user == viewer.person:
         return list(statements)
-    private_name = own_name(tx, own_statement.space, own_statement.user)
-    name = name_for(tx, own_statement.space, own_statement.user, viewer)
+    private_name = tables.own_name(tx, own_statement.space, own_statement.user)
+    name = tables.name_for(tx, own_statement.space, own_statement.user, viewer)
     if private_name == name:
         return list(statements)
     name_pattern = re.compile(rf"(?<!\w){re.escape(private_name)}(?!\w)")
@@ -292,7 +281,7 @@ def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer
     ids = sorted({id for fact in dated_facts for id in fact.sources})
     sources = tx.find_messages(space, ids=ids, damaged=warn_of_damage)
     places = {message.id: message.conversation for message in sources}
-    heard_places = {place for place in set(places.values()) if hears_channel(tx, space, place, viewer)}
+    heard_places = {place for place in set(places.values()) if tables.hears_channel(tx, space, place, viewer)}
     heard_at = {message.id: message.time for message in sources if message.conversation in heard_places}
     ids_to_undate = {
         fact.id
@@ -357,10 +346,10 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
     for statement in statements:
         person = statement.user
         if person not in names:
-            names[person] = own_name(tx, statement.space, person)
+            names[person] = tables.own_name(tx, statement.space, person)
         name = names[person]
-        if not begins_with_name(statement.text, name):
-            name = name_in_statement(tx, statement)
+        if not tables.begins_with_name(statement.text, name):
+            name = tables.name_in_statement(tx, statement)
         own_facts = [fact for fact in facts if (fact.user, fact.speaker) == (person, statement.speaker)]
         if not is_said_by_facts(parse_statement(name, statement.text), own_facts):
             others.append(statement)

@@ -29,32 +29,12 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
+from everword import model
 from everword.errors import StoreError
+from everword.facts import tables
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.keys_and_values import ConnectedValues, SlotFacts, fold, has_same_value, is_compared_by_words
-from everword.facts.tables import (
-    CHANGE,
-    CHANGES,
-    DENIAL,
-    FACTS,
-    STATEMENTS,
-    facts_of,
-    in_pages,
-    put_statements,
-    statements_in,
-    to_fact,
-)
 from everword.log.tables import warn_of_damage
-from everword.model import (
-    Fact,
-    FactChangeKind,
-    FactRefusal,
-    FoundFact,
-    Message,
-    RefusalKind,
-    RefusedFact,
-    Statement,
-)
 from everword.model.log import NOTES, own_notes
 from everword.ports import Tx
 
@@ -64,7 +44,7 @@ REFUSED = "refused"
 MAX_REFUSALS = 200
 """Refusals of a person that are kept: the last ones."""
 IDS = 32  # messages whose findings are looked up together
-FOUND_FIELDS = tuple(field.name for field in fields(FoundFact))
+FOUND_FIELDS = tuple(field.name for field in fields(model.FoundFact))
 OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slot
 
 
@@ -72,10 +52,10 @@ OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slo
 class Finding:
     """One fact found in a message, and where that was said."""
 
-    message: Message
+    message: model.Message
     number: int
     audience: str | None
-    fact: FoundFact
+    fact: model.FoundFact
 
     @property
     def sort_key(self) -> tuple[datetime, str, int, int]:
@@ -87,12 +67,12 @@ class Finding:
 class RefusedFinding:
     """A fact that was found in a message and is not kept, and why."""
 
-    message: Message
-    fact: FoundFact
-    refusal: FactRefusal
+    message: model.Message
+    fact: model.FoundFact
+    refusal: model.FactRefusal
 
 
-def slot_of(fact: FoundFact | Fact) -> str:
+def slot_of(fact: model.FoundFact | model.Fact) -> str:
     """What a fact is about: the same thing of the same person has the same slot."""
     return slot_name(fact.subject, fact.category, fact.key)
 
@@ -115,12 +95,12 @@ def keys_of_slots(slots: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
     return [(category, tuple(sorted(names))) for category, names in sorted(keys.items())]
 
 
-def facts_in_slots(tx: Tx, space: str, person: str, slots: Collection[str]) -> list[Fact]:
+def facts_in_slots(tx: Tx, space: str, person: str, slots: Collection[str]) -> list[model.Fact]:
     """The facts about a person that are in these slots. Only they are read, however many there are."""
     facts = [
         fact
         for category, keys in keys_of_slots(slots)
-        for fact in facts_of(tx, space, person, category=category, key=keys)
+        for fact in tables.facts_of(tx, space, person, category=category, key=keys)
     ]
     return [fact for fact in facts if slot_of(fact) in slots]
 
@@ -130,7 +110,7 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.sort_key)
 
 
-def drop_findings(tx: Tx, person: str, *messages: Message) -> set[str]:
+def drop_findings(tx: Tx, person: str, *messages: model.Message) -> set[str]:
     """Delete what an earlier reading of messages of one space found. Returns the slots of the deleted findings."""
     if not messages:
         return set()
@@ -158,10 +138,10 @@ def findings_of(tx: Tx, space: str, person: str, slot: str) -> list[Finding]:
 
 def weigh_findings(
     facts: SlotFacts, findings: Iterable[Finding], person: str
-) -> tuple[dict[str, Fact | None], list[rules.Action]]:
+) -> tuple[dict[str, model.Fact | None], list[rules.Action]]:
     """Weigh findings against the facts of a slot, and put what follows among them. Returns the facts that this changed
     as they were before, by id (None for one that was not there), and the actions that led to it."""
-    facts_before: dict[str, Fact | None] = {}
+    facts_before: dict[str, model.Fact | None] = {}
     all_actions: list[rules.Action] = []
     for finding in findings:
         known_facts = facts.facts_like(finding.fact)
@@ -193,18 +173,18 @@ def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequenc
         tx.remove(FINDINGS, {**place, **{name: row[name] for name in ("time", "conversation", "turn", "number")}})
 
 
-def refusals_of(tx: Tx, space: str, person: str) -> list[RefusedFact]:
+def refusals_of(tx: Tx, space: str, person: str) -> list[model.RefusedFact]:
     """What was refused in a person's messages, oldest first."""
     return [
         to_refused_fact(row) for row in tx.rows(FINDINGS, where={"space": space, "user_id": person, "slot": REFUSED})
     ]
 
 
-def to_refused_fact(row: Mapping[str, Any]) -> RefusedFact:
+def to_refused_fact(row: Mapping[str, Any]) -> model.RefusedFact:
     found = {name: value for name, value in row["found"].items() if name not in ("reason", "kind")}
     fact = to_found_fact({**row, "found": found})
     reason = str(row["found"].get("reason", ""))
-    return RefusedFact(
+    return model.RefusedFact(
         space=row["space"],
         user=row["user_id"],
         category=fact.category,
@@ -222,12 +202,12 @@ def to_refused_fact(row: Mapping[str, Any]) -> RefusedFact:
     )
 
 
-def kind_of_reason(reason: str) -> RefusalKind:
+def kind_of_reason(reason: str) -> model.RefusalKind:
     """The kind of a refusal that was stored without it, before there were kinds."""
     return next((kind for start, kind in OLD_REASONS.items() if reason.startswith(start)), "not_said")
 
 
-OLD_REASONS: dict[str, RefusalKind] = {
+OLD_REASONS: dict[str, model.RefusalKind] = {
     "its confidence": "unsure",
     "its importance": "unimportant",
     "it is about an assistant": "about_assistant",
@@ -259,18 +239,18 @@ def finding_row(person: str, slot: str, finding: Finding) -> dict[str, Any]:
     }
 
 
-def json_values(fact: FoundFact) -> dict[str, Any]:
+def json_values(fact: model.FoundFact) -> dict[str, Any]:
     values = {name: getattr(fact, name) for name in FOUND_FIELDS}
     return values | {name: values[name].isoformat() for name in ("since", "until") if values[name]}
 
 
 def to_finding(row: Mapping[str, Any]) -> Finding:
     place = (row["space"], row["conversation"], row["turn"], row["message_id"])
-    message = Message(*place, "user", row["author"], row["user_id"], "", row["time"])
+    message = model.Message(*place, "user", row["author"], row["user_id"], "", row["time"])
     return Finding(message, row["number"], row["audience"], to_found_fact(row))
 
 
-def to_found_fact(row: Mapping[str, Any]) -> FoundFact:
+def to_found_fact(row: Mapping[str, Any]) -> model.FoundFact:
     try:
         return found_fact_of(row["found"])
     except (LookupError, TypeError, ValueError):
@@ -278,10 +258,10 @@ def to_found_fact(row: Mapping[str, Any]) -> FoundFact:
         raise StoreError(f"what was read in {place} is damaged; run `everword rebuild facts`") from None
 
 
-def found_fact_of(values: Mapping[str, Any]) -> FoundFact:
+def found_fact_of(values: Mapping[str, Any]) -> model.FoundFact:
     """The found fact that `json_values` were made of."""
     days = {name: date.fromisoformat(values[name]) if values[name] else None for name in ("since", "until")}
-    return FoundFact(**{**values, **days})
+    return model.FoundFact(**{**values, **days})
 
 
 # -- what is known of a person, as far as it was read
@@ -339,7 +319,7 @@ class PersonSlots:
         for category, keys in keys_of_slots(slots):
             new_keys = tuple(key for key in keys if (category, key) not in self._read_keys)
             self._read_keys.update((category, key) for key in new_keys)
-            for fact in facts_of(self.tx, *self._place, category=category, key=new_keys) if new_keys else ():
+            for fact in tables.facts_of(self.tx, *self._place, category=category, key=new_keys) if new_keys else ():
                 self.facts(slot_of(fact)).put(fact)
 
     def facts(self, slot: str) -> SlotFacts:
@@ -388,9 +368,9 @@ def record_findings(
     tx: Tx,
     person: str,
     audience: str | None,
-    found_facts: Iterable[tuple[Message, FoundFact]],
+    found_facts: Iterable[tuple[model.Message, model.FoundFact]],
     known_slots: PersonSlots,
-    read_again: Iterable[Message] = (),
+    read_again: Iterable[model.Message] = (),
 ) -> dict[str, tuple[list[Finding], Reweigh]]:
     """Store findings, in place of what was found in their messages before, and in those that were `read_again`. Returns
     for each changed slot the findings that are to be weighed, in order."""
@@ -425,7 +405,7 @@ def is_late(finding: Finding, newest: Finding | None) -> bool:
 # -- changes by hand
 
 JUST_AFTER = timedelta(microseconds=1)
-COMMANDS: Mapping[FactChangeKind, str] = {"add": "add_fact", "edit": "edit_fact", "delete": "delete_fact"}
+COMMANDS: Mapping[model.FactChangeKind, str] = {"add": "add_fact", "edit": "edit_fact", "delete": "delete_fact"}
 
 DELETED = "Delete a fact"  # what the log says: not which one, so that nothing is left of it when its source is removed
 
@@ -437,13 +417,13 @@ class DecidedFacts:
 
     person: str
     audience: str | None
-    message: Message
-    facts: tuple[FoundFact, ...]
+    message: model.Message
+    facts: tuple[model.FoundFact, ...]
     finding_ids: tuple[str, ...] = ()
 
 
 def change_metadata(
-    kind: FactChangeKind, facts: Sequence[FoundFact], audience: str | None, after: datetime | None
+    kind: model.FactChangeKind, facts: Sequence[model.FoundFact], audience: str | None, after: datetime | None
 ) -> dict[str, Any]:
     """The metadata of a message that is a change. `after` is when the fact that it changes was said last."""
     return {
@@ -456,13 +436,13 @@ def change_metadata(
     }
 
 
-def line_of(fact: FoundFact) -> str:
+def line_of(fact: model.FoundFact) -> str:
     """A fact as a line, as the log keeps it."""
     whose = f"{fact.subject}: " if fact.subject else ""
     return f"{whose}{fact.key}: {fact.value}"
 
 
-def decided_facts(row: Statement, message: Message) -> DecidedFacts:
+def decided_facts(row: model.Statement, message: model.Message) -> DecidedFacts:
     """What a message that is a change says. It comes after the fact that it changes, whatever the clocks say. Of a
     message that retention has removed, only what its row has is known."""
     details = own_notes(message.metadata)
@@ -473,27 +453,27 @@ def decided_facts(row: Statement, message: Message) -> DecidedFacts:
     return DecidedFacts(row.user, details.get("audience"), message, facts, denied_ids(row))
 
 
-def changes_in(tx: Tx, messages: Iterable[Message]) -> list[DecidedFacts]:
+def changes_in(tx: Tx, messages: Iterable[model.Message]) -> list[DecidedFacts]:
     """What those of the messages say that are changes and still stand."""
-    pairs = statements_in(tx, messages, kind=CHANGES)
+    pairs = tables.statements_in(tx, messages, kind=tables.CHANGES)
     return [decided_facts(row, message) for message, row in pairs if row.active and row.id == message.id]
 
 
 # -- what is denied
 
 
-def put_change(tx: Tx, row: Statement) -> None:
+def put_change(tx: Tx, row: model.Statement) -> None:
     """Store the row of a change. Those that deny something are of a kind of their own: they are few, and are read when
     a fact is weighed."""
-    put_statements(tx, [row], DENIAL if denied_ids(row) else CHANGE)
+    tables.put_statements(tx, [row], tables.DENIAL if denied_ids(row) else tables.CHANGE)
 
 
-def denied_ids(row: Statement) -> tuple[str, ...]:
+def denied_ids(row: model.Statement) -> tuple[str, ...]:
     """The ids of the findings that a change denies: its row names its own message first."""
     return row.sources[1:]
 
 
-def ids_saying(tx: Tx, fact: Fact) -> tuple[str, ...]:
+def ids_saying(tx: Tx, fact: model.Fact) -> tuple[str, ...]:
     """The ids of a fact, and of the other findings that say the same in its sources."""
     where = {"space": fact.space, "user_id": fact.user, "message_id": fact.sources}
     findings = map(to_finding, tx.rows(FINDINGS, where=where))
@@ -501,7 +481,7 @@ def ids_saying(tx: Tx, fact: Fact) -> tuple[str, ...]:
     return tuple(dict.fromkeys((fact.id, *ids)))
 
 
-def says_value(finding: Finding, fact: Fact) -> bool:
+def says_value(finding: Finding, fact: model.Fact) -> bool:
     found_fact = finding.fact
     is_same_slot = slot_of(found_fact) == slot_of(fact)
     return is_same_slot and not found_fact.retracts and has_same_value(fact, found_fact)
@@ -509,13 +489,15 @@ def says_value(finding: Finding, fact: Fact) -> bool:
 
 def slots_denied(tx: Tx, space: str, person: str, ids: Collection[str]) -> set[str]:
     """The slots of the facts with these ids."""
-    rows = tx.rows(FACTS, where={"space": space, "user_id": person, "id": tuple(ids)}) if ids else ()
-    return {slot_of(to_fact(row)) for row in rows}
+    rows = tx.rows(tables.FACTS, where={"space": space, "user_id": person, "id": tuple(ids)}) if ids else ()
+    return {slot_of(tables.to_fact(row)) for row in rows}
 
 
-def denial_of(fact: FoundFact | Fact) -> FoundFact:
+def denial_of(fact: model.FoundFact | model.Fact) -> model.FoundFact:
     """That a fact is not so."""
-    return FoundFact(fact.category, fact.key, fact.value, 1.0, fact.importance, fact.subject, "not", corrects=True)
+    return model.FoundFact(
+        fact.category, fact.key, fact.value, 1.0, fact.importance, fact.subject, "not", corrects=True
+    )
 
 
 def with_denials(
@@ -523,7 +505,7 @@ def with_denials(
     person: str,
     slot: str,
     weighing: tuple[Sequence[Finding], Reweigh],
-    changes: Sequence[Statement],
+    changes: Sequence[model.Statement],
     known_slots: PersonSlots,
     new_changes: Collection[str],
 ) -> tuple[Sequence[Finding], Reweigh]:
@@ -532,7 +514,7 @@ def with_denials(
     if not changes:
         return weighing
     findings, reweigh = weighing
-    facts_by_id: dict[str, FoundFact | Fact] = {
+    facts_by_id: dict[str, model.FoundFact | model.Fact] = {
         id_of(finding, person): finding.fact for finding in findings if not finding.fact.retracts
     }
     if not reweigh:
@@ -555,7 +537,7 @@ DENIED_FIRST = -1
 """The number of a denial among the findings of its change: before the new value."""
 
 
-def denying(tx: Tx, changes: Sequence[Statement], ids: Collection[str]) -> list[tuple[DecidedFacts, str]]:
+def denying(tx: Tx, changes: Sequence[model.Statement], ids: Collection[str]) -> list[tuple[DecidedFacts, str]]:
     """The changes that deny one of these findings, each with the first that it denies."""
     touching = [(row, id) for row in changes for id in denied_ids(row) if id in ids]
     first_ids = {row.id: (row, id) for row, id in reversed(touching)}
@@ -587,18 +569,20 @@ def needs_whole_slot(
 
 def has_changes(tx: Tx, space: str, person: str) -> bool:
     """Whether a change of a fact about a person stands."""
-    where = {"space": space, "user_id": person, "kind": CHANGES, "active": 1}
-    return bool(tx.rows(STATEMENTS, limit=1, where=where))
+    where = {"space": space, "user_id": person, "kind": tables.CHANGES, "active": 1}
+    return bool(tx.rows(tables.STATEMENTS, limit=1, where=where))
 
 
-def changes_behind(tx: Tx, space: str, person: str, facts: Iterable[Fact]) -> frozenset[str]:
+def changes_behind(tx: Tx, space: str, person: str, facts: Iterable[model.Fact]) -> frozenset[str]:
     """The ids of the changes that stand and that these facts began with or were last said by."""
     ids = sorted({id for fact in facts for id in (fact.sources[0], fact.sources[-1])})
-    where = {"space": space, "user_id": person, "kind": CHANGES, "active": 1}
-    return frozenset(row["id"] for page in in_pages(ids) for row in tx.rows(STATEMENTS, where=where | {"id": page}))
+    where = {"space": space, "user_id": person, "kind": tables.CHANGES, "active": 1}
+    return frozenset(
+        row["id"] for page in tables.in_pages(ids) for row in tx.rows(tables.STATEMENTS, where=where | {"id": page})
+    )
 
 
-def name_retirements(facts: Mapping[str, Fact], change_ids: frozenset[str]) -> dict[str, Fact]:
+def name_retirements(facts: Mapping[str, model.Fact], change_ids: frozenset[str]) -> dict[str, model.Fact]:
     """The facts by id; one that a change retired says so: `retired_by` is the fact in its place, or the change."""
     in_place = {fact.sources[0]: fact.id for fact in facts.values() if fact.sources[0] in change_ids}
     return {

@@ -11,29 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everword.errors import NotFound
+from everword.facts import tables
 from everword.facts import view as facts
 from everword.facts.prompts import RememberInputs, remember
 from everword.facts.rules import statements as rules
-from everword.facts.rules.statements import (
-    AuthoredMessage,
-    ParsedStatement,
-    ProfileMerge,
-    contradicts,
-    parse_statement,
-    says_same,
-)
-from everword.facts.tables import (
-    FORGET,
-    facts_of,
-    is_channel,
-    name_for,
-    name_in_statement,
-    own_name,
-    put_facts,
-    put_statements,
-    statements_of,
-    viewer_alone,
-)
+from everword.facts.rules import statements as statement_rules
 from everword.log.access import Viewer, is_claim, may_take_back
 from everword.log.tables import warn_of_damage
 from everword.model import Fact, Forgotten, Message, Statement
@@ -60,26 +42,28 @@ class MergeScene:
     @classmethod
     def read(cls, tx: Tx, user: str, message: Message, expires_at: datetime | None) -> MergeScene:
         audience = audience_of(tx, message)
-        viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, message.space, message.author)
-        name = name_for(tx, message.space, user, viewer)
-        speaker_name = "" if message.author == user else name_for(tx, message.space, message.author, viewer)
+        viewer = (
+            Viewer(channel=audience) if audience is not None else tables.viewer_alone(tx, message.space, message.author)
+        )
+        name = tables.name_for(tx, message.space, user, viewer)
+        speaker_name = "" if message.author == user else tables.name_for(tx, message.space, message.author, viewer)
         statements = [
             statement
-            for statement in statements_of(tx, message.space, user)
+            for statement in tables.statements_of(tx, message.space, user)
             if (statement.audience, statement.speaker) == (audience, message.author)
             and statement.expires_at is None
             and expires_at is None
         ]
         return cls(user, message, expires_at, name, speaker_name, statements)
 
-    def inputs(self, text: str, conversation: tuple[AuthoredMessage, ...] = ()) -> RememberInputs:
+    def inputs(self, text: str, conversation: tuple[statement_rules.AuthoredMessage, ...] = ()) -> RememberInputs:
         """What is asked of a model, or of the rules. Without a text, the end of the conversation is what is meant."""
         texts = tuple(statement.text for statement in self.statements)
         return RememberInputs(self.name, texts, text, self.speaker_name, conversation)
 
 
 def keep_statements(
-    tx: Tx, scene: MergeScene, merge: ProfileMerge, inputs: RememberInputs, *, is_last: bool
+    tx: Tx, scene: MergeScene, merge: statement_rules.ProfileMerge, inputs: RememberInputs, *, is_last: bool
 ) -> list[Statement] | None:
     """Store a merge if the profile has not changed since; on the last try, merge again in this transaction.
 
@@ -98,7 +82,7 @@ def keep_statements(
     later = statements_after(tx, message, current.statements)
     others = [
         statement
-        for statement in statements_of(tx, message.space, scene.user)
+        for statement in tables.statements_of(tx, message.space, scene.user)
         if statement.id not in ids and (scene.expires_at is None or statement.expires_at is not None)
     ]
     rows = merged_rows(tx, current, merge, later)
@@ -107,19 +91,21 @@ def keep_statements(
         for row in rows
         if row.active
     ]
-    put_statements(tx, [row for row in rows if not row.active])
+    tables.put_statements(tx, [row for row in rows if not row.active])
     new_facts = [
         fact
         for row in rows
         if message.id in row.sources and row.expires_at is None
-        for fact in facts.facts_in_statement(name_in_statement(tx, row), row, message)
+        for fact in facts.facts_in_statement(tables.name_in_statement(tx, row), row, message)
     ]
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(scene.user, message, new_facts)])
     facts.mark_command_read(tx, message)
     return standing
 
 
-def merged_rows(tx: Tx, scene: MergeScene, merge: ProfileMerge, later: Sequence[Statement]) -> list[Statement]:
+def merged_rows(
+    tx: Tx, scene: MergeScene, merge: statement_rules.ProfileMerge, later: Sequence[Statement]
+) -> list[Statement]:
     """The rows after a merge. The statement that was said last wins, in whatever order the messages arrive here."""
     message = scene.message
     replaced_numbers = tuple(number for number in merge.replaced if scene.statements[number - 1] not in later)
@@ -141,13 +127,13 @@ def put_against_others(
 ) -> Statement:
     """Store a statement with what it does to those of other audiences. Returns the one that stands: itself, one that
     was said later and contradicts it, or one that says the same already."""
-    reading = parse_statement(name, row.text)
+    reading = statement_rules.parse_statement(name, row.text)
     for newer in later:
-        if contradicts(reading, parse_statement(name, newer.text)):
-            put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
+        if statement_rules.contradicts(reading, statement_rules.parse_statement(name, newer.text)):
+            tables.put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
             return newer
     changes, duplicate = weigh_across_audiences(name, row, others)
-    put_statements(tx, [*changes, *([row] if duplicate is None else [])])
+    tables.put_statements(tx, [*changes, *([row] if duplicate is None else [])])
     return duplicate or row
 
 
@@ -166,21 +152,23 @@ def weigh_across_audiences(
 
     The newer one wins here, too, but no text moves to another audience: the rest of a private statement stays private.
     """
-    new_reading = parse_statement(name, new.text)
+    new_reading = statement_rules.parse_statement(name, new.text)
     rows = list[Statement]()
     for old in (old for old in others if may_give_way(old, new)):
-        old_reading = parse_statement(name, old.text)
+        old_reading = statement_rules.parse_statement(name, old.text)
         retired_row = replace(old, active=False, retired_at=new.said_at, retired_by=new.id)
-        if contradicts(old_reading, new_reading):
+        if statement_rules.contradicts(old_reading, new_reading):
             rows.append(retired_row)
             remaining_texts = rules.facts_not_restated(old_reading, [new_reading])
             rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(remaining_texts, 1)]
         elif old.expires_at is not None:  # the new one stands longer, or at least is newer
-            if says_same(new_reading, old_reading):
+            if statement_rules.says_same(new_reading, old_reading):
                 rows.append(retired_row)
-        elif new.audience is None and old.speaker == new.speaker and says_same(old_reading, new_reading):
+        elif (
+            new.audience is None and old.speaker == new.speaker and statement_rules.says_same(old_reading, new_reading)
+        ):
             return [], old
-        elif new.audience is not None and says_same(new_reading, old_reading):
+        elif new.audience is not None and statement_rules.says_same(new_reading, old_reading):
             rows.append(retired_row)
     return rows, None
 
@@ -210,7 +198,7 @@ def statements_after(tx: Tx, reference: Message, statements: Sequence[Statement]
 
 def audience_of(tx: Tx, message: Message) -> str | None:
     """The channel in which a message was said, or None if it was said in private."""
-    return message.conversation if is_channel(tx, message.space, message.conversation) else None
+    return message.conversation if tables.is_channel(tx, message.space, message.conversation) else None
 
 
 def forgettable_knowledge(
@@ -219,11 +207,11 @@ def forgettable_knowledge(
     """The person's name for the asker, and the statements and facts that the asker may have forgotten."""
     statements = [
         statement
-        for statement in statements_of(tx, space, user)
+        for statement in tables.statements_of(tx, space, user)
         if statement.is_shown_at(now) and may_take_back(asker, statement, viewer)
     ]
-    known_facts = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
-    return name_for(tx, space, user, viewer), statements, known_facts
+    known_facts = [fact for fact in tables.facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
+    return tables.name_for(tx, space, user, viewer), statements, known_facts
 
 
 def retire_knowledge(
@@ -241,12 +229,12 @@ def retire_knowledge(
     tx.lock(facts.LOCK, space, user)
     statements = [
         replace(statement, active=False, retired_at=message.time, retired_by=message.id)
-        for statement in statements_of(tx, space, user)
+        for statement in tables.statements_of(tx, space, user)
         if statement.id in statement_ids
     ]
     retired_facts = [
         facts.retire_fact(fact, message.id, message.time)
-        for fact in facts_of(tx, space, user, active=True)
+        for fact in tables.facts_of(tx, space, user, active=True)
         if fact.id in fact_ids
     ]
     request = Statement(
@@ -258,47 +246,49 @@ def retire_knowledge(
         message.time,
         (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant_id])),
     )
-    put_statements(tx, [request], FORGET)
-    put_statements(tx, statements)
-    put_facts(tx, retired_facts)
+    tables.put_statements(tx, [request], tables.FORGET)
+    tables.put_statements(tx, statements)
+    tables.put_facts(tx, retired_facts)
     facts.mark_command_read(tx, message)
     return Forgotten(message.id, tuple(statements), tuple(retired_facts))
 
 
 def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
     tx.lock(facts.LOCK, space, user)
-    every_request = statements_of(tx, space, user, kind=FORGET)
+    every_request = tables.statements_of(tx, space, user, kind=tables.FORGET)
     requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
-    put_statements(tx, [replace(requests[0], active=False)], FORGET)
-    statements = statements_of(tx, space, user, active=False)
-    name = own_name(tx, space, user)
+    tables.put_statements(tx, [replace(requests[0], active=False)], tables.FORGET)
+    statements = tables.statements_of(tx, space, user, active=False)
+    name = tables.own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
-    standing = [(statement.speaker, parse_statement(name, statement.text)) for statement in lasting(statements)]
+    standing = [
+        (statement.speaker, statement_rules.parse_statement(name, statement.text)) for statement in lasting(statements)
+    ]
     restored_statements = [
         rules.restore_statement(statement)
         for statement in statements
         if statement.retired_by == id
         and not any(
-            speaker == statement.speaker and answers(reading, parse_statement(name, statement.text))
+            speaker == statement.speaker and answers(reading, statement_rules.parse_statement(name, statement.text))
             for speaker, reading in standing
         )
     ]
-    all_facts = facts_of(tx, space, user)
+    all_facts = tables.facts_of(tx, space, user)
     restored_facts = [
         facts.reactivate_fact(fact)
         for fact in all_facts
         if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
     ]
-    put_statements(tx, restored_statements)
-    put_facts(tx, restored_facts)
+    tables.put_statements(tx, restored_statements)
+    tables.put_facts(tx, restored_facts)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
 
 
-def answers(standing: ParsedStatement, old: ParsedStatement) -> bool:
+def answers(standing: statement_rules.ParsedStatement, old: statement_rules.ParsedStatement) -> bool:
     """Whether a statement that stands contradicts an old one, or repeats it."""
-    return contradicts(old, standing) or says_same(standing, old)
+    return statement_rules.contradicts(old, standing) or statement_rules.says_same(standing, old)
 
 
 def lasting(statements: Iterable[Statement]) -> list[Statement]:
@@ -307,15 +297,18 @@ def lasting(statements: Iterable[Statement]) -> list[Statement]:
 
 def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) -> list[Statement]:
     """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
-    statements = statements_of(tx, space, person, active=False)
-    name = own_name(tx, space, person)
-    standing = [parse_statement(name, statement.text) for statement in lasting(statements)]
+    statements = tables.statements_of(tx, space, person, active=False)
+    name = tables.own_name(tx, space, person)
+    standing = [statement_rules.parse_statement(name, statement.text) for statement in lasting(statements)]
     restored = [
         rules.restore_statement(statement)
         for statement in statements
         if not statement.active
         and statement.retired_by in retired_by
-        and not any(contradicts(parse_statement(name, statement.text), reading) for reading in standing)
+        and not any(
+            statement_rules.contradicts(statement_rules.parse_statement(name, statement.text), reading)
+            for reading in standing
+        )
     ]
-    put_statements(tx, restored)
+    tables.put_statements(tx, restored)
     return restored

@@ -37,24 +37,12 @@ from typing import Any, cast
 from everword.errors import ModelNonsense
 from everword.facts.english.finder import complete_answer, find_facts, is_echo, read_facts, reconcile_facts
 from everword.facts.pack_facts import PACK_LANGUAGES, read_pack_facts, usual_language
+from everword.facts.rules import statements as statement_rules
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from everword.facts.rules.deciding import refusal, tidy_fact
 from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time, tells_end
 from everword.facts.rules.keys_and_values import category_of
 from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, statements_about
-from everword.facts.rules.statements import (
-    AuthoredMessage,
-    ProfileMerge,
-    contradicts,
-    facts_not_restated,
-    matching_statements,
-    means_everything,
-    merge,
-    parse_statement,
-    recent_statements,
-    says_same,
-    target_statement,
-)
 from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
 from everword.model import FACT_CATEGORIES, FactCategory, FactRefusal, FoundFact, Holds
@@ -633,7 +621,7 @@ class RememberInputs:
     statements: tuple[str, ...]
     new: str
     speaker: str = ""
-    conversation: tuple[AuthoredMessage, ...] = ()
+    conversation: tuple[statement_rules.AuthoredMessage, ...] = ()
 
 
 _REMEMBER = read_instructions(_FILE, "remember")
@@ -658,13 +646,13 @@ def build_remember(inputs: RememberInputs) -> Request:
     return build_request(_REMEMBER, "\n".join(parts), max_tokens=600, schema=_REMEMBER_SCHEMA)
 
 
-def parse_remember(text: str, inputs: RememberInputs) -> ProfileMerge:
+def parse_remember(text: str, inputs: RememberInputs) -> statement_rules.ProfileMerge:
     entry = _merge_entry(text)
     added_statements = [statement for wording in _texts_to_add(entry) for statement in _third_person(wording, inputs)]
     replaced_numbers, same_numbers = (
         tuple(_statement_numbers(entry[key], len(inputs.statements))) for key in ("replace", "same")
     )
-    proposal = ProfileMerge(
+    proposal = statement_rules.ProfileMerge(
         tuple(dict.fromkeys(added_statements)),
         replaced_numbers,
         tuple(number for number in same_numbers if number not in replaced_numbers),
@@ -674,19 +662,21 @@ def parse_remember(text: str, inputs: RememberInputs) -> ProfileMerge:
     return _apply_rules(proposal, inputs)
 
 
-def _apply_rules(proposal: ProfileMerge, inputs: RememberInputs) -> ProfileMerge:
+def _apply_rules(proposal: statement_rules.ProfileMerge, inputs: RememberInputs) -> statement_rules.ProfileMerge:
     """The merge after the rules have added contradictions and duplicates that the model overlooked."""
     remaining_numbers = [number for number in range(1, len(inputs.statements) + 1) if number not in proposal.replaced]
-    rule_merge = merge(inputs.name, [inputs.statements[number - 1] for number in remaining_numbers], proposal.added)
+    rule_merge = statement_rules.merge(
+        inputs.name, [inputs.statements[number - 1] for number in remaining_numbers], proposal.added
+    )
     replaced_numbers = (*proposal.replaced, *(remaining_numbers[number - 1] for number in rule_merge.replaced))
     same_numbers = dict.fromkeys((*proposal.same, *(remaining_numbers[number - 1] for number in rule_merge.same)))
-    return ProfileMerge(
+    return statement_rules.ProfileMerge(
         rule_merge.added, replaced_numbers, tuple(number for number in same_numbers if number not in replaced_numbers)
     )
 
 
-def offline_remember(inputs: RememberInputs) -> ProfileMerge:
-    return merge(inputs.name, inputs.statements, _new_statements(inputs))
+def offline_remember(inputs: RememberInputs) -> statement_rules.ProfileMerge:
+    return statement_rules.merge(inputs.name, inputs.statements, _new_statements(inputs))
 
 
 remember = Prompt("remember", build_remember, parse_remember, offline_remember)
@@ -695,7 +685,7 @@ remember = Prompt("remember", build_remember, parse_remember, offline_remember)
 def _new_statements(inputs: RememberInputs) -> tuple[str, ...]:
     """What is to be remembered, as statements."""
     statements = statements_about(inputs.name, inputs.new, speaker=inputs.speaker) if inputs.new.strip() else ()
-    return statements or recent_statements(inputs.name, inputs.conversation)
+    return statements or statement_rules.recent_statements(inputs.name, inputs.conversation)
 
 
 _MERGE_KEYS = {
@@ -732,7 +722,7 @@ def _third_person(text: str, inputs: RememberInputs) -> Sequence[str]:
     return statements_about(inputs.name, text)
 
 
-def _check_added(proposal: ProfileMerge, inputs: RememberInputs) -> None:
+def _check_added(proposal: statement_rules.ProfileMerge, inputs: RememberInputs) -> None:
     new_statements = _new_statements(inputs)
     if new_statements and not proposal.added and not proposal.same:
         raise ModelNonsense("What is new is neither in add nor is a statement named that says the same.")
@@ -745,7 +735,7 @@ def _check_added(proposal: ProfileMerge, inputs: RememberInputs) -> None:
     for text in proposal.added:
         values = {
             term
-            for fact in parse_statement(inputs.name, text).facts
+            for fact in statement_rules.parse_statement(inputs.name, text).facts
             for term in analyse(fact.value, wider_grounds.language).terms
         }
         if (
@@ -768,19 +758,23 @@ def _shares(text: str, grounds: Grounds, inputs: RememberInputs) -> bool:
     return not text_terms or not grounds.terms - name_terms or bool(text_terms & grounds.terms)
 
 
-def _check_replaced(proposal: ProfileMerge, inputs: RememberInputs) -> None:
+def _check_replaced(proposal: statement_rules.ProfileMerge, inputs: RememberInputs) -> None:
     """Raise ModelNonsense if something is lost that was not contradicted."""
-    new_readings = [parse_statement(inputs.name, text) for text in (*proposal.added, *_new_statements(inputs))]
-    same_readings = [parse_statement(inputs.name, inputs.statements[number - 1]) for number in proposal.same]
+    new_readings = [
+        statement_rules.parse_statement(inputs.name, text) for text in (*proposal.added, *_new_statements(inputs))
+    ]
+    same_readings = [
+        statement_rules.parse_statement(inputs.name, inputs.statements[number - 1]) for number in proposal.same
+    ]
     new_terms = {term for new_reading in new_readings for term in new_reading.terms}
     for number in proposal.replaced:
-        old_reading = parse_statement(inputs.name, inputs.statements[number - 1])
-        if any(says_same(new_reading, old_reading) for new_reading in new_readings + same_readings):
+        old_reading = statement_rules.parse_statement(inputs.name, inputs.statements[number - 1])
+        if any(statement_rules.says_same(new_reading, old_reading) for new_reading in new_readings + same_readings):
             continue
-        is_contradicted = any(contradicts(old_reading, new_reading) for new_reading in new_readings)
+        is_contradicted = any(statement_rules.contradicts(old_reading, new_reading) for new_reading in new_readings)
         if not is_contradicted and not old_reading.terms & new_terms:
             raise ModelNonsense(f"Statement {number} has nothing to do with what is new; it must stay.")
-        lost_statements = facts_not_restated(old_reading, new_readings + same_readings)
+        lost_statements = statement_rules.facts_not_restated(old_reading, new_readings + same_readings)
         if lost_statements:
             raise ModelNonsense(
                 f"Statement {number} also says: {lost_statements[0]} Keep that in add, or do not replace it."
@@ -831,16 +825,18 @@ def build_forget(inputs: ForgetInputs) -> Request:
 
 
 def parse_forget(text: str, inputs: ForgetInputs) -> ForgetReply:
-    if means_everything(inputs.what, inputs.name):
+    if statement_rules.means_everything(inputs.what, inputs.name):
         return ForgetReply(everything=True)
     numbers = _statement_numbers(_numbers_value(text), len(inputs.statements))
-    sought_terms = parse_statement(inputs.name, target_statement(inputs.name, inputs.what)).terms
-    rule_matches = matching_statements(inputs.name, inputs.statements, inputs.what)
+    sought_terms = statement_rules.parse_statement(
+        inputs.name, statement_rules.target_statement(inputs.name, inputs.what)
+    ).terms
+    rule_matches = statement_rules.matching_statements(inputs.name, inputs.statements, inputs.what)
     strange_numbers = [
         number
         for number in numbers
         if number not in rule_matches
-        and not sought_terms & parse_statement(inputs.name, inputs.statements[number - 1]).terms
+        and not sought_terms & statement_rules.parse_statement(inputs.name, inputs.statements[number - 1]).terms
     ]
     if rule_matches:
         numbers = [number for number in numbers if number not in strange_numbers]
@@ -867,9 +863,11 @@ def _numbers_value(text: str) -> object:
 
 
 def offline_forget(inputs: ForgetInputs) -> ForgetReply:
-    if means_everything(inputs.what, inputs.name):
+    if statement_rules.means_everything(inputs.what, inputs.name):
         return ForgetReply(everything=True)
-    return ForgetReply(tuple(matching_statements(inputs.name, inputs.statements, inputs.what, inputs.similarity)))
+    return ForgetReply(
+        tuple(statement_rules.matching_statements(inputs.name, inputs.statements, inputs.what, inputs.similarity))
+    )
 
 
 forget = Prompt("forget", build_forget, parse_forget, offline_forget)

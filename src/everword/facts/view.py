@@ -16,39 +16,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from everword.facts import findings, prompts, tables
 from everword.facts.english.finder import find_facts
-from everword.facts.findings import (
-    DecidedFacts,
-    Finding,
-    PersonSlots,
-    RefusedFinding,
-    Reweigh,
-    SlotsByPerson,
-    SlotsInTransactions,
-    changes_behind,
-    changes_in,
-    drop_findings,
-    findings_of,
-    has_changes,
-    id_of,
-    keys_of_slots,
-    name_retirements,
-    record_findings,
-    record_refusals,
-    slot_of,
-    slots_denied,
-    weigh_findings,
-    with_denials,
-)
-from everword.facts.prompts import (
-    ReadingInputs,
-    ReadingReply,
-    RefusedInLine,
-    RepairInputs,
-    fact_repair,
-    reading,
-    refused_after_repair,
-)
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
 from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
@@ -56,22 +25,6 @@ from everword.facts.rules.keys_and_values import SlotFacts, has_same_value, hold
 from everword.facts.rules.person_shift import first_person
 from everword.facts.rules.profile import value_with_dates
 from everword.facts.rules.statements import matching_facts, parse_statement, target_statement
-from everword.facts.tables import (
-    DENIAL,
-    FORGET,
-    facts_of,
-    is_channel,
-    name_in_statement,
-    names_in_context,
-    note_people,
-    own_name,
-    put_facts,
-    put_name,
-    put_statements,
-    statements_in,
-    statements_of,
-    viewer_alone,
-)
 from everword.follow.ask import TaskRunner
 from everword.follow.faults import TABLE as SET_ASIDE
 from everword.follow.faults import set_aside_rows
@@ -128,14 +81,14 @@ def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
         owner: [fact for fact in known_before(tx, run, owner) if viewer.sees(fact)] for owner, viewer in viewers.items()
     }
     viewer = viewers[owners[0]] if len(owners) == 1 else Viewer(channel=first.conversation)
-    names = names_in_context(tx, first.space, people, viewer, run.messages)
+    names = tables.names_in_context(tx, first.space, people, viewer, run.messages)
     return ReadingScene(before, last_reply, names, known)
 
 
 def known_before(tx: Tx, run: Run, person: str) -> list[Fact]:
     """The facts about a person that held before the messages of a run, as far as the model has read them: it would
     leave out as known what only rules have read, and may fail again on what it failed on."""
-    facts = facts_of(tx, run.lag.space, person)
+    facts = tables.facts_of(tx, run.lag.space, person)
     read_upto = cursors_of(tx, FACTS, sorted({(fact.space, fact.conversation) for fact in facts}))
     failed_rows = tx.rows(SET_ASIDE, where={"space": run.lag.space, "view": FACTS})
     failed_turns = {(row["conversation"], row["turn"]) for row in failed_rows}
@@ -156,9 +109,9 @@ def known_before(tx: Tx, run: Run, person: str) -> list[Fact]:
 
 def viewer_of_lines(tx: Tx, message: Message, owner: str) -> Viewer:
     """Who may see what is shown beside the lines: in a channel all who read it, in a chat its owner."""
-    if is_channel(tx, message.space, message.conversation):
+    if tables.is_channel(tx, message.space, message.conversation):
         return Viewer(channel=message.conversation)
-    return viewer_alone(tx, message.space, owner)
+    return tables.viewer_alone(tx, message.space, owner)
 
 
 def owner_of(message: Message) -> str:
@@ -259,7 +212,7 @@ class Extraction:
 
     run: Run
     facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
-    refusals: Sequence[RefusedFinding]
+    refusals: Sequence[findings.RefusedFinding]
     progress: SaveResult | None
 
 
@@ -273,7 +226,7 @@ class FactsView:
         self._asking = asking
         self._calls = calls
         self._telemetry = telemetry
-        self._slots_in_transactions = SlotsInTransactions()
+        self._slots_in_transactions = findings.SlotsInTransactions()
 
     @property
     def at_once(self) -> int:
@@ -299,11 +252,11 @@ class FactsView:
         context = read_lines(scene.before, scene, {})
         lines = read_lines(run.messages, scene, may_state)
         facts_by_message: list[tuple[Message, tuple[FoundFact, ...]]] = []
-        refusals: list[RefusedFinding] = []
+        refusals: list[findings.RefusedFinding] = []
         outage: str | None = None
         unread_turn = 0
         for batch in batch_lines(lines):
-            inputs = ReadingInputs(
+            inputs = prompts.ReadingInputs(
                 tuple(line for _, line in (*context, *batch)), known_lines(scene, (line for _, line in batch))
             )
             asks = outage is None and self._asks_about(run, batch, inputs)
@@ -321,35 +274,39 @@ class FactsView:
         progress = SaveResult(upto, max(len(facts_by_message), 1), outage)
         return Extraction(run, facts_by_message, refusals, progress)
 
-    def _count_refused(self, message: Message, refused: RefusedInLine) -> RefusedFinding:
+    def _count_refused(self, message: Message, refused: prompts.RefusedInLine) -> findings.RefusedFinding:
         self._telemetry.count("refused", kind=self.name, outcome=refused.refusal.kind)
-        return RefusedFinding(message, refused.fact, refused.refusal)
+        return findings.RefusedFinding(message, refused.fact, refused.refusal)
 
-    def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: ReadingInputs) -> bool:
+    def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: prompts.ReadingInputs) -> bool:
         is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
         return self.has_model and is_recent and is_worth_reading(inputs.lines)
 
-    async def _read_batch(self, inputs: ReadingInputs, asks: bool) -> tuple[ReadingReply, str | None]:
+    async def _read_batch(self, inputs: prompts.ReadingInputs, asks: bool) -> tuple[prompts.ReadingReply, str | None]:
         """What is found in a batch of lines, and if the model is unavailable, why."""
         if not asks:
-            reply: ReadingReply = await self._asking.run(reading.offline, inputs)
+            reply: prompts.ReadingReply = await self._asking.run(prompts.reading.offline, inputs)
             return reply, None
-        answer = await self._asking.ask(reading, inputs)
+        answer = await self._asking.ask(prompts.reading, inputs)
         if answer.outage is not None or not answer.reply.refused:
             return answer.reply, answer.outage
         return await self._ask_about_refused(inputs, answer.reply), None
 
-    async def _ask_about_refused(self, inputs: ReadingInputs, reply: ReadingReply) -> ReadingReply:
+    async def _ask_about_refused(
+        self, inputs: prompts.ReadingInputs, reply: prompts.ReadingReply
+    ) -> prompts.ReadingReply:
         """Ask once about what was refused: what the model corrects is added, all else stays refused."""
         doubtful = tuple(fact for fact in reply.refused if fact.refusal.kind not in LASTING_REFUSALS)
         if not doubtful:
             return reply
-        repaired = (await self._asking.ask(fact_repair, RepairInputs(inputs.lines, doubtful))).reply
-        return ReadingReply((*reply.facts, *repaired.facts), refused_after_repair(reply.refused, repaired))
+        repaired = (await self._asking.ask(prompts.fact_repair, prompts.RepairInputs(inputs.lines, doubtful))).reply
+        return prompts.ReadingReply(
+            (*reply.facts, *repaired.facts), prompts.refused_after_repair(reply.refused, repaired)
+        )
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space, conversation = result.run.place
-        note_people(tx, result.run.messages)
+        tables.note_people(tx, result.run.messages)
         if self.has_model:
             tx.lock(READING, space, conversation)
         store_facts(
@@ -359,7 +316,7 @@ class FactsView:
             result.facts_by_message,
             read_again=filter(may_state_facts, result.run.messages) if self.has_model else (),
             from_commands=facts_from_commands(tx, result.run.messages),
-            decided=changes_in(tx, result.run.messages),
+            decided=findings.changes_in(tx, result.run.messages),
             known_slots=self._slots_in_transactions.slots_in(tx),
         )
         store_refusals(tx, space, conversation, result.refusals)
@@ -367,7 +324,7 @@ class FactsView:
 
 
 def facts_of_reply(
-    reply: ReadingReply, messages: Sequence[Message], scene: ReadingScene
+    reply: prompts.ReadingReply, messages: Sequence[Message], scene: ReadingScene
 ) -> list[tuple[Message, tuple[FoundFact, ...]]]:
     """The facts of each message, under the keys by which the same things are known."""
     facts_by_place: dict[int, list[FoundFact]] = {}
@@ -401,20 +358,20 @@ def store_facts(
     facts_by_message: Iterable[tuple[Message, Sequence[FoundFact]]],
     *,
     from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
-    decided: Iterable[DecidedFacts] = (),
+    decided: Iterable[findings.DecidedFacts] = (),
     read_again: Iterable[Message] = (),
-    known_slots: SlotsByPerson | None = None,
+    known_slots: findings.SlotsByPerson | None = None,
 ) -> list[rules.Action]:
     """Weigh found facts against the known ones, and store the result. They are about their speaker; those
     `from_commands` and those `decided` by hand are about the person named with them. What an earlier reading found in a
     message goes, also in one of those `read_again` in which nothing is found now. `known_slots` has what was read
     before, and takes what is read now."""
     known_slots = {} if known_slots is None else known_slots
-    audience = conversation if is_channel(tx, space, conversation) else None
+    audience = conversation if tables.is_channel(tx, space, conversation) else None
     by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
     for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
         by_person.setdefault((person, audience or ""), []).extend((message, fact) for fact in facts)
-    changes_by_person: dict[tuple[str, str], list[DecidedFacts]] = {}
+    changes_by_person: dict[tuple[str, str], list[findings.DecidedFacts]] = {}
     for change in decided:
         place = (change.person, change.audience or "")
         changes_by_person.setdefault(place, []).append(change)
@@ -429,20 +386,20 @@ def store_facts(
         new = NewFacts(by_person.get(place, ()), changes_by_person.get(place, ()), messages_by_person.get(place, ()))
         if new.times:
             tx.lock(LOCK, space, person)
-            slots = known_slots.setdefault((space, person), PersonSlots(tx, space, person))
+            slots = known_slots.setdefault((space, person), findings.PersonSlots(tx, space, person))
             actions += store_facts_of(tx, space, person, heard_in or None, new, slots)
     return actions
 
 
-def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[RefusedFinding]) -> None:
+def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[findings.RefusedFinding]) -> None:
     """Store what was refused, for each person in whose messages it was found."""
-    audience = conversation if is_channel(tx, space, conversation) else None
-    by_person: dict[str, list[RefusedFinding]] = {}
+    audience = conversation if tables.is_channel(tx, space, conversation) else None
+    by_person: dict[str, list[findings.RefusedFinding]] = {}
     for refusal in refusals:
         by_person.setdefault(owner_of(refusal.message), []).append(refusal)
     for person in sorted(by_person):
         tx.lock(LOCK, space, person)
-        record_refusals(tx, person, audience, by_person[person])
+        findings.record_refusals(tx, person, audience, by_person[person])
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,7 +407,7 @@ class NewFacts:
     """What is new of a person: the facts that were found, changes by hand, and the messages that were read again."""
 
     found: Sequence[tuple[Message, FoundFact]]
-    changes: Sequence[DecidedFacts] = ()
+    changes: Sequence[findings.DecidedFacts] = ()
     read_again: Sequence[Message] = ()
 
     @property
@@ -460,10 +417,10 @@ class NewFacts:
 
 
 def store_facts_of(
-    tx: Tx, space: str, person: str, audience: str | None, new: NewFacts, known_slots: PersonSlots
+    tx: Tx, space: str, person: str, audience: str | None, new: NewFacts, known_slots: findings.PersonSlots
 ) -> list[rules.Action]:
-    slots = record_findings(tx, person, audience, new.found, known_slots, new.read_again)
-    for slot in slots_denied(tx, space, person, [id for change in new.changes for id in change.finding_ids]):
+    slots = findings.record_findings(tx, person, audience, new.found, known_slots, new.read_again)
+    for slot in findings.slots_denied(tx, space, person, [id for change in new.changes for id in change.finding_ids]):
         slots.setdefault(slot, ([], False))
     new_changes = frozenset(change.message.id for change in new.changes)
     return weigh_slots(tx, space, person, slots, max(new.times), known_slots, new_changes)
@@ -472,8 +429,8 @@ def store_facts_of(
 def withdraw_facts(tx: Tx, space: str, person: str, message: Message, finding_ids: Collection[str] = ()) -> None:
     """Weigh what is known of a person again, without what was found in a message and without its
     denial of the findings with these ids."""
-    slots = drop_findings(tx, person, message) | slots_denied(tx, space, person, finding_ids)
-    findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
+    slots = findings.drop_findings(tx, person, message) | findings.slots_denied(tx, space, person, finding_ids)
+    findings_by_slot = {slot: (findings.findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
     weigh_slots(tx, space, person, findings_by_slot, message.time)
 
 
@@ -481,37 +438,39 @@ def weigh_slots(
     tx: Tx,
     space: str,
     person: str,
-    slots: Mapping[str, tuple[list[Finding], Reweigh]],
+    slots: Mapping[str, tuple[list[findings.Finding], findings.Reweigh]],
     when: datetime,
-    known_slots: PersonSlots | None = None,
+    known_slots: findings.PersonSlots | None = None,
     new_changes: Collection[str] = (),
 ) -> list[rules.Action]:
     """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them. `new_changes`
     are the ids of changes by hand that are weighed for the first time."""
     forget_requests = forget_requests_of(tx, space, person)
-    is_changed_by_hand = has_changes(tx, space, person)
-    known_slots = known_slots or PersonSlots(tx, space, person)
+    is_changed_by_hand = findings.has_changes(tx, space, person)
+    known_slots = known_slots or findings.PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
-    changes = statements_of(tx, space, person, kind=DENIAL) if is_changed_by_hand else []
+    changes = tables.statements_of(tx, space, person, kind=tables.DENIAL) if is_changed_by_hand else []
     changed_facts: list[Fact] = []
     all_actions: list[rules.Action] = []
     for slot, weighing in slots.items():
         slot_facts = known_slots.facts(slot)
-        findings, reweigh = with_denials(tx, person, slot, weighing, changes, known_slots, new_changes)
-        facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
+        slot_findings, reweigh = findings.with_denials(tx, person, slot, weighing, changes, known_slots, new_changes)
+        facts_before, actions = weigh_slot(slot_facts, slot_findings, reweigh, person)
         all_actions += actions
         if forget_requests.statements or is_changed_by_hand:  # they may be about any fact of the slot
             facts_before = {**slot_facts.by_id, **facts_before}
             facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in slot_facts.by_id.items()}
-            change_ids = changes_behind(tx, space, person, facts.values()) if is_changed_by_hand else frozenset()
-            for fact in name_retirements(facts, change_ids).values():
+            change_ids = (
+                findings.changes_behind(tx, space, person, facts.values()) if is_changed_by_hand else frozenset()
+            )
+            for fact in findings.name_retirements(facts, change_ids).values():
                 slot_facts.put(fact)
         changed_facts += changes_since(tx, space, person, facts_before, slot_facts)
-    put_facts(tx, changed_facts)
+    tables.put_facts(tx, changed_facts)
     retired_facts = [fact for fact in changed_facts if not fact.active]
     retire_contradicted_statements(tx, space, person, retired_facts, when)
     for fact in filter(is_public_name, changed_facts):
-        put_name(tx, space, person, "alias", fact.value, fact.said_at)
+        tables.put_name(tx, space, person, "alias", fact.value, fact.said_at)
     return all_actions
 
 
@@ -538,24 +497,24 @@ def retire_contradicted_statements(
     came as a statement or as a fact."""
     if not retired_facts:
         return
-    candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
+    candidates = [statement for statement in tables.statements_of(tx, space, person) if statement.said_at <= when]
     if not candidates:
         return
     active_senses = {
         fact_sense(fact)
-        for category, keys in keys_of_slots({slot_of(fact) for fact in retired_facts})
-        for fact in facts_of(tx, space, person, category=category, key=keys)
+        for category, keys in findings.keys_of_slots({findings.slot_of(fact) for fact in retired_facts})
+        for fact in tables.facts_of(tx, space, person, category=category, key=keys)
         if fact.active
     }
     lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
-    put_statements(
+    tables.put_statements(
         tx,
         [
             replace(statement, active=False, retired_at=when, retired_by=retired_facts[0].retired_by)
             for statement in candidates
             if any(
                 (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost_senses
-                for fact in parse_statement(name_in_statement(tx, statement), statement.text).facts
+                for fact in parse_statement(tables.name_in_statement(tx, statement), statement.text).facts
             )
         ],
     )
@@ -567,15 +526,17 @@ def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
 
 
 def weigh_slot(
-    slot_facts: SlotFacts, findings: Sequence[Finding], reweigh: Reweigh, person: str
+    slot_facts: SlotFacts, slot_findings: Sequence[findings.Finding], reweigh: findings.Reweigh, person: str
 ) -> tuple[dict[str, Fact | None], list[rules.Action]]:
     """Weigh findings of a slot, and put the result among its facts. Returns the facts that this may have changed as
     they were before, and the actions that led to it."""
     if not reweigh:
-        return weigh_findings(slot_facts, findings, person)
+        return findings.weigh_findings(slot_facts, slot_findings, person)
     new_facts = SlotFacts()
-    facts_before, actions = weigh_findings(new_facts, findings, person)
-    stale_ids = slot_facts.by_id.keys() if reweigh is True else {id_of(finding, person) for finding in findings}
+    facts_before, actions = findings.weigh_findings(new_facts, slot_findings, person)
+    stale_ids = (
+        slot_facts.by_id.keys() if reweigh is True else {findings.id_of(finding, person) for finding in slot_findings}
+    )
     facts_before |= {id: slot_facts.by_id[id] for id in stale_ids if id in slot_facts.by_id}
     for id in facts_before.keys() - new_facts.by_id.keys():
         slot_facts.remove(id)
@@ -597,10 +558,10 @@ class ForgetRequests:
 
 
 def forget_requests_of(tx: Tx, space: str, person: str) -> ForgetRequests:
-    statements = statements_of(tx, space, person, kind=FORGET)
+    statements = tables.statements_of(tx, space, person, kind=tables.FORGET)
     if not statements:
         return ForgetRequests((), person, Viewer(person))
-    return ForgetRequests(statements, own_name(tx, space, person), viewer_alone(tx, space, person))
+    return ForgetRequests(statements, tables.own_name(tx, space, person), tables.viewer_alone(tx, space, person))
 
 
 def retire_if_forgotten(fact: Fact, requests: ForgetRequests) -> Fact:
@@ -656,8 +617,8 @@ def is_replaced(fact: Fact, facts: Iterable[Fact]) -> bool:
 def facts_from_commands(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
     """The facts in the statements that messages asked to remember, with the person each is about."""
     return [
-        (statement.user, message, facts_in_statement(name_in_statement(tx, statement), statement, message))
-        for message, statement in statements_in(tx, messages)
+        (statement.user, message, facts_in_statement(tables.name_in_statement(tx, statement), statement, message))
+        for message, statement in tables.statements_in(tx, messages)
     ]
 
 
@@ -671,7 +632,7 @@ def mark_command_read(tx: Tx, command: Message) -> None:
     """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
     position = (FactsView.name, command.space, command.conversation)
     if command_of(command) is not None and cursor_of(tx, *position) == command.turn - 1:
-        note_people(tx, [command])
+        tables.note_people(tx, [command])
         set_cursor(tx, *position, command.turn)
 
 

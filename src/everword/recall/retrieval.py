@@ -27,24 +27,13 @@ from everword.model import Filter, Hit, Message
 from everword.model.passages import NEVER, PassageCandidate, Posting, Tally, products
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import Tx, Vectors
+from everword.recall import scope_index
 from everword.recall.rules import neighbours as neighbour_rules
 from everword.recall.rules import query as query_rules
 from everword.recall.rules import ranking as ranking_rules
 from everword.recall.rules import selection as floor_rules
 from everword.recall.rules.neighbours import Numbers, PassageColumns, Passages, Surroundings
 from everword.recall.rules.ranking import Ranking, Traits, Weights, WordLikeness
-from everword.recall.scope_index import (
-    Likeness,
-    Occurrences,
-    Rows,
-    ScopeIndexes,
-    ScopeView,
-    best_likeness,
-    knows_language,
-    line_codes,
-    no_likeness,
-    unit_vector,
-)
 from everword.text.detect import DEFAULT, detect
 from everword.text.terms import query_groups
 
@@ -74,7 +63,7 @@ class PassageSource(Protocol):
     def vectors_of(self, conversation: str, turns: Sequence[int]) -> dict[int, Vectors]:
         """By turn, which are in order, the vector of each message that has one, of its beginning if it is long."""
 
-    def likeness(self, passages: Passages, groups: Groups) -> Likeness:
+    def likeness(self, passages: Passages, groups: Groups) -> scope_index.Likeness:
         """How near the words of each passage are to each group of terms, from 0 to 1."""
 
     def traits(self, docs: Numbers) -> Traits:
@@ -90,7 +79,7 @@ class PassageSource(Protocol):
 
 def open_source(
     tx: Tx,
-    indexes: ScopeIndexes,
+    indexes: scope_index.ScopeIndexes,
     where: Filter,
     now: datetime,
     check_embedder: Callable[[str | None], None] | None = None,
@@ -104,19 +93,19 @@ def open_source(
 class IndexSource:
     """Passages that are held in memory. The number of a passage is its row there."""
 
-    def __init__(self, view: ScopeView, now: datetime) -> None:
+    def __init__(self, view: scope_index.ScopeView, now: datetime) -> None:
         self._view = view
         self._now = now
         self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
-        self._occurrences_of: tuple[Groups, Occurrences] | None = None
+        self._occurrences_of: tuple[Groups, scope_index.Occurrences] | None = None
         self._has_direction = False  # whether the vector of the query is not all zeros
         self._cosines: Vectors | None = None  # of all rows, once they are known
 
     def _unit_vector(self, vector: Vectors) -> Vectors:
         """The vector of the query with length one: it is compared several times."""
         if self._query is None or self._query[0] is not vector:
-            self._query = (vector, unit_vector(vector))
+            self._query = (vector, scope_index.unit_vector(vector))
             self._has_direction = bool(vector.any())
             self._cosines = None
         return self._query[1]
@@ -129,7 +118,7 @@ class IndexSource:
             self._mask_of = (where, self._view.mask(where, self._now))
         return self._mask_of[1]
 
-    def _within(self, where: Filter, rows: Rows) -> Rows:
+    def _within(self, where: Filter, rows: scope_index.Rows) -> scope_index.Rows:
         mask = self._mask(where)
         return rows if mask is None else rows[mask[rows]]
 
@@ -140,7 +129,7 @@ class IndexSource:
             for rows in self._occurrences(groups).rows_by_group()
         ]
 
-    def _occurrences(self, groups: Groups) -> Occurrences:
+    def _occurrences(self, groups: Groups) -> scope_index.Occurrences:
         """Where the terms of the query occur: they are looked up and then counted."""
         if self._occurrences_of is None or self._occurrences_of[0] is not groups:
             self._occurrences_of = (groups, self._view.occurrences(groups))
@@ -168,7 +157,7 @@ class IndexSource:
     def vectors_of(self, conversation: str, turns: Sequence[int]) -> dict[int, Vectors]:
         return self._view.vectors_of(conversation, np.array(turns, np.int64))
 
-    def likeness(self, passages: Passages, groups: Groups) -> Likeness:
+    def likeness(self, passages: Passages, groups: Groups) -> scope_index.Likeness:
         return self._view.likeness(passages.rows, groups)
 
     def traits(self, docs: Numbers) -> Traits:
@@ -242,9 +231,13 @@ class StoreSource:
         vectors = self._tx.index.vectors_of(self._scope.space, conversation, turns[0], turns[-1])
         return {turn: vectors[turn] for turn in turns if turn in vectors}
 
-    def likeness(self, passages: Passages, groups: Groups) -> Likeness:
+    def likeness(self, passages: Passages, groups: Groups) -> scope_index.Likeness:
         lines = "\n".join(self._terms[doc] for doc in passages.docs.tolist())
-        return best_likeness(*line_codes(lines.encode(), 0), groups) if len(passages) else no_likeness(0, groups)
+        return (
+            scope_index.best_likeness(*scope_index.line_codes(lines.encode(), 0), groups)
+            if len(passages)
+            else scope_index.no_likeness(0, groups)
+        )
 
     def traits(self, docs: Numbers) -> Traits:
         return np.array([self._traits.get(doc, UNKNOWN_TRAITS) for doc in docs.tolist()], np.int8)
@@ -554,9 +547,9 @@ class PassageScorer:
         likeness = WordLikeness(self._likeness(candidates.passages), worth)
         return PassageComparison(candidates, around, likeness)
 
-    def _likeness(self, passages: Passages) -> Likeness:
-        if not knows_language(self.tally.languages):
-            return no_likeness(len(passages), self.groups)
+    def _likeness(self, passages: Passages) -> scope_index.Likeness:
+        if not scope_index.knows_language(self.tally.languages):
+            return scope_index.no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
     def _with_neighbours(self, passages: Passages, near_count: int, far_count: int) -> Passages:

@@ -19,15 +19,9 @@ from everword.log.channel_names import read_channel_names
 from everword.model import Budget, Chunk, Filter, Message, Tiers
 from everword.ports import Clock, Lag, Tokenizer, Tx
 from everword.summaries import episodes
+from everword.summaries.rules import window as rules
 from everword.summaries.rules.tiers import text_at, tier_now
 from everword.summaries.rules.tiers import write_tiers as offline_tiers
-from everword.summaries.rules.window import (
-    WindowMessage,
-    WindowRule,
-    find_departure,
-    find_requested_departure,
-    may_depart,
-)
 from everword.summaries.tiers import load_tiers
 
 WHOLE = Budget().pairs  # exchanges that a context shows word for word
@@ -65,7 +59,7 @@ class WindowView:
 
     def __init__(
         self,
-        rule: WindowRule,
+        rule: rules.WindowRule,
         tokenizer: Tokenizer,
         clock: Clock,
         sinks_after: int,
@@ -102,7 +96,7 @@ class WindowView:
         """What is to be saved so that the whole window leaves, but for its last exchange, whatever the rule says."""
         run = Run(lag, ())
         scene: Scene = await self._calls.read(lambda tx: load_scene(tx, run))
-        departure = find_requested_departure(without_sizes([m for m in scene.window if not m.erased]))
+        departure = rules.find_requested_departure(without_sizes([m for m in scene.window if not m.erased]))
         if departure is None:
             return ArchivedRun(run)
         chunk = Chunk(departure.first, departure.last, departure.trigger, self._clock.now())
@@ -152,10 +146,12 @@ class WindowView:
             window.append(message)
             small_window += without_sizes([message])
             size += most_bytes(message, tiers)
-            if not may_depart(len(window), size, self._rule):
+            if not rules.may_depart(len(window), size, self._rule):
                 continue
             is_large = 0 < self._rule.tokens < size
-            departure = find_departure(self._measure_messages(window, tiers) if is_large else small_window, self._rule)
+            departure = rules.find_departure(
+                self._measure_messages(window, tiers) if is_large else small_window, self._rule
+            )
             if departure is not None:
                 chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
                 left_messages += [message for message in window if message.turn <= departure.last]
@@ -164,7 +160,7 @@ class WindowView:
                 size = sum(most_bytes(message, tiers) for message in window)
         return chunks, left_messages
 
-    def _measure_messages(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[WindowMessage]:
+    def _measure_messages(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[rules.WindowMessage]:
         """The messages with their sizes as a context renders them: the last exchanges whole, the others at their tier.
         If there are no tiers yet, those of the built-in writer are measured, so that the order of views does not
         matter."""
@@ -187,12 +183,14 @@ class WindowView:
                 if message.turn not in tiers:
                     tiers[message.turn] = offline_tiers(message.content, count)
             sizes[: len(older)] = [count(text_in_context(message)) for message in older]
-        return [WindowMessage(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
+        return [
+            rules.WindowMessage(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)
+        ]
 
 
-def without_sizes(window: Sequence[Message]) -> list[WindowMessage]:
+def without_sizes(window: Sequence[Message]) -> list[rules.WindowMessage]:
     """The messages of a window of which no more need be known than that they are not too large."""
-    return [WindowMessage(message.turn, message.role, 0) for message in window]
+    return [rules.WindowMessage(message.turn, message.role, 0) for message in window]
 
 
 def most_bytes(message: Message, tiers: Mapping[int, Tiers]) -> int:

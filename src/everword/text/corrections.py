@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from everword.model import Message
 from everword.text.detect import detect
-from everword.text.doc import doc_of
+from everword.text.doc import read_once
 from everword.text.mentions import WHEN
 from everword.text.words import is_content, is_ordinary, stem, words
 from everword.word_lists import Patterns, WordLists, lazy_pattern
@@ -84,12 +84,9 @@ class Correction:
 # -- what a correction is
 
 
+@read_once
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
-    return doc_of(text).read(_has_correction)
-
-
-def _has_correction(text: str) -> bool:
     return is_retraction(text) or is_change(text)
 
 
@@ -110,12 +107,9 @@ def is_change(text: str) -> bool:
     return bool(_PATTERNS.changing.search(text) or _PATTERNS.ending.search(text))
 
 
+@read_once
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
-    return doc_of(text).read(_states_value)
-
-
-def _states_value(text: str) -> bool:
     verb = _PATTERNS.states.search(text)
     return verb is not None and _has_value(text, verb.end()) and _PATTERNS.definite.search(text) is not None
 
@@ -124,12 +118,9 @@ def _has_value(text: str, start: int = 0) -> bool:
     return _DIGIT.search(text, start) is not None or WHEN.search(text, start) is not None
 
 
+@read_once
 def compare_text(text: str, language: str) -> ComparedText:
     """The values and the other words of a text; without function words and the words of corrections themselves."""
-    return doc_of(text).read(_compare_text, language)
-
-
-def _compare_text(text: str, language: str) -> ComparedText:
     times = frozenset([match.group().casefold() for match in WHEN.finditer(text)])
     rest_words = words(WHEN.sub(" ", text) if times else text)
     numbers = frozenset(word.casefold() for word in rest_words if any(map(str.isdigit, word)))

@@ -80,9 +80,7 @@ def detect(text: str) -> str:
 def detect_written(text: str) -> str:
     """Like `detect`; and of a text in Latin letters also whether it is Hindi or Arabic, as in chats."""
     language = detect(text)
-    return (
-        doc_of(text[:SAMPLE].lower()).read(_detect_romanised, language) if language in BY_SCRIPT["latin"] else language
-    )
+    return _detect_romanised(text[:SAMPLE].lower(), language) if language in BY_SCRIPT["latin"] else language
 
 
 def is_clear(text: str) -> bool:
@@ -109,8 +107,6 @@ def _romanised_words() -> dict[str, frozenset[str]]:
 
 
 def _detect_language(sample: str) -> str:
-    if sample.isascii():
-        return _vote("latin", sample)
     foreign = [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]
     # A word in a script such as Chinese has a third of a Latin word's letters.
     if not foreign or 3 * len(foreign) < sum(map(len, lower_letter_runs(sample))) - len(foreign):

@@ -8,9 +8,11 @@ number of short ones. Long texts are rare, and would fill the memory; their `Doc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 SHORT = 1_000
 """Characters of a text that is kept, at most."""
@@ -53,3 +55,13 @@ def doc_of(text: str) -> Doc:
                 _docs.clear()  # another thread may use it too, so entries are not removed one by one
             _docs[text] = doc
     return doc
+
+
+def read_once(rule: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """The same rule, which reads each text once while the text is among those worked on lately."""
+
+    @wraps(rule)
+    def read(text: str, /, *options: P.args, **named_options: P.kwargs) -> T:
+        return doc_of(text).read(rule, *options, *named_options.values())
+
+    return read

@@ -43,12 +43,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import NewType
 
 from everword.errors import InvalidInput
 from everword.model import Role
-from everword.text.doc import doc_of
+from everword.text.doc import read_once
 from everword.word_lists import lazy_pattern
 
 Fenced = NewType("Fenced", str)
@@ -148,12 +147,9 @@ AT_START = lazy_pattern(
 TELLING = lazy_pattern(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matches where none of these is
 
 
+@read_once
 def escape(text: str) -> Fenced:
     """The text with nothing in it that reads as structure. Deterministic; twice is the same as once."""
-    return doc_of(text).read(_escape)
-
-
-def _escape(text: str) -> Fenced:
     return Fenced("\n".join(map(guard_line, strip_invisible(text).split("\n"))))
 
 
@@ -225,12 +221,9 @@ def plain_name(author: str) -> str:
     return " ".join(letters.split())[:MAX_AUTHOR].strip()
 
 
+@read_once
 def byline(author: str, role: Role = "user") -> str:
     """The name of an author before their words: the id if it shows as it is, else with its sign."""
-    return doc_of(author).read(_byline, role)
-
-
-def _byline(author: str, role: Role) -> str:
     if author in ("", role) or (role != "user" and author.casefold() == role):
         return role
     name = plain_name(_without_marks(author))
@@ -322,7 +315,6 @@ def unmask(text: str) -> tuple[str, list[int]]:
     return "".join(letters), origins
 
 
-@lru_cache(maxsize=4096)
 def fold_character(char: str) -> str:
     """The plain small letters and marks that a character looks like, without accents."""
     if char in LOOKALIKES:
@@ -334,10 +326,6 @@ def fold_character(char: str) -> str:
 def name_shapes(text: str) -> frozenset[str]:
     """The shapes of a name: in plain small letters whatever its script, and letter by letter as drawn. Names that share
     either can be mistaken for each other."""
-    return doc_of(text).read(_name_shapes)
-
-
-def _name_shapes(text: str) -> frozenset[str]:
     plain = "".join(map(fold_character, strip_invisible(text))).casefold()
     drawing = "".join(_letter_shape(char) for char in strip_invisible(text)).replace("rn", "m")
     return frozenset(

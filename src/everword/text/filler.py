@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 
 from everword.text.detect import function_words
-from everword.text.doc import doc_of
+from everword.text.doc import doc_of, read_once
 from everword.text.sentences import Sentence
 from everword.text.tokens import JOINED_WORD
 from everword.text.words import is_unspaced
@@ -27,7 +26,6 @@ MAX_WORDS = 8
 MAX_CHARACTERS = 120
 
 _APOSTROPHE = lazy_pattern("[’‘ʼ`´]")
-_NUMBER = lazy_pattern("[0-9]")
 _MARK = lazy_pattern("[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]")
 _LAUGH = lazy_pattern(
     r"(?:[hj][aei]){2,}h?|a?(?:ha){2,}h?|l+o+l+|(?:lo){2,}l|k{3,}|w{3,}|(?:rs){2,}|x+d+|z{3,}|h+m+|m+h*m+|a+h+|o+h+"
@@ -40,21 +38,11 @@ _UNSPACED = lazy_pattern("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 def is_small_talk(text: str) -> bool:
     """Whether a text is only small talk. Emoji and punctuation alone are, and so is a blank text."""
-    return len(text) <= MAX_CHARACTERS and doc_of(text).read(_is_small_talk)
-
-
-def _is_small_talk(text: str) -> bool:
-    if text.isascii():
-        text = text.casefold().replace("`", "'")
-        first_word = JOINED_WORD.search(text)
-        if first_word is not None and not _may_begin(first_word[0]):  # as most texts do not
-            return False
-        if len(text.split()) > MAX_WORDS + 2 or _NUMBER.search(text):
-            return False
-    else:
-        text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
-        if len(text.split()) > MAX_WORDS + 2 or any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
-            return False
+    if len(text) > MAX_CHARACTERS:
+        return False
+    text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
+    if len(text.split()) > MAX_WORDS + 2 or any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+        return False
     words = _words(text)
     if len(words) > MAX_WORDS:
         return False
@@ -122,7 +110,6 @@ _PATTERNS = Patterns("filler")
 
 _SPOKEN_TO = lazy_pattern(r",(?<=[a-z],)\s[A-Z]\w+(?=[!.?]+$)")
 _BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
-_MARK_AFTER_SPACE = lazy_pattern(r"[,.;:!?](?<=\s.)")  # a mark is rarer than a space, so it is looked for first
 _GREETING_END = lazy_pattern(r"[,،，!！]\s*")
 _GREETING = 5  # characters; a shorter one may be a yes or a no
 
@@ -137,12 +124,9 @@ def _is_filler(text: str) -> bool:
     return not text or is_small_talk(text) or bool(_PATTERNS.filler.match(text))
 
 
+@read_once
 def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
-    return doc_of(text).read(_trim)
-
-
-def _trim(text: str) -> str:
     if text.startswith("[") and _PATTERNS.note.match(text):
         return text
     sentence = _strip_greeting(_strip_call(text))
@@ -152,9 +136,7 @@ def _trim(text: str) -> str:
             break
         sentence = sentence[opener.end() :]
     sentence = _PATTERNS.softeners.sub("", _PATTERNS.aside.sub("", sentence))
-    if _MARK_AFTER_SPACE.search(sentence):
-        sentence = _BEFORE_MARK.sub(r"\1", sentence)
-    sentence = sentence.strip(" ,;–—")
+    sentence = _BEFORE_MARK.sub(r"\1", sentence).strip(" ,;–—")
     if not sentence[:1].isalnum() and not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
     return sentence if sentence[0] == text[0] else capitalise(sentence)
@@ -204,12 +186,9 @@ _CHAT_PATTERNS = Patterns(
 )
 
 
+@read_once
 def plain_spelling(text: str) -> str:
     """A text of a chat as it would be spelt with care: "im w my gf rn" is "I'm with my girlfriend"."""
-    return doc_of(text).read(_plain_spelling)
-
-
-def _plain_spelling(text: str) -> str:
     if text[:1].islower():
         text = _CHAT_PATTERNS.run_on.sub(r"\1. ", text)
     text = _CHAT_PATTERNS.particle.sub(lambda particle: "" if particle["more"] is None else ",", text)
@@ -249,7 +228,6 @@ def describes(word: str) -> bool:
     return word.endswith("er") and not _CHAT.describing.isdisjoint((word[:-2], f"{word[:-3]}y", word[:-1]))
 
 
-@lru_cache(maxsize=20_000)
 def may_name(word: str) -> bool:
     """Whether an English word may be a noun or a name: it does not only describe, count, measure, join or stress."""
     plain = word.casefold().replace("’", "'")

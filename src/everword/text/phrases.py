@@ -7,13 +7,11 @@ has the English one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 
 from everword.text.detect import DEFAULT, detect_written, is_clear
 from everword.text.wordings import wordings
 
 
-@cache
 def _texts(language: str, entry: str) -> dict[str, str]:
     return wordings(language, "phrases").table(entry)
 

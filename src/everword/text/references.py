@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from everword.text.detect import function_words
-from everword.text.doc import doc_of
+from everword.text.doc import read_once
 from everword.text.english import RELATIONS
 from everword.text.tokens import MARKS, begins_with, folded_tokens, spelt_tokens
 from everword.text.words import is_ordinary
@@ -25,7 +24,6 @@ PERSONS = lists.persons.union(RELATIONS)
 """Words for a person or an animal, which "he" or "she" may mean."""
 PLURAL = 4
 """Letters of a plural, at least."""
-_KNOWN_WORDS = 20_000
 
 
 class WordKind(NamedTuple):
@@ -38,9 +36,8 @@ class WordKind(NamedTuple):
     may_be_thing: bool
 
 
-@lru_cache(maxsize=_KNOWN_WORDS)
 def word_kind(word: str) -> WordKind:
-    """What a word may name: `_Reader` asks it of every word of every sentence."""
+    """What a word may name."""
     is_person = word in PERSONS
     has_ending = len(word) >= PLURAL and word.endswith("s") and not word.endswith(("ss", "us"))
     return WordKind(
@@ -62,15 +59,6 @@ ENDS_PHRASE = (
     function_words("en") | lists.be_forms | lists.subjects | lists.determiners | {"'s", "'m", "'re", "'ve", "'t"}
 ) - (lists.ordinals | {"own", "more"})
 """Words that are no part of a noun and its adjectives."""
-
-
-def _names_nothing(word: str) -> bool:
-    may_be_plural = word.endswith("s") and word not in function_words("en")
-    return not (_may_be_noun(word) or word in PERSONS or word in lists.groups or may_be_plural)
-
-
-NAMELESS = frozenset(filter(_names_nothing, ENDS_PHRASE))
-"""Words that end a phrase and name nothing, wherever they stand, if they are written small."""
 
 
 _NOUNS = 4  # words after "the" among which its noun is
@@ -107,12 +95,9 @@ class References(NamedTuple):
         return not (self.hangs or self.pronouns or self.bare_definites)
 
 
+@read_once
 def read_references(text: str, title: str = "") -> References:
     """What a sentence names and points to; what its title names is named before it."""
-    return doc_of(text).read(_read_references, title)
-
-
-def _read_references(text: str, title: str) -> References:
     reader = _Reader(spelt_tokens(text), folded_tokens(text))
     if title:
         reader.name(-_PART, "thing", "plural")
@@ -195,10 +180,8 @@ class _Reader:
                 elif word == ":" and at <= _NOUNS:
                     self.name(at, "thing", "plural")
                 continue
-            if word in _POINTING:
-                self._read_word(at, word)
-            if word not in NAMELESS or self.spelt[at][0].isupper():
-                self._add_names(at, word)
+            self._read_word(at, word)
+            self._add_names(at, word)
 
     def references(self) -> References:
         return References(
@@ -440,17 +423,14 @@ class _Reader:
         is_short_reply = words[0] in lists.subjects and self._word(1) in lists.stranded and self._word(2) in MARKS
         if is_short_reply or words[0] in lists.openers:
             return True
-        return words[0] in _PAIR_OPENINGS and begins_with(words, lists.opening_pairs)
+        return begins_with(words, lists.opening_pairs)
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
-        last = next((word for word in reversed(self.words) if word not in MARKS), "")
-        if last not in _OPEN_ENDS and "won" not in self.words:
-            return False
         words = [word for word in self.words if word not in MARKS]
         if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"] or words[1:-1] == ["won", "'t"]:
             return True
-        if last not in lists.stranded:
+        if not words or words[-1] not in lists.stranded:
             return False
         return not any(word in ("than", "as", "if", "what", "when", "where", "how") for word in words[:-1])
 
@@ -470,7 +450,7 @@ class _Reader:
             self.name(at, "person")
         if (is_group or may_be_plural) and "plural" not in named_at and (is_group or self._is_plural(at, word)):
             named_at["plural"] = at
-        if may_be_thing and self._may_precede_thing(at):
+        if may_be_thing:
             is_place = "place" not in named_at and self._word(at - 2) in lists.before_place
             if (is_place or "thing" not in named_at) and self._names_thing(at, word):
                 self.name(at, "thing")
@@ -481,11 +461,6 @@ class _Reader:
         """Note the kinds of things that are named at a place."""
         for kind in kinds:
             self.named_at.setdefault(kind, at)
-
-    def _may_precede_thing(self, at: int) -> bool:
-        """Whether the word before a place is one after which `_names_thing` may be true: few are."""
-        before = self.words[at - 1]
-        return at == 0 or before in _BEFORE_THING or before[0].isdigit()
 
     def _names_thing(self, at: int, word: str) -> bool:
         """Whether a word is the noun of a thing: after "a" or "my", after a verb or "of", or first in a sentence."""
@@ -540,17 +515,3 @@ class _Reader:
 
     def _word(self, at: int) -> str:
         return self.words[at] if 0 <= at < len(self.words) else ""
-
-
-_POINTING = frozenset(
-    {"them", "the", "also", "mine", "yours", "option", "your"}
-    | lists.person_pronouns
-    | lists.plural_pronouns
-    | lists.thing_pronouns
-    | lists.demonstratives
-    | lists.comparing
-    | lists.seeming
-)
-_PAIR_OPENINGS = frozenset(pair.split()[0] for pair in lists.opening_pairs)
-_OPEN_ENDS = frozenset({"of", "few"} | lists.stranded)
-_BEFORE_THING = frozenset({"'s", "the"} | lists.determiners | lists.before_noun)

@@ -247,9 +247,6 @@ _SHORTENED = """
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
 _END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
-_ASCII_END = lazy_pattern(  # finds the same in plain text: it looks at end marks alone, in a third of the time
-    r"[.!?](?<![.!?][.!?])[.!?]*[\"')\]]*(?:\s+|$)"
-)
 _LONGEST_NAME = 32
 _NAME_WITH_MARK = lazy_pattern(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
 _CLOSING = "\"'”’»)]"
@@ -258,13 +255,9 @@ _INITIALS = lazy_pattern(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 
 def split_sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph, whatever their kind."""
-    return list(doc_of(paragraph).read(_split_sentences))
-
-
-def _split_sentences(paragraph: str) -> tuple[str, ...]:
     raw_sentences: list[str] = []
     start = 0
-    for end in (_ASCII_END if paragraph.isascii() else _END).finditer(paragraph):
+    for end in _END.finditer(paragraph):
         after = end.end()
         if after == len(paragraph):
             break  # what is left is the last sentence, however it ends
@@ -278,7 +271,7 @@ def _split_sentences(paragraph: str) -> tuple[str, ...]:
     pieces: list[str] = []
     for sentence in map(str.strip, raw_sentences):
         pieces += _pieces(sentence) if len(sentence) > MAX_SENTENCE else (sentence,)
-    return tuple([piece for piece in pieces if piece])
+    return [piece for piece in pieces if piece]
 
 
 def _goes_on(paragraph: str, start: int, end: re.Match[str]) -> bool:
@@ -378,10 +371,10 @@ def _block_sentences(block: _Block) -> Iterator[Sentence]:
             yield Sentence(heading, "heading")
         return
     if block.kind == "prose":
-        yield from map(Sentence, _split_sentences(strip_markup(text)))
+        yield from map(Sentence, split_sentences(strip_markup(text)))
         return
     lead, body = _split_lead(text)
-    body_sentences = _split_sentences(strip_markup(body))
+    body_sentences = split_sentences(strip_markup(body))
     if lead and not body_sentences:
         yield Sentence(lead, "item", lead)
     for number, sentence in enumerate(body_sentences):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everword.text.corrections import says_new_value, states_value
-from everword.text.doc import doc_of
+from everword.text.doc import doc_of, read_once
 from everword.text.english import SPOKEN_PAST_FORMS, has_predicate, has_verb
 from everword.text.filler import is_filler, trim_address
 from everword.text.mentions import WHEN
@@ -205,7 +205,6 @@ _NEAR = 3  # messages back in which "the …" was named
 _SPOKEN_OF = 2  # messages back in which "he" or "she" was named
 _RESUMED = 11  # words of "it has been a while since we last talked"
 _ASKED = 2  # nouns of a question that is shown without an answer, or telling words of one that points back
-_COURTEOUS_OPENINGS = frozenset({phrase.split()[0] for phrase in lists.courteous_pairs | lists.wishes} | {"we"})
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
@@ -216,12 +215,6 @@ def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool =
     for place in range(len(statements)):
         finder.add(place)
     return finder.supports
-
-
-def _stands_alone_in_english(_: str, sentence: Sentence) -> bool:
-    if sentence.kind == "note":
-        return True
-    return english_supports([SourcedSentence(0, ("", ""), sentence)])[0] == ALONE
 
 
 @dataclass(slots=True)
@@ -500,12 +493,9 @@ def _tells_something(text: str) -> bool:
     return not _is_courteous(text) and _has_statement(text)
 
 
+@read_once
 def _has_statement(text: str) -> bool:
     """Whether a sentence has a predicate and enough content."""
-    return doc_of(text).read(_states_something)
-
-
-def _states_something(text: str) -> bool:
     if is_fragment(text, "en"):
         return False
     title, _, rest = text.partition(": ")
@@ -528,18 +518,13 @@ def _is_wish(text: str, text_words: Sequence[str]) -> bool:
     return (is_proposal or begins_with(text_words, lists.wishes)) and not _PATTERNS.day.search(text)
 
 
+@read_once
 def _is_courteous(text: str) -> bool:
     """Whether a sentence greets, thanks, praises or wishes, and tells nothing else."""
-    return doc_of(text).read(_is_only_courteous)
-
-
-def _is_only_courteous(text: str) -> bool:
     text_words = [word for word in lower_tokens(text) if word not in MARKS]
     if not text_words or _has_courteous_end(text_words) or _has_courteous_phrase(text, text_words):
         return True
-    if text_words[0] in _COURTEOUS_OPENINGS and (
-        begins_with(text_words, lists.courteous_pairs) or _is_wish(text, text_words)
-    ):
+    if begins_with(text_words, lists.courteous_pairs) or _is_wish(text, text_words):
         return True
     is_said_to = "you" in text_words or "your" in text_words
     if is_said_to and _is_felt(text_words):
@@ -607,7 +592,9 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
 
 def stands_alone(sentence: Sentence, language: str) -> bool:
     """Whether a sentence that is shown without another can be understood."""
-    return language != "en" or doc_of(sentence.text).read(_stands_alone_in_english, sentence)
+    if language != "en" or sentence.kind == "note":
+        return True
+    return english_supports([SourcedSentence(0, ("", ""), sentence)])[0] == ALONE
 
 
 def tells_deed(sentence: Sentence) -> bool:

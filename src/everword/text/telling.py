@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from everword.text.corrections import says_new_value
-from everword.text.doc import doc_of
+from everword.text.doc import read_once
 from everword.text.english import PAST_FORMS, PLAIN_VERBS, SAME_IN_THE_PAST, form_after_i
 from everword.text.filler import capitalise, strip_opening
 from everword.text.mentions import WHEN
@@ -37,12 +37,9 @@ WEIGHT = {Telling.FELT: 0.3, Telling.PLAIN: 0.7, Telling.STATE: 1.0, Telling.DEE
 """What the words of a sentence count, by what it tells."""
 
 
+@read_once
 def telling_of(text: str) -> Telling:
     """What an English sentence of a person tells."""
-    return doc_of(text).read(_read_telling)
-
-
-def _read_telling(text: str) -> Telling:
     if text.startswith("["):
         return Telling.FELT  # what is seen in a picture
     plain = strip_opening(text)
@@ -91,23 +88,20 @@ def _is_deed(word: str) -> bool:
     return (is_past or (word in SAME_IN_THE_PAST and word == "quit")) and word not in _WORDS.felt
 
 
+@read_once
 def told_part(text: str) -> str:
     """The part of an English sentence that tells most, without how it was felt before or after a pause, and without
     what announces it: "it was a rough week - I lost my keys" is "I lost my keys"."""
-    return doc_of(text).read(_told_part)
-
-
-def _told_part(text: str) -> str:
     announced = _PATTERNS.announces.match(text)
     if announced and telling_of(text[announced.end() :]) > Telling.PLAIN:
-        return _told_part(capitalise(text[announced.end() :]))
+        return told_part(capitalise(text[announced.end() :]))
     pauses = list(_PATTERNS.pause.finditer(text))
     if len(pauses) == 1 and not _PATTERNS.quoted.search(text):
         head, tail = text[: pauses[0].start()], text[pauses[0].end() :]
         if telling_of(head) < Telling.STATE and telling_of(tail) == Telling.DEED and tail[:1].isupper():
-            return _told_part(tail)
+            return told_part(tail)
         if telling_of(tail) == Telling.FELT and telling_of(head) > Telling.PLAIN:
-            return _told_part(head)
+            return told_part(head)
     tail_felt = _PATTERNS.felt_tail.search(text)
     is_kept = tail_felt is None or telling_of(text[: tail_felt.start()]) < Telling.STATE
     return text if is_kept or tail_felt is None else text[: tail_felt.start()]

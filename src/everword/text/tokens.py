@@ -1,7 +1,7 @@
 """The words of a text: the one tokeniser of the rules.
 
 `lower_words` gives the runs of word characters and `lower_letter_runs` those of letters: all other characters become
-spaces, by a table where the text is plain ASCII. `JOINED_WORD` and `SPOKEN_WORD` find words with what joins their
+spaces. `JOINED_WORD` and `SPOKEN_WORD` find words with what joins their
 parts. `spelt_tokens` gives the words and marks of an English sentence; what is after an apostrophe is a word of its
 own. The index has terms of its own (`terms`).
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from everword.text.doc import doc_of
+from everword.text.doc import read_once
 from everword.word_lists import lazy_pattern
 
 BEFORE_PLACE = 120  # characters of the words before a place: more than the longest phrase of a pattern
@@ -21,26 +21,13 @@ SPOKEN_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 """Finds a word with its apostrophes: what a hyphen joins is two words."""
 
 
-def _ascii_table(is_kept: Callable[[str], bool]) -> str:
-    """A table for `str.translate`: characters that are kept in lower case, a space for each of the others."""
-    return "".join(character.lower() if is_kept(character) else " " for character in map(chr, range(128)))
-
-
-_WORD_TABLE = _ascii_table(lambda character: character.isalnum() or character == "_")
-_LETTER_TABLE = _ascii_table(str.isalpha)
-
-
 def lower_words(text: str) -> list[str]:
     """The words of a text in lower case, with digits and underscores."""
-    if text.isascii():
-        return text.translate(_WORD_TABLE).split()
     return "".join([char if char.isalnum() or char == "_" else " " for char in text.lower()]).split()
 
 
 def lower_letter_runs(text: str) -> list[str]:
     """The runs of letters of a text in lower case."""
-    if text.isascii():
-        return text.translate(_LETTER_TABLE).split()
     return "".join([char if char.isalnum() and not char.isdecimal() else " " for char in text.lower()]).split()
 
 
@@ -65,9 +52,6 @@ def has_word_of(words: Iterable[str]) -> Callable[[str], bool]:
 
 MARKS = frozenset('.,;:!?…–—()-"“”')
 _TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
-_ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of the time
-    r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
-)
 _CAPITAL_END = lazy_pattern(r"'[A-Z]")
 
 
@@ -78,23 +62,15 @@ def lower_tokens(text: str) -> tuple[str, ...]:
     return spelt_tokens(text.casefold())
 
 
+@read_once
 def folded_tokens(text: str) -> tuple[str, ...]:
     """The tokens as they are written, each without capitals: of "IT'S" these are "it" and "s", and not "'s"."""
-    return doc_of(text).read(_folded_tokens)
-
-
-def _folded_tokens(text: str) -> tuple[str, ...]:
     return tuple([token.casefold() for token in spelt_tokens(text)])
 
 
 def spelt_tokens(text: str) -> tuple[str, ...]:
     """The tokens as they are written."""
-    return doc_of(text).read(_spelt_tokens)
-
-
-def _spelt_tokens(text: str) -> tuple[str, ...]:
-    text = text.replace("’", "'")
-    return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
+    return tuple(_TOKEN.findall(text.replace("’", "'")))
 
 
 def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:

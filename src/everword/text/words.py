@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.text.detect import function_words, script_of
-from everword.text.doc import doc_of
 from everword.text.sentences import Sentence
 from everword.text.terms import word_terms
 from everword.word_lists import WordLists, any_of, lazy_pattern
@@ -73,8 +72,6 @@ def _longest_first(items: Iterable[str]) -> str:
 
 
 WORD = lazy_pattern(rf"[^{_PUNCTUATION}]+(?:['’.\-&/:,@][^{_PUNCTUATION}]+)*(?:\+\+|#)?")
-_ASCII_PUNCTUATION = r"\t-\r\x1c- !-#%-/:-@\[-^`{-~"  # of these, a set that is looked up at once
-_ASCII_WORD = lazy_pattern(rf"[^{_ASCII_PUNCTUATION}]+(?:['.\-&/:,@][^{_ASCII_PUNCTUATION}]+)*(?:\+\+|#)?")
 _HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _KATAKANA = lazy_pattern("[\u30a0-\u30ff]{2,}")
 _KANA = lazy_pattern("[\u3041-\u309f]")
@@ -95,19 +92,13 @@ _FREQUENT = 3_000  # stems
 
 def words(text: str) -> list[str]:
     """The words of a text, as written; in a script without spaces, the runs between particles."""
-    return list(doc_of(text).read(_read_words))
-
-
-def _read_words(text: str) -> tuple[str, ...]:
-    if text.isascii():
-        return tuple(_ASCII_WORD.findall(text))
     tokens: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not is_unspaced(word):
             tokens.append(word)
         else:
             tokens += _runs(word)
-    return tuple(tokens)
+    return tokens
 
 
 def _runs(word: str) -> list[str]:
@@ -255,20 +246,15 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
     for sentence in sentences:
         if sentence.kind == "note":
             continue
-        for root, weight in doc_of(sentence.text).read(_weigh_words, language, sentence.kind == "prose"):
+        for place, word in enumerate(words(sentence.text)):
+            if not is_content(word, language):
+                continue
+            root = stem(word, language)
+            weight = _shape(word, starts=place == 0 or sentence.kind != "prose")
             counts[root] = counts.get(root, 0) + 1
             if weight > shape.get(root, 0.0):
                 shape[root] = weight
     return {root: shape[root] * (1 + log(times)) if times > 1 else shape[root] for root, times in counts.items()}
-
-
-def _weigh_words(text: str, language: str, is_prose: bool) -> tuple[tuple[str, float], ...]:
-    """The words of a sentence that carry content: their stems and what their shapes weigh."""
-    weights = []
-    for place, word in enumerate(words(text)):
-        if is_content(word, language):
-            weights.append((stem(word, language), _shape(word, starts=place == 0 or not is_prose)))
-    return tuple(weights)
 
 
 # Chosen on the development data: numbers and names are what is asked for later, and what cannot be guessed.

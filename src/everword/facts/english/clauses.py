@@ -19,7 +19,6 @@ from datetime import date
 from everword.facts.english import DATA, WORDS
 from everword.model import Holds
 from everword.text.dates import WEEKDAYS, TimedPhrase, parse_times
-from everword.text.doc import doc_of
 from everword.text.english import RELATIONS, is_past
 from everword.text.filler import plain_spelling
 from everword.text.own_words import is_claimed_as_own, own_words
@@ -134,10 +133,6 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
 
 def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
-    return doc_of(sentence).read(_expand_short_forms)
-
-
-def _expand_short_forms(sentence: str) -> str:
     return " ".join(_CLAUSES.short_forms.sub(_write_out, sentence.replace("’", "'")).split())
 
 

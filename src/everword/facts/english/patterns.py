@@ -16,17 +16,8 @@ from everword.facts.english.clauses import Clause
 from everword.facts.english.values import animals, company, condition, languages, name, place, thing, things, trade
 from everword.facts.rules.keys_and_values import normalise_key
 from everword.model import FactCategory
+from everword.text import english
 from everword.text.dates import strip_final_time
-from everword.text.english import (
-    BELIEFS,
-    CONDITION_ADJECTIVES,
-    DEMONYMS,
-    DIETS,
-    PROGRAMMING,
-    RELATIONS,
-    gerund,
-    species,
-)
 from everword.word_lists import Patterns
 
 _ATTRIBUTES = Patterns("attributes", DATA, WORDS)
@@ -129,7 +120,7 @@ def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[Fact
 def _identity_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
     if key in _NAME_KEYS and attribute != "middle name":
         given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
-        is_remark = given_name.casefold() in DEMONYMS  # "my name is Irish"
+        is_remark = given_name.casefold() in english.DEMONYMS  # "my name is Irish"
         if given_name and not is_remark and not (clause.holds == "not" and given_name.islower()):
             confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
             yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
@@ -162,7 +153,7 @@ def _plain_readings(key: str, attribute: str, value: str) -> Iterator[FactReadin
         yield FactReading("identity", "employer", firm, 0.9, 0.7)
     elif key == "native language" or (key == "languages" and attribute.startswith(("first", "native"))):
         yield from _native_language(value)
-    elif key == "nationality" and first_word.casefold() in DEMONYMS:
+    elif key == "nationality" and first_word.casefold() in english.DEMONYMS:
         yield FactReading("identity", "nationality", first_word, 0.95, 0.6)
     elif attribute in _HOBBIES:
         yield from (FactReading("preference", "likes", hobby, 0.95, 0.5) for hobby in things(value))
@@ -175,15 +166,15 @@ def _native_language(text: str) -> Iterator[FactReading]:
 def name_readings(kind: str, value: str) -> Iterator[FactReading]:
     """A person or an animal, by name."""
     given_name = name(value, lowercase=False)
-    relation = RELATIONS.get(kind.casefold()) or RELATIONS.get(_last_word(kind.casefold()))
+    relation = english.RELATIONS.get(kind.casefold()) or english.RELATIONS.get(_last_word(kind.casefold()))
     if given_name and relation:
         yield FactReading("identity", relation, given_name, 0.95, 0.7)
-    elif given_name and species(kind):
-        yield FactReading("identity", "pets", f"{given_name} ({species(kind)})", 0.95, 0.6)
+    elif given_name and english.species(kind):
+        yield FactReading("identity", "pets", f"{given_name} ({english.species(kind)})", 0.95, 0.6)
 
 
 def _is_relation(attribute: str) -> bool:
-    return attribute in RELATIONS or _last_word(attribute) in RELATIONS
+    return attribute in english.RELATIONS or _last_word(attribute) in english.RELATIONS
 
 
 def _last_word(text: str) -> str:
@@ -292,15 +283,15 @@ _STATUSES = ("married", "divorced", "widowed", "engaged", "single")
 def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
     plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
     first = _READINGS.trait_end.split(plain)[0]
-    if first in DIETS:
+    if first in english.DIETS:
         yield FactReading("constraint", "diet", first, 0.95, 0.9)
-    elif first in CONDITION_ADJECTIVES:
+    elif first in english.CONDITION_ADJECTIVES:
         yield FactReading("constraint", "conditions", first, 0.95, 0.8)
     elif first in _STATUSES and first == plain:
         yield FactReading("identity", "marital status", first, 0.95, 0.6)
     elif plain in ("retired", "retired now") and first == "retired":
         yield FactReading("identity", "job", "retired", 0.95, 0.8)
-    elif first in DEMONYMS and not rest.casefold().startswith("the "):
+    elif first in english.DEMONYMS and not rest.casefold().startswith("the "):
         yield FactReading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
     elif clause.subject is None and (years := _ATTRIBUTES.age.match(rest)) and _is_age(years[1]):
         yield FactReading("identity", "age", years[1], 0.95, 0.6)
@@ -332,7 +323,7 @@ def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
     if not given_name:
         return
     is_loud = given_name.isupper() and len(given_name) > 3
-    if is_loud or given_name.split()[0].casefold() in DEMONYMS | BELIEFS | PROGRAMMING:
+    if is_loud or given_name.split()[0].casefold() in english.DEMONYMS | english.BELIEFS | english.PROGRAMMING:
         return
     yield FactReading("identity", "name", given_name, 0.9, 1.0)
     for part in re.split(r"\s*,\s*(?:and\s)?|^\s+(?=from\b)|\sand\s(?=an?\s)", rest[len(given_name) :]):
@@ -372,11 +363,11 @@ def _prefer(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReadin
     preference = (rest[: end.start()] if end else rest).strip()
     preference = re.sub(r"^to\s(?:use\s|have\s|be\s)", "", preference)
     if to_do := re.match(r"to\s(\w+)", preference):
-        preference = f"{gerund(to_do[1])}{preference[to_do.end() :]}"
+        preference = f"{english.gerund(to_do[1])}{preference[to_do.end() :]}"
     head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
     if thing(head) and clause.holds == "now" and len(preference.split()) <= 7:
         preference = re.sub(r"^(?:an?|the)\s", "", preference)
-        yield replace(fact, value=head if head.casefold() in PROGRAMMING else preference)
+        yield replace(fact, value=head if head.casefold() in english.PROGRAMMING else preference)
 
 
 def _speak(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
@@ -396,7 +387,7 @@ def _have(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]
         yield FactReading("constraint", "conditions", illness, 0.95, 0.8)
     elif count := _READINGS.children.match(rest):
         yield FactReading("identity", "number of children", count[1], 0.95, 0.6)
-    elif (person := _READINGS.person_called.match(rest)) and person[1].casefold() in RELATIONS:
+    elif (person := _READINGS.person_called.match(rest)) and person[1].casefold() in english.RELATIONS:
         yield from name_readings(person[1], person[2])
     else:
         yield from (FactReading("identity", "pets", animal, 0.95, 0.6) for animal in animals(rest))
@@ -407,8 +398,8 @@ def _have_no(possession: str) -> Iterator[FactReading]:
         yield FactReading("constraint", "allergies", EVERY, 0.95, 0.9, is_denied=True)
     elif possession.startswith(("pet", "animal")):
         yield FactReading("identity", "pets", EVERY, 0.95, 0.6, is_denied=True)
-    elif species(possession):
-        yield FactReading("identity", "pets", species(possession), 0.95, 0.6, is_denied=True)
+    elif english.species(possession):
+        yield FactReading("identity", "pets", english.species(possession), 0.95, 0.6, is_denied=True)
     elif possession in ("kids", "children"):
         yield FactReading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
 
@@ -433,7 +424,7 @@ def _follow_diet(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactR
 
 def _find_diet(text: str) -> str:
     plain = re.sub(r"^(?:an?|strictly|only)\s", "", re.sub(r"[.,!?;:].*$", "", text.casefold().strip()))
-    return plain if plain in DIETS else ""
+    return plain if plain in english.DIETS else ""
 
 
 def _use_pronouns(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:

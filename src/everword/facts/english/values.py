@@ -11,18 +11,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from everword.facts.english import DATA, WORDS
+from everword.text import english
 from everword.text.detect import function_words
-from everword.text.english import (
-    CONDITIONS,
-    FEELINGS,
-    LANGUAGE,
-    NO_PLACES,
-    PLACES,
-    PLAIN_VERBS,
-    TRADES,
-    gerund,
-    species,
-)
 from everword.text.filler import names_something
 from everword.word_lists import Patterns
 
@@ -61,12 +51,12 @@ def name(text: str, *, lowercase: bool = False) -> str:
     while name_words and name_words[-1] in WORDS.NAME_PARTICLES:
         name_words.pop()
     if name_words:
-        return " ".join(name_words) if name_words[0].casefold() not in WORDS.NO_NAMES | FEELINGS else ""
+        return " ".join(name_words) if name_words[0].casefold() not in WORDS.NO_NAMES | english.FEELINGS else ""
     if not lowercase or not words:
         return ""
     first, after = [*words, ""][:2]
     ends = not after or not after[0].isalnum() or after in WORDS.AFTER_NAMES
-    plain = first.isalpha() and first not in WORDS.NO_NAMES | FEELINGS and first not in function_words("en")
+    plain = first.isalpha() and first not in WORDS.NO_NAMES | english.FEELINGS and first not in function_words("en")
     return first if plain and ends else ""
 
 
@@ -74,13 +64,13 @@ def place(text: str, *, lowercase: bool = False) -> str:
     """The place a text begins with: "the Netherlands", "Portland, Oregon", "san francisco"."""
     words = _words(text, "before_place")
     place_words = _names_at_start(words, _MAX_PLACE, WORDS.PLACE_JOINTS, ("i", "but"))
-    if place_words and place_words[0].casefold() not in NO_PLACES:
+    if place_words and place_words[0].casefold() not in english.NO_PLACES:
         return " ".join(place_words).replace(" ,", ",")
     if words and words[0] in ("a", "an", "my", "our"):
         return ""
     for count in (2, 1):
         candidate = " ".join(words[:count])
-        if candidate.casefold() in PLACES:
+        if candidate.casefold() in english.PLACES:
             return candidate
     return _small_place(words) if lowercase else ""
 
@@ -91,7 +81,7 @@ def _small_place(words: list[str]) -> str:
         if not word[0].isalpha() or word in function_words("en") or word in WORDS.AFTER_PLACES:
             break
         place_words.append(word)
-    return " ".join(place_words) if 0 < len(place_words) <= 3 and not NO_PLACES & set(place_words) else ""
+    return " ".join(place_words) if 0 < len(place_words) <= 3 and not english.NO_PLACES & set(place_words) else ""
 
 
 def company(text: str, *, lowercase: bool = False) -> str:
@@ -116,7 +106,7 @@ def trade(text: str, *, loose: bool = False) -> tuple[str, str]:
         last = trade_words[length - 1]
         heads = {last.casefold(), " ".join(trade_words[max(length - 2, 0) : length]).casefold()}
         ends_as_trade = loose and length == len(trade_words) and last.casefold().endswith(_ENDINGS)
-        is_trade = ends_as_trade or not heads.isdisjoint(TRADES)
+        is_trade = ends_as_trade or not heads.isdisjoint(english.TRADES)
         if is_trade and WORDS.NO_TRADES.isdisjoint(map(str.casefold, trade_words[:length])):
             return " ".join(trade_words[:length]), text[text.find(last) + len(last) :].strip(" ,")
     return "", text
@@ -162,7 +152,7 @@ def _with_to(parts: list[str]) -> list[str]:
     """The parts, each with "to" before its verb, if the first has it: "to swim and dive"."""
     if not parts[0].startswith("to "):
         return parts
-    return [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
+    return [f"to {part}" if part.partition(" ")[0] in english.PLAIN_VERBS else part for part in parts]
 
 
 def thing(text: str) -> str:
@@ -174,9 +164,9 @@ def thing(text: str) -> str:
     lead = _VALUES.lead.match(text)
     text = (text[lead.end() :] if lead else text).strip(" .,!?-–—:;\"'“”")
     verb, space, rest = text.partition(" ")
-    is_verb = verb.casefold() in PLAIN_VERBS or (rest and verb.casefold() not in function_words("en"))
+    is_verb = verb.casefold() in english.PLAIN_VERBS or (rest and verb.casefold() not in function_words("en"))
     if lead and lead[0].split()[-1].casefold() == "to" and is_verb:
-        text = f"{gerund(verb)}{space}{rest}"
+        text = f"{english.gerund(verb)}{space}{rest}"
     words = text.casefold().split()
     if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)) or _is_pointer(text, words):
         return ""
@@ -204,7 +194,7 @@ def languages(text: str) -> list[str]:
     text = text[:_LOOKED_AT]
     end = _VALUES.language_end.search(text)
     part = text[: end.start()] if end else text
-    return [match[0] for match in LANGUAGE.finditer(part)]
+    return [match[0] for match in english.LANGUAGE.finditer(part)]
 
 
 def animals(text: str) -> list[str]:
@@ -213,17 +203,17 @@ def animals(text: str) -> list[str]:
     descriptions: list[str] = []
     for part in re.split(r"\s*,\s*(?:and\s)?|\s+and\s+", text):
         named_animal = _VALUES.named_animal.match(part)
-        if named_animal and species(named_animal[1]):
+        if named_animal and english.species(named_animal[1]):
             animal_name = name(named_animal[2], lowercase=True)
             if animal_name:
-                descriptions.append(f"{animal_name} ({species(named_animal[1])})")
+                descriptions.append(f"{animal_name} ({english.species(named_animal[1])})")
                 continue
         plain_animal = _VALUES.plain_animal.match(part.strip())
-        if plain_animal and species(plain_animal[3]):
+        if plain_animal and english.species(plain_animal[3]):
             descriptions.append(
                 f"{plain_animal[2]} {plain_animal[3]}"
                 if plain_animal[2] and plain_animal[2] != "some"
-                else species(plain_animal[3])
+                else english.species(plain_animal[3])
             )
     return descriptions
 
@@ -235,7 +225,7 @@ def condition(text: str) -> str:
     words = text.split()
     for length in range(min(4, len(words)), 0, -1):
         candidate = " ".join(words[:length])
-        if candidate.casefold() in CONDITIONS:
+        if candidate.casefold() in english.CONDITIONS:
             return re.sub(r"^a\s", "", candidate)
     return ""
 

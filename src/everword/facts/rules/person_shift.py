@@ -16,19 +16,8 @@ from typing import Literal
 
 from everword.facts.english import WORDS
 from everword.facts.english.values import trade
+from everword.text import english
 from everword.text.detect import detect, function_words
-from everword.text.english import (
-    COMMON_VERBS,
-    CONDITION_ADJECTIVES,
-    DIETS,
-    FORMS_AFTER_I,
-    PAST_FORMS,
-    PERSON_FORMS,
-    SAME_IN_THE_PAST,
-    form_after_i,
-    form_after_name,
-    is_past,
-)
 from everword.text.fences import strip_invisible
 from everword.text.phrases import phrase
 from everword.text.sentences import split_sentences
@@ -94,7 +83,7 @@ def _retell_helper(verb: str, adverb: str, rest: str) -> Predicate | None:
         is_progressive = re.match(r"[a-z]{2,}ing\b", rest, re.IGNORECASE) and first in ("am", "are")
         tense: Tense = "progressive" if is_progressive else "past" if first.startswith("w") else "present"
         main = rest if is_progressive or is_participle(participle) else f"{first} {rest}"
-        return _build(f"{form_after_name(first)} {adverb}{rest}", tense, main)
+        return _build(f"{english.form_after_name(first)} {adverb}{rest}", tense, main)
     if is_participle(participle):
         begins = "has" if first == "have" else "had"
         main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
@@ -105,22 +94,26 @@ def _retell_helper(verb: str, adverb: str, rest: str) -> Predicate | None:
 def _retell_verb(verb: str, adverb: str, rest: str) -> Predicate | None:
     first = verb.casefold()
     reads = first == "read" and _RETELLING.reads.match(rest) is not None
-    if (first in SAME_IN_THE_PAST and not adverb and not reads) or is_past(first):
+    if (first in english.SAME_IN_THE_PAST and not adverb and not reads) or english.is_past(first):
         adverb = "" if adverb.casefold().strip() == "still" else adverb
         return _build(f"{adverb}{verb} {rest}", "past", f"{verb} {rest}")
-    if first in SAME_IN_THE_PAST:
+    if first in english.SAME_IN_THE_PAST:
         return _build(f"{adverb}{verb}s {rest}", "present", f"{verb} {rest}")
-    rest_told = _RETELLING.second_verb.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
-    return _build(f"{adverb}{form_after_name(verb)} {rest_told}", "present", f"{verb} {rest}")
+    rest_told = _RETELLING.second_verb.sub(lambda second: f"{second[1]}{english.form_after_name(second[2])}", rest)
+    return _build(f"{adverb}{english.form_after_name(verb)} {rest_told}", "present", f"{verb} {rest}")
 
 
 def is_participle(word: str) -> bool:
     """Whether a word can stand after "have": "gone", "started"."""
     plain = word.casefold()
-    return plain in WORDS.PARTICIPLES or plain in SAME_IN_THE_PAST or (is_past(plain) and plain not in _NO_PARTICIPLES)
+    return (
+        plain in WORDS.PARTICIPLES
+        or plain in english.SAME_IN_THE_PAST
+        or (english.is_past(plain) and plain not in _NO_PARTICIPLES)
+    )
 
 
-_NO_PARTICIPLES = PAST_FORMS.difference(WORDS.PAST_PARTICIPLES)
+_NO_PARTICIPLES = english.PAST_FORMS.difference(WORDS.PAST_PARTICIPLES)
 
 
 def _retell_negation(negation: re.Match[str], action: str) -> Predicate | None:
@@ -136,7 +129,7 @@ def _retell_negation(negation: re.Match[str], action: str) -> Predicate | None:
         else "present"
     )
     word = "never" if "never" in negation[0].casefold() else "not"
-    helper = "had" if helper == "had" else form_after_name(helper)
+    helper = "had" if helper == "had" else english.form_after_name(helper)
     predicate = _build(f"{helper} {word} {action}", tense, action)
     return predicate and Predicate(predicate.text, tense, predicate.verb, predicate.rest, is_negated=True)
 
@@ -204,7 +197,7 @@ def first_person(name: str, statement: str) -> str:
     before, predicate = (adverbs[0], predicate[adverbs.end() :]) if adverbs else ("", predicate)
     verb, _, tail = predicate.partition(" ")
     stop = "." if verb.endswith(".") else ""
-    return f"I {before}{form_after_i(verb.rstrip('.'))}{stop} {tail}".rstrip()
+    return f"I {before}{english.form_after_i(verb.rstrip('.'))}{stop} {tail}".rstrip()
 
 
 def possessive(name: str) -> str:
@@ -223,7 +216,7 @@ def _says_something(text: str, name: str, speaker_name: str) -> bool:
     for person in (name, speaker_name):
         text = re.sub(rf"^{re.escape(person)}(?:['’]s)?(?!\w)", "", text)
     words = text.strip(" .…").casefold().split()
-    return bool(words) and not (len(words) == 1 and words[0] in PERSON_FORMS)
+    return bool(words) and not (len(words) == 1 and words[0] in english.PERSON_FORMS)
 
 
 def _finish_statement(text: str) -> str:
@@ -305,7 +298,7 @@ def _name_subject(clause: str, name: str) -> str:
         return f"{possessive(name) if mention['own'] else name}{clause[mention.end() :]}"
     somebody = _THIRD_PERSON.somebody.match(clause)
     if somebody:
-        verb = form_after_name(somebody["verb"]) if somebody["they"] else somebody["verb"]
+        verb = english.form_after_name(somebody["verb"]) if somebody["they"] else somebody["verb"]
         return f"{name} {somebody['adverbs']}{verb}{clause[somebody.end() :]}"
     theirs = _THIRD_PERSON.theirs.match(clause)
     if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", clause, re.IGNORECASE):
@@ -322,7 +315,7 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
         clause = re.sub(rf"(?<={re.escape(speaker_name)})\sam\b", " are", clause, count=1)
 
     def name_and_verb(match: re.Match[str]) -> str:
-        return f"{speaker_name} {match['adverbs']}{form_after_name(match['verb'])}"
+        return f"{speaker_name} {match['adverbs']}{english.form_after_name(match['verb'])}"
 
     clause = _THIRD_PERSON.i.sub(name_and_verb, clause)
     clause = re.sub(r"\b(?:myself|ourselves)\b", "themself", clause, flags=re.IGNORECASE)
@@ -334,7 +327,7 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
 
 # A clause without a subject is about the person, if it begins as a statement about a person does.
 
-_OF_ADJECTIVES = DIETS | CONDITION_ADJECTIVES
+_OF_ADJECTIVES = english.DIETS | english.CONDITION_ADJECTIVES
 
 
 def _add_subject(clause: str, name: str) -> str:
@@ -345,10 +338,10 @@ def _add_subject(clause: str, name: str) -> str:
     bare = _THIRD_PERSON.bare_begins.match(clause)
     if bare:
         verb, *rest = bare["verb"].split()
-        return " ".join([name, *bare["adverbs"].split(), form_after_name(verb), *rest, clause[bare.end() :]])
+        return " ".join([name, *bare["adverbs"].split(), english.form_after_name(verb), *rest, clause[bare.end() :]])
     first = clause.split(" ", 1)[0].casefold().strip(".,")
     opens = _THIRD_PERSON.third_begins.match(f"{clause} ")
-    if opens and (first in _WORDS.verbs_of_others or form_after_i(first) in COMMON_VERBS):
+    if opens and (first in _WORDS.verbs_of_others or english.form_after_i(first) in english.COMMON_VERBS):
         return f"{name} {clause[0].lower()}{clause[1:]}"
     if (
         _THIRD_PERSON.adjective.match(f"{clause} ")
@@ -379,5 +372,7 @@ def _capitalise_start(text: str, name: str, speaker_name: str) -> str:
 def _is_verb(word: str) -> bool:
     plain = word.casefold().strip(".,!")
     return (
-        plain in COMMON_VERBS or plain in FORMS_AFTER_I or (plain.endswith("s") and form_after_i(plain) in COMMON_VERBS)
+        plain in english.COMMON_VERBS
+        or plain in english.FORMS_AFTER_I
+        or (plain.endswith("s") and english.form_after_i(plain) in english.COMMON_VERBS)
     )

@@ -31,24 +31,13 @@ from urllib.parse import urlsplit
 from everword.errors import InvalidInput, MissingExtra, ModelError
 from everword.masking import keep_out_of_texts
 from everword.model import ChatMessage
-from everword.models.chat.answers import (
-    DONE,
-    LARGEST,
-    AnswerReader,
-    Count,
-    EventParser,
-    RelayReader,
-    Trouble,
-    closing,
-    is_temporary,
-    rough_token_count,
-)
+from everword.models.chat import answers
 from everword.ports import Completion, Request
 
 TIMEOUT = 60.0  # seconds
 RETRIES = 2  # after the first attempt
 LONGEST_STREAM = 10  # times the timeout
-BODY = 8 * LARGEST  # bytes of a whole reply: the text with all its escapes, and the JSON around it
+BODY = 8 * answers.LARGEST  # bytes of a whole reply: the text with all its escapes, and the JSON around it
 FIRST_WAIT = 0.5  # seconds before the second attempt, doubled each time
 LAST_WAIT = 8.0
 THINKING_PACE = 50  # tokens a second: a call gets more time if it may think, since nothing comes before the answer
@@ -86,7 +75,7 @@ class OpenAIModel:
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
         *,
-        count: Count = rough_token_count,
+        count: answers.Count = answers.rough_token_count,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         shown_address = public_address(base_url)
@@ -120,7 +109,7 @@ class OpenAIModel:
         self._count = count
         self._sleep = sleep
         keep_out_of_texts(secret)
-        self._trouble = Trouble(self.name, secret)
+        self._trouble = answers.Trouble(self.name, secret)
         self._form = Form()
 
     def __repr__(self) -> str:
@@ -139,19 +128,19 @@ class OpenAIModel:
         deadline = loop_time() + self._timeout + request.thinking_tokens / THINKING_PACE
         async with AsyncExitStack() as stack:
             raw = await self._read_body(await self._open(stack, request, False, deadline), deadline)
-        answer = AnswerReader(self._trouble.about(request.messages))
+        answer = answers.AnswerReader(self._trouble.about(request.messages))
         answer.read_body(raw)
         return answer.completion(self._model, request.messages, self._count)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         start = loop_time()
-        answer = AnswerReader(self._trouble.about(request.messages))
+        answer = answers.AnswerReader(self._trouble.about(request.messages))
         async with AsyncExitStack() as stack:
             response = await self._open(stack, request, True, start + self._timeout)
             deadline = start + LONGEST_STREAM * self._timeout
-            events = await stack.enter_async_context(closing(self._events(response, deadline)))
+            events = await stack.enter_async_context(answers.closing(self._events(response, deadline)))
             async for event in events:
-                if event == DONE:
+                if event == answers.DONE:
                     break
                 if text := answer.read_event(event):
                     yield text
@@ -164,15 +153,15 @@ class OpenAIModel:
         """Sends the body of the caller. Nothing is retried here: the caller's own client does that."""
         start = loop_time()
         stream = bool(body.get("stream"))
-        reader = RelayReader(self._trouble.about(body["messages"]))
+        reader = answers.RelayReader(self._trouble.about(body["messages"]))
         async with AsyncExitStack() as stack:
             response = await self._send_relayed(stack, body, stream, start + self._timeout)
             if not stream:
                 yield reader.read_body(await self._read_body(response, start + self._timeout))
                 return
             events = self._events(response, start + LONGEST_STREAM * self._timeout)
-            async for event in await stack.enter_async_context(closing(events)):
-                if event == DONE:
+            async for event in await stack.enter_async_context(answers.closing(events)):
+                if event == answers.DONE:
                     break
                 if chunk := reader.read_event(event):
                     yield chunk
@@ -213,7 +202,7 @@ class OpenAIModel:
 
     async def _read_body(self, response: Any, deadline: float) -> bytes:
         raw = bytearray()
-        async with closing(response.http_response.aiter_bytes()) as source:
+        async with answers.closing(response.http_response.aiter_bytes()) as source:
             while chunk := await self._next_bytes(source, deadline):
                 raw += chunk
                 if len(raw) > BODY:
@@ -221,9 +210,9 @@ class OpenAIModel:
         return bytes(raw)
 
     async def _events(self, response: Any, deadline: float) -> AsyncIterator[str]:
-        events = EventParser(self._trouble)
+        events = answers.EventParser(self._trouble)
         # The bytes of the HTTP response itself: to close them closes the connection, and leaves nothing to collect.
-        async with closing(response.http_response.aiter_bytes()) as source:
+        async with answers.closing(response.http_response.aiter_bytes()) as source:
             while chunk := await self._next_bytes(source, loop_time() + self._timeout, deadline):
                 for event in events.feed(chunk):
                     yield event
@@ -292,7 +281,9 @@ class OpenAIModel:
         status: int = error.status_code
         after = retry_after(error.response.headers)
         model_error = self._trouble.refusal(status, error.body, after)
-        return FailedAttempt(model_error, status, str(error.message), can_retry=is_temporary(status), after=after)
+        return FailedAttempt(
+            model_error, status, str(error.message), can_retry=answers.is_temporary(status), after=after
+        )
 
 
 def client_arguments(body: Mapping[str, Any]) -> dict[str, Any]:

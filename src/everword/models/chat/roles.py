@@ -25,28 +25,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from everword.errors import (
-    InvalidInput,
-    ModelBusy,
-    ModelCutOff,
-    ModelError,
-    ModelNonsense,
-    ModelRefused,
-    ModelSpent,
-    ModelTimeout,
-    NoModel,
-    Refusal,
-)
+from everword import errors
 from everword.masking import masked_logger
 from everword.model import ChatMessage
-from everword.models.chat.answers import (
-    Count,
-    closing,
-    estimate_request_tokens,
-    estimate_tokens,
-    parse_usage,
-    rough_token_count,
-)
+from everword.models.chat import answers
 from everword.parsing import CutOffJson, UnreadableJson, read_json_at
 from everword.ports import LLM, Completion, Models, Relay, Request
 
@@ -54,12 +36,12 @@ OURS = "everword"  # as the name of a model: whichever is configured
 log = masked_logger("everword.models.chat")
 
 REST = 30.0  # seconds
-PASSED_ON = (ModelTimeout, ModelBusy, ModelNonsense, ModelRefused)
+PASSED_ON = (errors.ModelTimeout, errors.ModelBusy, errors.ModelNonsense, errors.ModelRefused)
 OK = "ok"
 CANCELLED = "cancelled"
 CUT_OFF = "cut_off"
 GIVEN_UP = (asyncio.CancelledError, GeneratorExit)
-FREE = (NoModel, ModelRefused, ModelBusy)  # if no text came before, the call cost nothing
+FREE = (errors.NoModel, errors.ModelRefused, errors.ModelBusy)  # if no text came before, the call cost nothing
 
 TIMES = 4  # the second limit, in times of the first
 MOST = 32_000  # tokens, of the second limit
@@ -83,12 +65,12 @@ class Role:
         *,
         tokens_today: Callable[[], Awaitable[int]] | None = None,
         limit: int | None = None,
-        count: Count = rough_token_count,
+        count: answers.Count = answers.rough_token_count,
         cooldowns: Cooldowns | None = None,
         thinking_tokens: int | None = None,
     ) -> None:
         if not models:
-            raise InvalidInput("models", "must be at least one")
+            raise errors.InvalidInput("models", "must be at least one")
         self.name = name
         self._models = tuple(models)
         self._record = record
@@ -184,7 +166,7 @@ class Chain:
 
     def __init__(self, models: Sequence[LLM], cooldowns: Cooldowns | None = None) -> None:
         if not models:
-            raise InvalidInput("models", "must be at least one")
+            raise errors.InvalidInput("models", "must be at least one")
         self._models = tuple(models)
         self._cooldowns = cooldowns or Cooldowns()
 
@@ -193,7 +175,7 @@ class Chain:
         return ", then ".join(model.name for model in self._models)
 
     async def complete(self, request: Request) -> Completion:
-        failures: list[ModelError] = []
+        failures: list[errors.ModelError] = []
         for place in self._cooldowns.order(len(self._models)):
             try:
                 answer = await self._models[place].complete(request)
@@ -205,11 +187,11 @@ class Chain:
         raise self._combine_errors(failures)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        failures: list[ModelError] = []
+        failures: list[errors.ModelError] = []
         for place in self._cooldowns.order(len(self._models)):
             has_output = False
             try:
-                async with closing(self._models[place].stream(request)) as pieces:
+                async with answers.closing(self._models[place].stream(request)) as pieces:
                     async for piece in pieces:
                         has_output = True
                         yield piece
@@ -226,13 +208,13 @@ class Chain:
         for model in self._models:
             await model.close()
 
-    def _record_failure(self, place: int, error: ModelError, failures: list[ModelError]) -> None:
+    def _record_failure(self, place: int, error: errors.ModelError, failures: list[errors.ModelError]) -> None:
         self._cooldowns.record_failure(place)
         failures.append(error)
         if len(failures) < len(self._models):
             log.warning("%s; asking the next model", error)
 
-    def _combine_errors(self, failures: Sequence[ModelError]) -> ModelError:
+    def _combine_errors(self, failures: Sequence[errors.ModelError]) -> errors.ModelError:
         last = failures[-1]
         if len(failures) == 1:
             return last
@@ -279,7 +261,7 @@ class MeteredLLM(WrappedLLM):
         record: Callable[[ModelCall], object],
         *,
         task: str = "",
-        count: Count = rough_token_count,
+        count: answers.Count = answers.rough_token_count,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(inner)
@@ -311,7 +293,7 @@ class MeteredLLM(WrappedLLM):
         error: BaseException | None = None
         pieces_so_far: list[str] = []
         try:
-            async with closing(self._inner.stream(request)) as pieces:
+            async with answers.closing(self._inner.stream(request)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Completion):
                         answer = piece
@@ -333,19 +315,25 @@ class MeteredLLM(WrappedLLM):
             call = ModelCall(
                 self._role, self._task, answer.model, answer.tokens_in, answer.tokens_out, seconds, outcome
             )
-        elif isinstance(error, ModelCutOff):
+        elif isinstance(error, errors.ModelCutOff):
             # What it thought is paid for: as much as the limit allows, if the server does not say how much.
             tokens = error.tokens or (
-                estimate_request_tokens(request.messages, self._count),
-                request.token_limit or estimate_tokens(text, self._count),
+                answers.estimate_request_tokens(request.messages, self._count),
+                request.token_limit or answers.estimate_tokens(text, self._count),
             )
             call = ModelCall(self._role, self._task, self.name, *tokens, seconds, CUT_OFF)
         else:
             is_free = isinstance(error, FREE) and not text
-            request_tokens = 0 if is_free else estimate_request_tokens(request.messages, self._count)
+            request_tokens = 0 if is_free else answers.estimate_request_tokens(request.messages, self._count)
             outcome = CANCELLED if isinstance(error, GIVEN_UP) else type(error).__name__
             call = ModelCall(
-                self._role, self._task, self.name, request_tokens, estimate_tokens(text, self._count), seconds, outcome
+                self._role,
+                self._task,
+                self.name,
+                request_tokens,
+                answers.estimate_tokens(text, self._count),
+                seconds,
+                outcome,
             )
         self._record(call)
 
@@ -367,13 +355,15 @@ class Ceiling(WrappedLLM):
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         await self._check_ceiling()
-        async with closing(self._inner.stream(request)) as pieces:
+        async with answers.closing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
 
     async def _check_ceiling(self) -> None:
         if await self._tokens_today() >= self._limit:
-            raise ModelSpent(f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline")
+            raise errors.ModelSpent(
+                f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline"
+            )
 
 
 class ThinkingRoom(WrappedLLM):
@@ -390,7 +380,7 @@ class ThinkingRoom(WrappedLLM):
         completion: Completion | None = None
         try:
             completion = await self._inner.complete(first_request)
-        except ModelCutOff as error:
+        except errors.ModelCutOff as error:
             log.info("%s; it is asked again", error)
         if completion is not None and not is_cut_off(completion, first_request):
             return completion
@@ -399,7 +389,7 @@ class ThinkingRoom(WrappedLLM):
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         if request.max_tokens is not None:
             request = replace(request, thinking_tokens=self._thinking_tokens)
-        async with closing(self._inner.stream(request)) as pieces:
+        async with answers.closing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -410,7 +400,7 @@ class ThinkingRoom(WrappedLLM):
         larger_limit = max(min(limit * TIMES, MOST), limit)
         try:
             return await self._inner.complete(replace(request, max_tokens=limit, thinking_tokens=larger_limit - limit))
-        except ModelError:
+        except errors.ModelError:
             if cut_off is None:
                 raise
             return cut_off
@@ -453,7 +443,7 @@ class TextOnlyRelay(WrappedLLM):
             yield {**frame, "object": "chat.completion", "choices": choices, "usage": usage_fields(completion)}
             return
         frame["object"] = "chat.completion.chunk"
-        async with closing(self._inner.stream(request)) as pieces:
+        async with answers.closing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Completion):
                     finish = [{"index": 0, "delta": {}, "finish_reason": finish_reason(piece)}]
@@ -470,8 +460,10 @@ class TextOnlyRelay(WrappedLLM):
             unsupported_fields.append("n")
         if unsupported_fields:
             text = f"{', '.join(unsupported_fields)}: this model takes text and gives one reply; leave these out"
-            error = ModelRefused(f"{self.name}: {text}")
-            error.refusal = Refusal(400, text, "invalid_request_error", "unsupported_parameter", unsupported_fields[0])
+            error = errors.ModelRefused(f"{self.name}: {text}")
+            error.refusal = errors.Refusal(
+                400, text, "invalid_request_error", "unsupported_parameter", unsupported_fields[0]
+            )
             raise error
         limit = body.get("max_completion_tokens", body.get("max_tokens"))
         messages = [ChatMessage(role=str(m["role"]), content=content_text(m.get("content"))) for m in body["messages"]]
@@ -487,7 +479,7 @@ class RelayChain:
         cooldowns: Cooldowns,
         record: Callable[[ModelCall], object],
         about: tuple[str, str],
-        count: Count,
+        count: answers.Count,
         model_name: str = "",
     ) -> None:
         self._models = models
@@ -508,7 +500,9 @@ class RelayChain:
             model_name = self._model_name or name_in_request(model)
             relay = model if isinstance(model, Relay) else TextOnlyRelay(model)
             try:
-                async with closing(self._relay_and_record(relay, {**body, "model": model_name}, model.name)) as chunks:
+                async with answers.closing(
+                    self._relay_and_record(relay, {**body, "model": model_name}, model.name)
+                ) as chunks:
                     async for chunk in chunks:
                         has_output = True
                         yield chunk if chunk.get("model") else {**chunk, "model": model_name}
@@ -530,10 +524,10 @@ class RelayChain:
         has_output = False
         outcome = OK
         try:
-            async with closing(model.relay(body)) as chunks:
+            async with answers.closing(model.relay(body)) as chunks:
                 async for chunk in chunks:
                     has_output = True
-                    token_usage = parse_usage(chunk.get("usage")) or token_usage
+                    token_usage = answers.parse_usage(chunk.get("usage")) or token_usage
                     characters += sum(map(len, chunk_texts(chunk)))
                     yield chunk
         except BaseException as error:
@@ -545,7 +539,7 @@ class RelayChain:
             # A name that no server has accepted may be any text of a caller: it is not recorded.
             model_name = str(body["model"]) if has_output else name
             request_tokens = (
-                sum(estimate_tokens(content_text(m.get("content")), self._count) for m in body["messages"])
+                sum(answers.estimate_tokens(content_text(m.get("content")), self._count) for m in body["messages"])
                 if token_usage is None
                 else 0
             )
@@ -554,7 +548,7 @@ class RelayChain:
             self._record(ModelCall(self._role, self._task, model_name, *tokens, seconds, outcome))
 
 
-def is_request_fault(error: ModelError) -> bool:
+def is_request_fault(error: errors.ModelError) -> bool:
     """Whether the request is at fault: then the model may still answer other requests."""
     status = error.refusal.status if error.refusal is not None else 0
     return 400 <= status < 500 and status not in ABOUT_US
@@ -603,7 +597,7 @@ class NoModelLLM:
         return "no model"
 
     async def complete(self, request: Request) -> Completion:
-        raise NoModel(HOW_TO)
+        raise errors.NoModel(HOW_TO)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         yield await self.complete(request)

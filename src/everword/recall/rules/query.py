@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -302,7 +302,6 @@ def _shares_of_words(request: str, languages: frozenset[str]) -> dict[tuple[str,
     return {group: share for name, share in lists.items() for group in _term_groups(_short_texts(name), languages)}
 
 
-@cache
 def _frame_terms(language: str) -> frozenset[str]:
     """The terms of the words that frame a question in a language other than English."""
     words = read_list(f"frame_{language}", "query_words", "recall/data")

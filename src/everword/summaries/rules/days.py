@@ -30,15 +30,7 @@ from zoneinfo import ZoneInfo
 
 from everword.errors import InvalidInput
 from everword.model import Message
-from everword.text.fences import (
-    RESERVED,
-    Fenced,
-    distinct_labels,
-    escape,
-    escape_line,
-    fold_character,
-    with_sign,
-)
+from everword.text import fences
 from everword.text.names import MENTION
 from everword.word_lists import lazy_pattern
 
@@ -192,13 +184,13 @@ _HANDLE = lazy_pattern(r"(?<![\w@.])@(?P<id>[^\s@<>]{1,256})")
 _NO_XML = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> Fenced:
+def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> fences.Fenced:
     """The messages in their order, with times in that zone; `names` are display names by id."""
     visible_messages = [message for message in messages if message.is_lasting]
     people = People.of((message.author for message in visible_messages), names)
     lines = [_element(message, names, people, zone) for message in visible_messages]
     frame = f"<messages zone={_quote_attribute(str(zone))}>"
-    return Fenced("\n".join([frame, *lines, "</messages>"]))
+    return fences.Fenced("\n".join([frame, *lines, "</messages>"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,19 +203,23 @@ class People:
     @classmethod
     def of(cls, authors: Iterable[str], names: Mapping[str, str]) -> People:
         author_ids = list(dict.fromkeys(authors))
-        ids = distinct_labels({author: _display_id(author) for author in author_ids})
-        return cls(ids, distinct_labels({author: _display_name(author, names) for author in author_ids}))
+        ids = fences.distinct_labels({author: _display_id(author) for author in author_ids})
+        return cls(ids, fences.distinct_labels({author: _display_name(author, names) for author in author_ids}))
 
 
 def _display_id(author: str) -> str:
     """An id on one line; with its sign if the line differs from the id."""
-    label = escape_line(author)
-    return label if label == author else with_sign(label, author)
+    label = fences.escape_line(author)
+    return label if label == author else fences.with_sign(label, author)
 
 
 def _display_name(author: str, names: Mapping[str, str]) -> str:
-    label = escape_line(_short_name(author, names))
-    return with_sign(f"member {label}", author) if RESERVED.fullmatch("".join(map(fold_character, label))) else label
+    label = fences.escape_line(_short_name(author, names))
+    return (
+        fences.with_sign(f"member {label}", author)
+        if fences.RESERVED.fullmatch("".join(map(fences.fold_character, label)))
+        else label
+    )
 
 
 def replace_mentions(text: str, names: Mapping[str, str]) -> str:
@@ -258,7 +254,7 @@ def _element(message: Message, names: Mapping[str, str], people: People, zone: t
         "timestamp": _local(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
         "author_id": people.ids[message.author],
         "author": people.names[message.author],
-        "content": escape(replace_mentions(message.content, names)),
+        "content": fences.escape(replace_mentions(message.content, names)),
     }
     return f"<message>{''.join(f'<{tag}>{_escape_xml(text)}</{tag}>' for tag, text in fields.items())}</message>"
 
