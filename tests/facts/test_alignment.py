@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from fact_rows import apply_actions
 
-from everword.facts.rules.deciding import align_fact, apply_actions, decide
+from everword.facts.rules.deciding import align_fact, decide
 from everword.model import Fact, FactCategory, FoundFact, Holds, Message
 
 TIME = datetime(2026, 5, 7, tzinfo=UTC)

@@ -7,13 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+from fact_rows import apply_actions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.facts.rules.deciding import (
     MAX_SOURCES,
     acceptable_facts,
-    apply_actions,
     decide,
     facts_as_of,
     facts_now,

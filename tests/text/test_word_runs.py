@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.text.tokens import BEFORE_PLACE, has_word_of, lower_letter_runs, lower_words, words_before
+from everword.text.tokens import BEFORE_PLACE, lower_letter_runs, lower_words, words_before
 
 TEXTS = ("", "I don't_know, 3 BOWLS!", "tabs\tand\nbreaks\x1c\x1f", "Größe 12 m²", "naïve_word", "東京 2024", "...")
 
@@ -26,12 +26,6 @@ def test_words_are_those_of_the_pattern(text: str) -> None:
 @given(st.text(st.characters(max_codepoint=127)) | st.text())
 def test_so_are_those_of_any_text(text: str) -> None:
     assert_as_by_pattern(text)
-
-
-def test_a_text_has_a_word_of_a_list() -> None:
-    has_train = has_word_of(("train", "dec"))
-    assert has_train("A TRAIN, late")
-    assert not has_train("trains, decided")
 
 
 class TestWordsBefore:

@@ -172,14 +172,10 @@ def question_pairs(window: Iterable[Message]) -> Iterator[tuple[Message, Message
     """Questions, each with the message of somebody else that follows it."""
     before: Message | None = None
     for message in window:
-        is_next = before is not None and message.turn == before.turn + 1
-        if before is not None and is_next and "?" in before.content and is_other_speaker(before, message):
+        is_asked = before is not None and "?" in before.content and message.turn == before.turn + 1
+        if before is not None and is_asked and (before.role, before.author) != (message.role, message.author):
             yield before, message
         before = message
-
-
-def is_other_speaker(before: Message, message: Message) -> bool:
-    return (before.role, before.author) != (message.role, message.author)
 
 
 # -- the sections

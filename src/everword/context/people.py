@@ -363,7 +363,7 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
     relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
     lasting: list[Fact] = []
     lesser: list[tuple[float, Fact]] = []
-    for place in by_importance(facts):
+    for place in sorted(range(len(facts)), key=lambda place: importance_rank(facts[place])):
         fact = facts[place]
         if is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"):
             continue
@@ -382,11 +382,6 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
 def lasts(fact: Fact) -> bool:
     """Whether every context shows a fact: it is important, or says how to answer."""
     return fact.importance >= IMPORTANT or fact.category == "instruction"
-
-
-def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
-    """The places of facts, that of the most important one first."""
-    return sorted(range(len(facts)), key=lambda place: importance_rank(facts[place]))
 
 
 def fact_notes(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.log.tables import author_names, warn_of_damage
-from everword.model import Filter, Hit, Message
+from everword.model import ROLES, Filter, Hit, Message
 from everword.model.passages import NEVER, PassageCandidate, Posting, Tally, products
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import Tx, Vectors
@@ -410,14 +410,23 @@ def search(
         hits = any_hit(reader, candidates, relevances, weights)
         if hits:
             return hits
-    comparison = scorer.compare(candidates, around)
+    passages = candidates.passages
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
-    ranking = comparison.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
-    row_mask = None if whole_scope else is_allowed(comparison.passages, where)
-    best = best_rows(comparison.passages, ranking, row_mask, message_limit)
-    best = with_standing(best, comparison.passages, ranking, standing)
-    ranked_messages = RankedMessages(comparison, ranking, best, relevances, is_later)
+    ranking = ranking_rules.fuse(
+        passages,
+        candidates.words,
+        candidates.cosines,
+        parsed_query,
+        now,
+        weights,
+        PASSAGES * message_limit if whole_scope else None,
+        around,
+        scorer.likeness(passages),
+    )
+    best = best_rows(passages, ranking, None if whole_scope else is_allowed(passages, where), message_limit)
+    best = with_standing(best, passages, ranking, standing)
+    ranked_messages = RankedMessages(passages, around, ranking, best, relevances, is_later)
     return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
 
 
@@ -492,27 +501,6 @@ class ScoredPassages:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageComparison:
-    """Passages with what stands around them, and how near their words are to those of the query."""
-
-    candidates: ScoredPassages
-    around: Surroundings
-    likeness: WordLikeness
-
-    @property
-    def passages(self) -> Passages:
-        return self.candidates.passages
-
-    def rank(
-        self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
-    ) -> Ranking:
-        words, cosines = self.candidates.words, self.candidates.cosines
-        return ranking_rules.fuse(
-            self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class PassageScorer:
     """Scores passages of a source for a query. `frequencies` are those of the groups of its terms."""
 
@@ -541,16 +529,13 @@ class PassageScorer:
             np.concatenate([candidates.cosines, neighbours.cosines]),
         )
 
-    def compare(self, candidates: ScoredPassages, around: Surroundings) -> PassageComparison:
-        """The passages with what stands around them, which is known, and how near their words are."""
-        worth = ranking_rules.word_worth(self.frequencies, self.tally)
-        likeness = WordLikeness(self._likeness(candidates.passages), worth)
-        return PassageComparison(candidates, around, likeness)
-
-    def _likeness(self, passages: Passages) -> scope_index.Likeness:
-        if not scope_index.knows_language(self.tally.languages):
-            return scope_index.no_likeness(len(passages), self.groups)
-        return self.source.likeness(passages, self.groups)
+    def likeness(self, passages: Passages) -> WordLikeness:
+        """How near the words of passages are to those of the query."""
+        if scope_index.knows_language(self.tally.languages):
+            nearest = self.source.likeness(passages, self.groups)
+        else:
+            nearest = scope_index.no_likeness(len(passages), self.groups)
+        return WordLikeness(nearest, ranking_rules.word_worth(self.frequencies, self.tally))
 
     def _with_neighbours(self, passages: Passages, near_count: int, far_count: int) -> Passages:
         """These passages, and after them those next to so many of the first, and those further off from so many, unless
@@ -601,7 +586,7 @@ def nearest_then(
 
 def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:
     """Which passages are of a message or of one that came after it."""
-    number = passages.conversation_number(question.conversation)
+    number = neighbour_rules.number_of(passages.conversation_names, question.conversation)
     return np.asarray((passages.conversations == number) & (passages.turns >= question.turn))
 
 
@@ -618,20 +603,12 @@ class RankedMessages:
     """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
     and whether it is of the question, or of a message after it (None: none is)."""
 
-    comparison: PassageComparison
+    passages: Passages
+    around: Surroundings
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
     is_later: NDArray[np.bool_] | None
-
-    @property
-    def passages(self) -> Passages:
-        return self.comparison.passages
-
-    def occasions(self, rows: NDArray[np.intp]) -> list[int]:
-        """The numbers of the occasions of these rows."""
-        numbers: list[int] = self.comparison.around.occasions(rows).tolist()
-        return numbers
 
     def places_to_read(
         self, order: Sequence[int], scores: NDArray[np.float64], ids: Sequence[str], rule: ReadingRule
@@ -706,7 +683,7 @@ def read_hits(
         order = [place for place in order if is_relevant[place]]
     if weights.coverage:
         penalties = ranking_rules.coverage_penalties(
-            scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage
+            scores[order].tolist(), ranked_messages.around.occasions(rows[order]).tolist(), weights.coverage
         )
         parts[COVERAGE, order] = penalties
         scores = (scores + parts[COVERAGE]).round(6)
@@ -767,7 +744,7 @@ def text_parts(reader: MessageReader, ranked_messages: RankedMessages, weights: 
 
 def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> NDArray[np.bool_]:
     """Which of the best messages come after one that asks something, as far as that is among the passages."""
-    previous_rows = ranked_messages.comparison.around.previous_rows(ranked_messages.rows)
+    previous_rows = ranked_messages.around.previous_rows(ranked_messages.rows)
     is_known = previous_rows >= 0
     follows = np.zeros(len(previous_rows), np.bool_)
     follows[is_known] = ranking_rules.is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))
@@ -778,7 +755,7 @@ def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:
     """Which passages may be returned: a neighbour that the filter excludes is only used for scoring."""
     row_mask = np.ones(len(passages), np.bool_)
     if where.role is not None:
-        row_mask &= passages.has_role(where.role)
+        row_mask &= passages.roles == ROLES.index(where.role)
     if where.after is not None:
         row_mask &= passages.moments >= where.after.timestamp()
     if where.before is not None:

@@ -22,7 +22,6 @@ from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("corrections")
 CUE_WORDS = WordLists("corrections").cue_words
-ENDING = _PATTERNS.ending
 
 REACH = 40  # messages back in which what is corrected is looked for
 JUST_BEFORE = 6  # messages back in which words that mend what was just said find it

@@ -32,16 +32,6 @@ MONTH_ABBREVIATIONS = (*(month[:3] for month in MONTHS if month != "may"), "sept
 WEEKDAY_ABBREVIATIONS = tuple(day[:3] for day in WEEKDAYS)
 
 
-def _month_pattern(month: str) -> str:
-    if month == "may":
-        return month
-    return f"{month[:3]}(?:{month[3:]})?" if month != "september" else "sept?(?:ember)?"
-
-
-MONTH_PATTERN = "|".join(map(_month_pattern, MONTHS))
-"""A regular expression for a month, in full or abbreviated without a full stop. It has no group around it."""
-
-
 MAX_CHARACTERS = 20_000
 """Characters of a text that are looked at."""
 
@@ -252,25 +242,8 @@ _PERIOD_DAYS = {"two days": 2, "four days": 4, "week": 7, "month": 31, "year": 3
 _PERIOD_STEPS = {"two days": 2, "four days": 4, "week": 7}
 _TENS = {"fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990}
 
-_HINTS = (
-    *(
-        "day",
-        "night",
-        "week",
-        "month",
-        "year",
-        "ago",
-        "last",
-        "past",
-        "this",
-        "next",
-        "hour",
-        "morrow",
-        "ties",
-        "decade",
-    ),
-    *("christmas", "halloween", *MONTHS, *_SEASONS),
-)
+_PARTS_OF_TIMES = "day night week month year ago last past this next hour morrow ties decade christmas halloween"
+_HINTS = (*_PARTS_OF_TIMES.split(), *MONTHS, *_SEASONS)
 _HINT = lazy_pattern(rf"(?i)\d|{'|'.join(_HINTS)}")
 _DIGIT = lazy_pattern(r"\d")
 _FROM = lazy_pattern(r"(?i)\b(?:from|between)\b")

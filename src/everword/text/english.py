@@ -19,11 +19,6 @@ from everword.text.tokens import JOINED_WORD, words_before
 from everword.word_lists import ENGLISH, Patterns, WordLists, lazy_pattern, read_entries, read_list
 
 
-def wordlist(text: str) -> frozenset[str]:
-    """The words of a text, as a set; an underscore joins two into one entry."""
-    return frozenset(word.strip().replace("_", " ") for word in text.split())
-
-
 def _relations() -> dict[str, str]:
     relations: dict[str, str] = {}
     for line in read_entries(f"{ENGLISH}/facts.txt")["same_relation"].split("\n"):

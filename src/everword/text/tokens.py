@@ -8,7 +8,7 @@ own. The index has terms of its own (`terms`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from everword.text.doc import read_once
 from everword.word_lists import lazy_pattern
@@ -38,16 +38,6 @@ def words_before(text: str, place: int) -> str:
     if start <= 0:
         return text[:place]
     return text[max(text.find(" ", start, place), start) : place]
-
-
-def has_word_of(words: Iterable[str]) -> Callable[[str], bool]:
-    """A test whether a text has one of some words in lower case."""
-    word_list = frozenset(words)
-
-    def has_word(text: str) -> bool:
-        return not word_list.isdisjoint(lower_words(text))
-
-    return has_word
 
 
 MARKS = frozenset('.,;:!?…–—()-"“”')

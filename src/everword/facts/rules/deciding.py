@@ -353,14 +353,6 @@ def _is_rival(fact: Fact, new: FoundFact) -> bool:
     return home is not None and not holds_several_values(home, new.key)
 
 
-def apply_actions(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
-    """The facts after the actions, as a store would have them: rows by their ids, the new ones last."""
-    rows = {fact.id: fact for fact in facts}
-    for action in actions:
-        rows |= {row.id: row for row in action.rows}
-    return list(rows.values())
-
-
 # The decisions
 
 

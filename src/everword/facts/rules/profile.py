@@ -52,14 +52,10 @@ def fact_text(fact: Fact) -> str:
     return " ".join(filter(None, (fact.subject, fact.key, fact.value, month)))
 
 
-def fact_relevances(
-    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
-    in standard deviations above unrelated texts."""
+def fact_relevances(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
+    """For each fact its relevance to a query, from 0 to 1."""
     words = shared_words(query, facts)
-    nearness = np.zeros(len(facts)) if deviations is None else deviations
-    by_chance = relevance(words, nearness, len(facts), personal=False)
+    by_chance = relevance(words, np.zeros(len(facts)), len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
@@ -74,16 +70,9 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     if not all_places:
         return np.zeros(len(facts))
     shares = np.zeros((len(all_places), len(facts)))
-    cells = shares.reshape(-1)  # all are set at once: to set them row by row takes longer
-    cells[_cell_numbers(word_places, 0, len(facts))] = 1.0
-    cells[_cell_numbers(key_places, len(word_places), len(facts))] = ASKED_KEY
+    for row, places in enumerate(all_places):
+        shares[row, [*places]] = 1.0 if row < len(word_places) else ASKED_KEY
     return np.asarray(shares.T @ rarity([*map(len, all_places)], len(facts)))
-
-
-def _cell_numbers(all_places: Sequence[Collection[int]], first_row: int, width: int) -> list[int]:
-    """The numbers of the cells of a table of this width, a row for each of the places from a row on."""
-    rows = enumerate(all_places, first_row)
-    return [row * width + place for row, places in rows if places for place in places]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from everword.masking import masked_logger
 from everword.model import ChatMessage
 from everword.parsing import BrokenJson, ForeignEncoding, UnreadableJson, read_json
 from everword.ports import Completion
+from everword.word_lists import read_entries
 
 LARGEST = 1 << 20  # bytes of an answer, as UTF-8
 MOST_TOKENS = 2**31 - 1  # a count above this is no count
@@ -51,26 +52,8 @@ ABOUT_LENGTH = re.compile(
 )
 TOO_LONG = "context_length_exceeded"
 FILTERED = ("content_filter", "content_policy_violation")
-CODES = frozenset(
-    (
-        *(TOO_LONG, *FILTERED, "rate_limit_exceeded", "insufficient_quota", "billing_hard_limit_reached"),
-        *("model_not_found", "invalid_value", "invalid_type", "unsupported_value", "unsupported_parameter"),
-        *("unknown_parameter", "missing_required_parameter", "string_above_max_length", "server_error", "overloaded"),
-    )
-)
-KINDS = frozenset(
-    (
-        *("invalid_request_error", "rate_limit_error", "rate_limit_exceeded", "insufficient_quota", "tokens"),
-        *("requests", "server_error", "api_error", "overloaded_error", "not_found_error", "timeout_error"),
-    )
-)
-PARAMS = frozenset(
-    (
-        *("model", "messages", "temperature", "top_p", "n", "stop", "max_tokens", "max_completion_tokens", "seed"),
-        *("tools", "tool_choice", "functions", "response_format", "stream", "stream_options", "logprobs"),
-        *("top_logprobs", "presence_penalty", "frequency_penalty", "logit_bias", "reasoning_effort", "user"),
-    )
-)
+KNOWN = {name: frozenset(words.split()) for name, words in read_entries("models/chat/data/refusals.txt").items()}
+"""The codes, types and parameters of a refusal that OpenAI's clients know."""
 LONGEST = 2 << 20  # bytes of one event
 DONE = "[DONE]"
 T = TypeVar("T")
@@ -324,7 +307,7 @@ class Trouble:
     def refusal(self, status: int, error: object = "", after: float | None = None) -> ModelError:
         """The error for an HTTP status. `error` is what the server sent with it."""
         fields = error if isinstance(error, Mapping) else {}
-        code = known_word(fields.get("code"), CODES)
+        code = known_word(fields.get("code"), KNOWN["codes"])
         if ABOUT_LENGTH.search(server_words(error)) and status in (400, 413, 422):
             code = TOO_LONG
         id = token_hex(4) if server_words(error) else ""
@@ -333,9 +316,9 @@ class Trouble:
         model_error.refusal = Refusal(
             status,
             describe_refusal("the model's server", status, code, after) + log_note(id),
-            known_word(fields.get("type"), KINDS),
+            known_word(fields.get("type"), KNOWN["types"]),
             code,
-            known_word(fields.get("param"), PARAMS),
+            known_word(fields.get("param"), KNOWN["parameters"]),
             after,
             id,
         )

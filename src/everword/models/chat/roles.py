@@ -494,7 +494,7 @@ class RelayChain:
         return ", then ".join(model.name for model in self._models)
 
     async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        for is_last, place in with_last_flag(self._cooldowns.order(len(self._models))):
+        for number, place in enumerate(self._cooldowns.order(len(self._models)), 1):
             model = self._models[place]
             has_output = False
             model_name = self._model_name or name_in_request(model)
@@ -509,7 +509,7 @@ class RelayChain:
             except PASSED_ON as error:
                 if not is_request_fault(error):
                     self._cooldowns.record_failure(place)
-                if has_output or is_last:
+                if has_output or number == len(self._models):
                     raise
             else:
                 self._cooldowns.record_answer(place)
@@ -552,11 +552,6 @@ def is_request_fault(error: errors.ModelError) -> bool:
     """Whether the request is at fault: then the model may still answer other requests."""
     status = error.refusal.status if error.refusal is not None else 0
     return 400 <= status < 500 and status not in ABOUT_US
-
-
-def with_last_flag(places: Sequence[int]) -> list[tuple[bool, int]]:
-    """Each place, with whether it is the last."""
-    return [(number == len(places), place) for number, place in enumerate(places, 1)]
 
 
 def name_in_request(model: LLM) -> str:

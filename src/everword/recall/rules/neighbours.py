@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.model import ROLES, Role
+from everword.model import ROLES
 from everword.model.passages import PassageCandidate
 
 Numbers = NDArray[np.int64]
@@ -70,62 +70,31 @@ class PassageTable:
 
 class Passages:
     """Some passages: rows of a table. `counts` says how often each has a term of each group of the query; `docs` are
-    their numbers, if those are not the rows."""
+    their numbers, if those are not the rows, and `keys` those of their places."""
 
     def __init__(self, table: PassageTable, rows: Numbers, counts: Numbers, docs: Numbers | None = None) -> None:
         self.table = table
         self.rows = rows
         self.counts = counts
         self.docs = rows if docs is None else docs
+        self.message_ids = table.message_ids.take(rows)
+        self.moments = table.moments.take(rows)
+        self.lengths = table.lengths.take(rows)
+        self.conversations = table.conversations.take(rows)
+        self.turns = table.turns.take(rows)
+        self.roles = table.roles.take(rows)
+        self.authors = table.authors.take(rows)
+        self.conversation_names = table.conversation_names
+        self.author_names = table.author_names
+        self.keys = place_keys(self.conversations, self.turns)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
-    def message_ids(self) -> NDArray[np.object_]:
-        return self.table.message_ids.take(self.rows)
-
-    @property
-    def moments(self) -> NDArray[np.float64]:
-        return self.table.moments.take(self.rows)
-
-    @property
-    def lengths(self) -> Numbers:
-        return self.table.lengths.take(self.rows)
-
-    @property
-    def conversations(self) -> Numbers:
-        return self.table.conversations.take(self.rows)
-
-    @property
-    def turns(self) -> Numbers:
-        return self.table.turns.take(self.rows)
-
-    @property
-    def roles(self) -> Numbers:
-        return self.table.roles.take(self.rows)
-
-    @property
-    def authors(self) -> Numbers:
-        return self.table.authors.take(self.rows)
-
-    @property
-    def keys(self) -> Numbers:
-        """The keys of their places."""
-        return place_keys(self.conversations, self.turns)
-
-    @property
     def has_assistant(self) -> bool:
         """Whether an assistant speaks in one of them."""
         return bool(np.logical_or.reduce(self.roles == ASSISTANT))
-
-    @property
-    def conversation_names(self) -> Sequence[str]:
-        return self.table.conversation_names
-
-    @property
-    def author_names(self) -> Sequence[str]:
-        return self.table.author_names
 
     def take(self, places: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Passages:
         """Those at these places."""
@@ -140,28 +109,12 @@ class Passages:
         docs = np.concatenate([self.docs, other.docs])
         return Passages(joined_columns(self, other), np.arange(len(docs)), counts, docs)
 
-    def has_role(self, role: Role) -> NDArray[np.bool_]:
-        """Which passages are by one in this role."""
-        return np.asarray(self.roles == ROLES.index(role))
-
-    def conversation_number(self, name: str) -> int:
-        """The number of a conversation, or -1 if no passage is of it."""
-        return number_of(self.conversation_names, name)
-
 
 def joined_columns(first: Passages, second: Passages) -> PassageTable:
     """A table of the columns of both, one after the other; the second knows the names of the first."""
-    return PassageTable(
-        np.concatenate([first.message_ids, second.message_ids]),
-        np.concatenate([first.moments, second.moments]),
-        np.concatenate([first.lengths, second.lengths]),
-        np.concatenate([first.conversations, second.conversations]),
-        np.concatenate([first.turns, second.turns]),
-        np.concatenate([first.roles, second.roles]),
-        np.concatenate([first.authors, second.authors]),
-        second.conversation_names,
-        second.author_names,
-    )
+    names = ("message_ids", "moments", "lengths", "conversations", "turns", "roles", "authors")
+    columns = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in names}
+    return PassageTable(**columns, conversation_names=second.conversation_names, author_names=second.author_names)
 
 
 class PassageColumns:

@@ -159,7 +159,6 @@ def cuts(
     replies: Sequence[bool] | None = None,
     shortest: int = SHORTEST,
     longest: int = LONGEST,
-    calm: float = CALM,
 ) -> list[int]:
     """Where pieces begin, after the first. One vector (unit or zero) and size (tokens) for each message. `may` says
     before which messages a cut is welcome, such as a user's; elsewhere a piece is cut only if it would get too long.
@@ -182,13 +181,13 @@ def cuts(
         # Where a reply follows its question the gap is never chosen, if there is another.
         depth[is_reply[first:end]] = 0.0
         welcome = is_welcome[first:end] & ~is_reply[first:end]
-        places = _clear_cuts(depth, welcome, shortest, calm)
+        places = _clear_cuts(depth, welcome, shortest)
         free = ~is_reply[first:end]
         starts += [first + place for place in _split_long_pieces(places, depth, welcome, free, shortest, longest)]
     return sorted(starts)
 
 
-def depths(vectors: Rows, sizes: Sequence[int], block: int = BLOCK) -> NDArray[np.float64]:
+def depths(vectors: Rows, sizes: Sequence[int]) -> NDArray[np.float64]:
     """How deep the likeness drops before each message; 0 before the first, and before one without content: an emoji."""
     drops = np.zeros(len(sizes))
     telling = np.flatnonzero(np.any(vectors, axis=1)) if len(sizes) else np.arange(0)
@@ -199,13 +198,13 @@ def depths(vectors: Rows, sizes: Sequence[int], block: int = BLOCK) -> NDArray[n
     sums = np.cumsum(np.asarray(vectors, dtype=np.float64)[telling] * weights[:, None], axis=0)
     sums = np.vstack([np.zeros((1, sums.shape[1])), sums])
     gaps = np.arange(1, len(telling))
-    first = np.maximum(gaps - block, 0)
-    last = np.minimum(gaps + block, len(telling))
+    first = np.maximum(gaps - BLOCK, 0)
+    last = np.minimum(gaps + BLOCK, len(telling))
     before = sums[gaps] - sums[first]
     after = sums[last] - sums[gaps]
     lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     # One or two messages at an end are no subject: an unreliable likeness is set to the mean.
-    reliable = (lengths > _NOTHING) & (np.minimum(gaps - first, last - gaps) > block // 2)
+    reliable = (lengths > _NOTHING) & (np.minimum(gaps - first, last - gaps) > BLOCK // 2)
     likeness = np.einsum("ij,ij->i", before, after) / np.where(reliable, lengths, 1.0)
     likeness = np.where(reliable, likeness, np.mean(likeness[reliable]) if reliable.any() else 0.0)
     drops[telling[1:]] = _climb(likeness) + _climb(likeness[::-1])[::-1]
@@ -226,10 +225,10 @@ def _climb(likeness: NDArray[np.float64]) -> NDArray[np.float64]:
     return heights
 
 
-def _clear_cuts(depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int, calm: float) -> list[int]:
+def _clear_cuts(depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int) -> list[int]:
     """The gaps where the subject clearly changes, in order; none that is too near to a deeper one."""
     gaps = depth[1:]
-    least = max(calm, float(np.mean(gaps) + DEVIATIONS * np.std(gaps)))
+    least = max(CALM, float(np.mean(gaps) + DEVIATIONS * np.std(gaps)))
     free = welcome & (depth >= least)
     free[:shortest] = False
     free[len(depth) - shortest + 1 :] = False
