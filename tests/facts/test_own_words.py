@@ -19,7 +19,7 @@ from sample_sizes import sample
 from everword.facts.english.finder import find_facts
 from everword.facts.prompts import ReadingInputs, reading
 from everword.facts.rules.grounding import Evidence, ReadLine
-from everword.text.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
+from everword.text.own_words import own_words
 
 PATH = Path(__file__).parents[1] / "data" / "pasted_texts.jsonl"
 PIECES = (
@@ -186,8 +186,3 @@ def test_a_single_line_may_be_foreign_too(line: str) -> None:
 @pytest.mark.parametrize("line", ["I moved to Leeds and I like it here!", "my cat [a grey one] sleeps (all day)", ""])
 def test_a_plain_line_is_all_own_words(line: str) -> None:
     assert own_words(line) == line
-
-
-@given(st.from_regex(re.compile(SIGN_OF_FOREIGN_TEXT.pattern, re.IGNORECASE), alphabet=st.characters(codec="ascii")))
-def test_no_sign_of_a_foreign_text_is_overlooked_by_the_test_before_its_pattern(text: str) -> None:
-    assert not is_plain_line(text)

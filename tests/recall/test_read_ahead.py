@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from everword import AsyncMemory
-from everword.memory import read_ahead
 from everword.model import Filter
 from everword.recall.scope_index import ScopeIndexes
 
@@ -21,13 +20,15 @@ NEW = "The blue kite is at the beach."
 def scopes_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None, int]]:
     """The scopes that were read ahead, each with the passages it had then."""
     scopes: list[tuple[str, str | None, int]] = []
-    read_scope = read_ahead.read_scope
+    view_scope = ScopeIndexes.view
 
-    def note_and_read(indexes: ScopeIndexes, scope: Filter, now: Any, tx: Any) -> None:
-        read_scope(indexes, scope, now, tx)
-        scopes.append((scope.space, scope.user, len(indexes.view(tx, scope, ahead=True) or ())))
+    def view_and_note(indexes: ScopeIndexes, tx: Any, scope: Filter, *args: Any, ahead: bool = False) -> Any:
+        view = view_scope(indexes, tx, scope, *args, ahead=ahead)
+        if ahead:
+            scopes.append((scope.space, scope.user, len(view or ())))
+        return view
 
-    monkeypatch.setattr(read_ahead, "read_scope", note_and_read)
+    monkeypatch.setattr(ScopeIndexes, "view", view_and_note)
     return scopes
 
 

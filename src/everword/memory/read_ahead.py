@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from datetime import datetime
-from functools import partial
 
 from everword.errors import EverwordError
 from everword.follow.store_calls import StoreCalls
 from everword.model import Filter
-from everword.ports import Clock, Tx
-from everword.recall.retrieval import IndexSource, MessageReader, standing_instructions
 from everword.recall.scope_index import ScopeIndexes
 
 
 class ReadAhead:
     """The reading of scopes for searches to come."""
 
-    def __init__(self, indexes: ScopeIndexes, calls: StoreCalls, clock: Clock, *, is_on: bool) -> None:
+    def __init__(self, indexes: ScopeIndexes, calls: StoreCalls, *, is_on: bool) -> None:
         """`calls` are made when nobody waits for another."""
         self._indexes = indexes
         self._calls = calls
-        self._clock = clock
         self._is_on = is_on
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -45,13 +40,4 @@ class ReadAhead:
 
     async def _read_scope(self, scope: Filter) -> None:
         with suppress(EverwordError):  # the next search tells
-            await self._calls.read(partial(read_scope, self._indexes, scope, self._clock.now()))
-
-
-def read_scope(indexes: ScopeIndexes, scope: Filter, now: datetime, tx: Tx) -> None:
-    """Read the new passages of a scope, and find its standing instructions."""
-    view = indexes.view(tx, scope, ahead=True)
-    if view is not None:
-        source = IndexSource(view, now)
-        reader = MessageReader(tx, source, scope.space, {})
-        standing_instructions(reader, source, scope, source.tally().languages)
+            await self._calls.read(lambda tx: self._indexes.view(tx, scope, ahead=True))

@@ -153,7 +153,7 @@ class Runtime:
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._later_calls = StoreCalls(parts.store, self._run_later)
-        self.read_ahead = ReadAhead(self.indexes, self._later_calls, parts.clock, is_on=parts.settings.followers)
+        self.read_ahead = ReadAhead(self.indexes, self._later_calls, is_on=parts.settings.followers)
         self._search_threads = ThreadPoolExecutor(parts.store.searches, "everword search")
         try:
             await self.read(log.refuse_unfinished_copy)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from everword.log.tables import author_names, warn_of_damage
 from everword.model import ROLES, Filter, Hit, Message
-from everword.model.passages import NEVER, PassageCandidate, Posting, Tally, products
+from everword.model.passages import PassageCandidate, Posting, Tally, products
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import Tx, Vectors
 from everword.recall import scope_index
@@ -70,11 +70,6 @@ class PassageSource(Protocol):
         """What is known of the texts of the messages of these passages, which were read."""
 
     def keep_traits(self, docs: Numbers, traits: Traits) -> None: ...
-
-    def standing(self, where: Filter) -> Numbers | None:
-        """The passages of a filter that are standing instructions; None if that is not known."""
-
-    def keep_standing(self, where: Filter, docs: Numbers) -> None: ...
 
 
 def open_source(
@@ -166,13 +161,6 @@ class IndexSource:
     def keep_traits(self, docs: Numbers, traits: Traits) -> None:
         self._view.traits[docs] = traits
 
-    def standing(self, where: Filter) -> Numbers | None:
-        return self._view.standing.get(where)
-
-    def keep_standing(self, where: Filter, docs: Numbers) -> None:
-        if where.is_unrestricted and self._view.first_expiry == NEVER:  # none of them will be gone before the view is
-            self._view.standing[where] = docs
-
 
 class StoreSource:
     """Passages that the database looks up: for scopes that are too large to be held in memory."""
@@ -245,12 +233,6 @@ class StoreSource:
     def keep_traits(self, docs: Numbers, traits: Traits) -> None:
         self._traits.update(zip(docs.tolist(), traits.tolist(), strict=True))
 
-    def standing(self, where: Filter) -> Numbers | None:
-        return None
-
-    def keep_standing(self, where: Filter, docs: Numbers) -> None:
-        """Nothing: the database does not keep them."""
-
 
 # -- what ranking has to know of the texts of messages
 
@@ -308,19 +290,13 @@ def standing_instructions(
     """The numbers of the passages that are a standing instruction, of those that a filter means."""
     if where.role not in (None, "user"):
         return np.empty(0, np.int64)
-    kept_numbers = source.standing(where)
-    if kept_numbers is not None:
-        return kept_numbers
-    whole_scope = where
     where = replace(where, role="user")
     postings = source.postings(where, query_groups(ranking_rules.STANDING_WORDS, languages), PER_STANDING_WORD)
     docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
     numbers = neighbour_rules.distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
     known = source.traits(numbers)
     if (known >= 0).all():
-        standing = np.asarray(numbers[ranking_rules.is_standing(known)])
-        source.keep_standing(whole_scope, standing)
-        return standing
+        return np.asarray(numbers[ranking_rules.is_standing(known)])
     passages = source.passages(where, numbers, ())
     return np.asarray(passages.docs[ranking_rules.is_standing(reader.traits(passages))])
 

@@ -229,8 +229,7 @@ def sort_terms(codes: Codes, first: int = 0) -> Codes:
 class ScopeView(PassageTable):
     """A scope at one moment. `owners` are the rows of the terms, `ends` where the terms of each row end, `words` the
     places of the terms in the table of words that are alike, if it knows words of their languages; `sorted_terms` are
-    all terms by their numbers; `places` are the keys of all messages in order, and `place_rows` the row of each;
-    `standing` are the rows that are standing instructions, once a search of the whole scope has found them."""
+    all terms by their numbers; `places` are the keys of all messages in order, and `place_rows` the row of each."""
 
     micros: Numbers
     languages: Numbers
@@ -249,7 +248,6 @@ class ScopeView(PassageTable):
     first_expiry: int
     all_have_vectors: bool
     tally: Tally
-    standing: dict[Filter, Numbers]
 
     def __len__(self) -> int:
         return len(self.micros)
@@ -564,7 +562,6 @@ class ScopeIndex:
                 conversation_names=self._conversations.names,
                 author_names=self._authors.names,
                 tally=self._tally(),
-                standing={},
             )
         return self._view
 

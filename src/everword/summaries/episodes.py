@@ -184,17 +184,24 @@ class Writer:
             spoken = spoken if nicknames.is_group and spoken else part  # what a system says of a group is nobody's
             record = await self._extend_or_begin(lag, user, last_record if continues_last else None, spoken, question)
             active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
-            while merge := next_merge([*active_records], self._at_level, self._in_all):
-                parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
-                record = await self._merge_parts(parts)
-                for part_record in parts:
-                    changes[episode_key(part_record.episode)] = absorb_episode(part_record, record.episode.first)
-                active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
+            await self._merge_levels(active_records, changes)
         is_far_behind = lag.turns - lag.done > BACKLOG
         return [
             mark_pending(await self.with_vector(record), pending and (record.parent is None or not is_far_behind))
             for record in changes.values()
         ]
+
+    async def _merge_levels(
+        self, active_records: dict[tuple[int, int], EpisodeRecord], changes: dict[tuple[int, int], EpisodeRecord]
+    ) -> None:
+        """Merge the oldest episodes of a level that has too many, until none has."""
+        while merge := next_merge([*active_records], self._at_level, self._in_all):
+            parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
+            record = await self._merge_parts(parts)
+            for part in parts:
+                inactive = replace(part.episode, active=False)
+                changes[episode_key(inactive)] = replace(part, episode=inactive, parent=record.episode.first)
+            active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
 
     async def _extend_or_begin(
         self,
@@ -434,10 +441,6 @@ def rewrite_summary(record: EpisodeRecord, reply: SummaryReply) -> EpisodeRecord
     lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
     episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
     return replace(record, episode=episode, vector=None)
-
-
-def absorb_episode(record: EpisodeRecord, parent: int) -> EpisodeRecord:
-    return replace(record, episode=replace(record.episode, active=False), parent=parent)
 
 
 def mark_pending(record: EpisodeRecord, pending: bool) -> EpisodeRecord:

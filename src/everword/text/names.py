@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from everword.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown, Whom
-from everword.text.doc import doc_of
+from everword.text.doc import read_once
 from everword.text.fences import name_shapes, strip_invisible
 from everword.word_lists import lazy_pattern
 
@@ -82,12 +82,9 @@ def is_taken(text: str, others: Iterable[Member]) -> bool:
     return any(fold_name(name) == folded_name or not shapes.isdisjoint(name_shapes(name)) for name in names)
 
 
+@read_once
 def fold_name(text: str) -> str:
     """A name without case, accents and needless space: the same for all spellings of one name."""
-    return " ".join(text.lower().split()) if text.isascii() and text.isprintable() else doc_of(text).read(_fold_name)
-
-
-def _fold_name(text: str) -> str:
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", strip_invisible(text)).casefold())
     letters = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
     return " ".join(unicodedata.normalize("NFC", letters).split())

@@ -22,7 +22,6 @@ from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("own_words")
 _LISTS = WordLists("own_words")
-SIGN_OF_FOREIGN_TEXT = _PATTERNS.sign_of_foreign_text
 
 MAX_QUOTATION = 4_000
 """Characters of a quotation over several lines."""
@@ -56,7 +55,7 @@ def is_plain_line(text: str) -> bool:
     return not (
         "\n" in text
         or any(map(text.__contains__, _MARKS_OF_PAGES))
-        or (_may_have_sign(text) and _PATTERNS.sign_of_foreign_text.search(text))
+        or _PATTERNS.sign_of_foreign_text.search(text)
         or _PATTERNS.published.search(text)
         or _PATTERNS.known.fullmatch(text)
         or _PATTERNS.prompt.match(text)
@@ -65,21 +64,7 @@ def is_plain_line(text: str) -> bool:
     )
 
 
-def _may_have_sign(text: str) -> bool:
-    """Whether a text may have a sign of a foreign one. It is asked for characters and parts of words, which takes a
-    tenth of the time."""
-    lower = text.lower()
-    if any(map(lower.__contains__, _PARTS_OF_SIGNS)):
-        return True
-    if ("[" in text or "(" in text) and any(map(lower.__contains__, _PARTS_OF_SONGS)):
-        return True
-    return not text.isascii() and not _SIGNS_BEYOND_ASCII.isdisjoint(text)
-
-
 _MARKS_OF_PAGES = ("|", "@", "·", "•")
-_PARTS_OF_SIGNS = (":", "<", '"', "/", "ago", "forwarded", "original", "weitergeleitete", "ursprüngliche")
-_PARTS_OF_SONGS = ("verse", "chorus", "bridge", "refrain", "hook", "outro")
-_SIGNS_BEYOND_ASCII = frozenset("：“«„「\u0130\u0131\u017f")  # the last three may stand for the i and s of a word
 
 
 # -- what the author claims

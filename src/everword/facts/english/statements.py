@@ -45,27 +45,10 @@ from everword.word_lists import Patterns
 _CLARITY = Patterns("clarity", DATA, WORDS)
 
 
-_UNCLEAR = (
-    _CLARITY.talk,
-    _CLARITY.unreal,
-    _CLARITY.so_that,
-    _CLARITY.then,
-    _CLARITY.something,
-    _CLARITY.cut_short,
-    _CLARITY.which_one,
-)
-
-
 def is_unclear(unit: str) -> bool:
     """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    for pattern in _UNCLEAR:
-        if pattern.search(unit):
-            return True
-    return _points_away(unit)
-
-
-def _points_away(unit: str) -> bool:
-    """Whether a clause points at somebody or something that it does not name."""
+    if _CLARITY.unreal.search(unit) or _CLARITY.unclear.search(unit):
+        return True
     return any(not _is_named(unit, pointer) for pointer in _CLARITY.pointer.finditer(unit))
 
 
@@ -179,11 +162,7 @@ def _names_nothing(predicate: Predicate) -> bool:
     action = f"{predicate.verb} {predicate.rest}"
     if _TELLING.empty_tale.match(action) or _TELLING.empty_deed.match(action) or _TELLING.more_than_what.search(action):
         return True
-    return bool(
-        _TELLING.unnamed.match(predicate.rest)
-        or _TELLING.some.match(predicate.rest)
-        or _TELLING.to_think.match(predicate.rest)
-    )
+    return _TELLING.no_thing.match(predicate.rest) is not None
 
 
 _DAYS = Patterns("days", DATA, WORDS)

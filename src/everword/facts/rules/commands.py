@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Literal
 
 from everword.facts.english import WORDS
@@ -389,7 +388,6 @@ def _packs_for(text: str) -> Iterator[Wordings]:
             yield pack
 
 
-@cache
 def _english_words_beside(language: str) -> frozenset[str]:
     """The English function words that tell that a text is not in a language: "note" and "delete" are French and
     Portuguese, too. None for languages in other scripts: who writes them in Latin letters mixes them with English."""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from everword.errors import InvalidInput
 from everword.facts.english.finder import find_facts
@@ -544,7 +544,6 @@ _ASKED_KEYS = Patterns("asked_keys", _DATA)
 """Questions that stand for the key that they are named after: "where I live"."""
 
 
-@cache
 def _function_terms(language: str) -> frozenset[str]:
     """The function words of a language as terms: "meine" is no content of "forget meine Adresse"."""
     return frozenset(analyse(" ".join(function_words(language)), "en").terms if language != "en" else ())

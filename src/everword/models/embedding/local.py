@@ -376,7 +376,6 @@ def words(piece: str) -> Iterator[str]:
         yield "".join(word)
 
 
-@lru_cache(maxsize=1 << 14)
 def _character_kind(character: str) -> str:
     """What a character is: "letter" (all that stays inside a word), "alone", "space" or "dropped"."""
     code = ord(character)

@@ -1,19 +1,21 @@
 # Whether a clause is clear by itself: it speaks to nobody, supposes nothing, and names all it is about.
 [unreal]
     \b{UNREAL_WORDS}\b
-[talk]
-    (?i)\b{YOU_WORDS TALK_WORDS}\b
-[so_that]
-    (?i)\b(?:so|such)\s(?:\w+\s){1,6}that\b
-[then]
-    (?i)\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b)
+[unclear]
+    (?i){TALK}|{SO_THAT}|{THEN}|{SOMETHING}|{CUT_SHORT}|{WHICH_ONE}
+[TALK]
+    \b{YOU_WORDS TALK_WORDS}\b
+[SO_THAT]
+    \b(?:so|such)\s(?:\w+\s){1,6}that\b
+[THEN]
+    \b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b)
     |the\smain\s\w+(?!\s(?:of|in|at|for)\b)|(?<!for\s)the\s(?:first|second|last)\stime$)
-[something]
-    (?i)(?<!,\s)\b(?:something|somewhere|somehow)\b
-[cut_short]
-    (?i)\b(?:the|a)\s{NOUNS_THAT_LEAD}$|\bgo-to$
-[which_one]
-    (?i)\bthe\s{NOUNS_THAT_POINT}(?:$|,|\s(?:and|to|for|from|with)\b)
+[SOMETHING]
+    (?<!,\s)\b(?:something|somewhere|somehow)\b
+[CUT_SHORT]
+    \b(?:the|a)\s{NOUNS_THAT_LEAD}$|\bgo-to$
+[WHICH_ONE]
+    \bthe\s{NOUNS_THAT_POINT}(?:$|,|\s(?:and|to|for|from|with)\b)
 [pointer]
     (?i)\b{POINTERS}\b
 [person]

@@ -19,8 +19,10 @@
     (?i)(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w
     |fe(?:el|lt)\s(?:\w+\s){0,3}(?:urge|drawn|called|connection|passionate)\s(?:to|about|with)\s\w
     |doing\s(?:an?\s|some\s|my\s)?(?:\w+\s)?{EXERCISES}\b
-[to_think]
-    (?i)(?:to\s)?{THOUGHT_VERBS}\b
+[no_thing]
+    (?i){UNNAMED}|{SOME}|{TO_THINK}
+[TO_THINK]
+    (?:to\s)?{THOUGHT_VERBS}\b
 [background]
     (?i)(?:was|were)\s(?:out\s)?\w+ing\b|had\sto\s
 [hard_step]
@@ -36,8 +38,8 @@
     (?i)(?:tried\sto\s|try\sto\s)?{EMPTY_DEEDS}\b
 [moment]
     (?i)^(?:\w+\s){0,3}?{THINGS_OF_THE_MOMENT}\b
-[some]
-    (?i){QUANTITIES NUMBERS_TO_SIX}(?:\s(?:{AFTER_QUANTITY})\b|$)
+[SOME]
+    {QUANTITIES NUMBERS_TO_SIX}(?:\s(?:{AFTER_QUANTITY})\b|$)
 [of_the_moment]
     (?i)(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{LIFE_VERBS}\b)
     |am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure|going\sthrough)\b
@@ -53,8 +55,8 @@
     \w+ing\sthe\s(?!{KNOWN_TO_ALL}\b)[a-z]+(?:$|\sand\b)
 [pointed_at]
     (?i)(?:all\s)?{POINTING_OBJECTS}\b
-[unnamed]
-    (?i)(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project
+[UNNAMED]
+    (?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project
     |a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$
 [empty_tale]
     (?i)(?:.*\bto\s|had\s(?:\w+\s){0,4}(?:fun|blast|time)\s)?(?:\w+ing\sand\s)?
