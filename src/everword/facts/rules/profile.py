@@ -52,10 +52,14 @@ def fact_text(fact: Fact) -> str:
     return " ".join(filter(None, (fact.subject, fact.key, fact.value, month)))
 
 
-def fact_relevances(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
-    """For each fact its relevance to a query, from 0 to 1."""
+def fact_relevances(
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
+    in standard deviations above unrelated texts."""
     words = shared_words(query, facts)
-    by_chance = relevance(words, np.zeros(len(facts)), len(facts), personal=False)
+    nearness = np.zeros(len(facts)) if deviations is None else deviations
+    by_chance = relevance(words, nearness, len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
