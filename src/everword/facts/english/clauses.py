@@ -331,8 +331,8 @@ def possible_statements(sentence: str) -> Iterator[tuple[str, bool]]:
     text = _in_plain_order(sentence)
     if _STATEMENT_CLAUSES.unreal_lead.match(text):
         return
-    own = match_speaker(text)
-    cuts = _STATEMENT_CLAUSES.cut.finditer(text, own.end() if own else 0)
+    speaker = match_speaker(text)
+    cuts = _STATEMENT_CLAUSES.cut.finditer(text, speaker.end() if speaker else 0)
     condition = _STATEMENT_CLAUSES.condition.match(text)
     joint = condition[0].casefold() if condition else ""
     for unit, cut in parts_between(text, (cut for cut in cuts if not _belongs_together(text, cut.start()))):

@@ -80,18 +80,18 @@ _SENTENCES = {question: read_table(question, "questions", DATA) for question in 
 
 def complete_answer(text: str, question: str) -> str:
     """The sentence that a text states as an answer to a question, or an empty text."""
-    asked = _last_question(question)
-    if not asked:
+    last_question = _last_question(question)
+    if not last_question:
         return ""
     first = next((sentence.text for sentence in sentences(limit_text(text)) if sentence.text.strip()), "")
-    if len(asked.split()) > MAX_QUESTION or not first or first.rstrip().endswith("?"):
+    if len(last_question.split()) > MAX_QUESTION or not first or first.rstrip().endswith("?"):
         return ""
     for question_kind, pattern in _QUESTIONS.items():
-        match = pattern.search(asked)
+        match = pattern.search(last_question)
         if match:
-            what = (match.groupdict().get("what") or "").strip()
-            is_vague = _ANSWERS.vague.search(what) is not None
-            return "" if is_vague else _complete(first.strip(), _SENTENCES[question_kind]).replace("{what}", what)
+            matter = (match.groupdict().get("what") or "").strip()
+            is_vague = _ANSWERS.vague.search(matter) is not None
+            return "" if is_vague else _complete(first.strip(), _SENTENCES[question_kind]).replace("{what}", matter)
     return ""
 
 

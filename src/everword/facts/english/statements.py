@@ -70,8 +70,8 @@ def _is_named(unit: str, pointer: re.Match[str]) -> bool:
     before = unit[: pointer.start()]
     if not pattern:
         return False
-    meant = _CLARITY[pattern].search(before) if is_before else _CLARITY[pattern].match(unit, pointer.end())
-    if meant is None:
+    match = _CLARITY[pattern].search(before) if is_before else _CLARITY[pattern].match(unit, pointer.end())
+    if match is None:
         return False
     if pattern == "several":
         return not before.endswith("of ")
@@ -450,14 +450,14 @@ def _name_thing(unit: str) -> str:
 
 
 def _read_statement(unit: str) -> LifeStatement | None:
-    own = match_speaker(unit)
-    if own:
-        predicate = retell_predicate(unit[own.end() :])
+    speaker = match_speaker(unit)
+    if speaker:
+        predicate = retell_predicate(unit[speaker.end() :])
         if predicate is None or not tells_of_life(predicate):
             return None
-        if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
+        if (speaker["we"] and _is_about_all(predicate)) or (not speaker["other"] and _leaves_out_others(predicate)):
             return None
-        other = retell_pronouns(own["other"].strip()) if own["other"] else ""
+        other = retell_pronouns(speaker["other"].strip()) if speaker["other"] else ""
         if has_verb(other):
             return None  # "red reminds me of blood and I" is no company
         return LifeStatement(_add_company(predicate.text, other), predicate)
@@ -546,12 +546,12 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     )
     if count := _read_count(statement, text):
         return count
-    told = take_time(text, statement.predicate, today)
-    since = told.since
-    text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(told.text, today))).strip(" ,.!;:-–—'\"")
+    phrase = take_time(text, statement.predicate, today)
+    since = phrase.since
+    text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(phrase.text, today))).strip(" ,.!;:-–—'\"")
     if today is not None and tells_stale_time(text):
         return None
-    has_day = since is not None or told.until is not None
+    has_day = since is not None or phrase.until is not None
     is_told = _says_something(_DAYS.vague.sub("", text), statement.predicate, has_day)
     if not is_told or _STATEMENTS.no_favourite.match(text):
         return None
@@ -562,15 +562,13 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     if move and (home := place(text[move.end() :])):
         return FoundFact("plan", "location", home, _CONFIDENCE, _IMPORTANCE_OF_HOME, corrects=True, since=since)
     category = "plan" if is_ahead else _category(statement, text)
-    liking = _STATEMENTS.liking.match(text) if category == "preference" else None
-    key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
-    value = _liked_thing(text[liking.end() :]) if liking else text
-    if liking and not names_something(value.split()):
+    key, value = _key_and_value(category, text)
+    if not value:
         return None
     is_undated = category == "event" and since is None and _DAYS.vague.search(text) is not None
     importance = _IMPORTANCE.get(category, 0.4)
     fact = FoundFact(category, key, value, _CONFIDENCE, importance, since=since, is_undated=is_undated)
-    return replace(fact, until=told.until or (told.last if is_occasion(fact) else None))
+    return replace(fact, until=phrase.until or (phrase.last if is_occasion(fact) else None))
 
 
 def _read_count(statement: LifeStatement, text: str) -> FoundFact | None:
@@ -586,10 +584,14 @@ def _read_count(statement: LifeStatement, text: str) -> FoundFact | None:
     return None
 
 
-def _liked_thing(text: str) -> str:
-    """What is liked, as a thing: "reading" for "to read"."""
-    to_do = re.match(r"to\s(\w+)", text)
-    return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
+def _key_and_value(category: FactCategory, text: str) -> tuple[str, str]:
+    """The key and the value of a statement. A preference has what is liked, as a thing: "reading" for "to read"; no
+    value if that names nothing."""
+    liking = _STATEMENTS.liking.match(text) if category == "preference" else None
+    if liking is None:
+        return category, text
+    value = re.sub(r"^to\s(\w+)", lambda to_do: gerund(to_do[1]), text[liking.end() :])
+    return "prefers" if liking[0].startswith("prefer") else "likes", value if names_something(value.split()) else ""
 
 
 _NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")

@@ -283,9 +283,9 @@ def decide(
 
 
 def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
-    refused = refusal(new)
-    if refused is not None:
-        return [Action("ignore", refused.reason)]
+    reason_against = refusal(new)
+    if reason_against is not None:
+        return [Action("ignore", reason_against.reason)]
     mention = _Mention(new, message, user, audience)
     peers = [
         fact for fact in facts if fact.user == user and fact.space == message.space and has_same_subject(fact, new)
@@ -593,8 +593,8 @@ def align_fact(found: FoundFact, known_facts: Sequence[Fact]) -> FoundFact:
 
 def _under_key_of(new: FoundFact, peers: Sequence[Fact]) -> FoundFact:
     """What is taken back, under the key of the one known fact that it means."""
-    meant = [fact for fact in peers if _is_meant(fact, new) and fact.category != "event"]
-    slots = {(fact.category, fact.key) for fact in meant}
+    matches = [fact for fact in peers if _is_meant(fact, new) and fact.category != "event"]
+    slots = {(fact.category, fact.key) for fact in matches}
     if len(slots) != 1:
         return new
     category, key = slots.pop()
