@@ -25,7 +25,9 @@ from everword.summaries.rules.tiers import HIGHEST, SUMMARY
 from everword.text import fences
 from everword.text.addressing import KnownNames, show_address
 from everword.text.dates import MONTHS, WEEKDAYS
+from everword.text.detect import DEFAULT
 from everword.text.fences import Labels, distinct_labels, person_byline, poses
+from everword.text.phrases import heading, phrase
 
 PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
 SHORT_WEEKDAYS = [name[:3].capitalize() for name in WEEKDAYS]
@@ -182,7 +184,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """Makes the pieces of a context: with the labels of its authors, in its time zone, in tokens of its model."""
+    """Makes the pieces of a context: with the labels of its authors, in its time zone, in tokens of its model,
+    with headings in the language of the chat."""
 
     tokenizer: Tokenizer
     labels: Labels | None = None
@@ -190,6 +193,7 @@ class Renderer:
     conversation: str = ""
     nicknames: KnownNames = field(default_factory=KnownNames)
     titles: Mapping[str, str] = field(default_factory=dict)
+    language: str = DEFAULT
 
     def hit_pieces(
         self, hits: Sequence[Hit], reason: str, shown_ids: set[str], question: str, budget: int
@@ -240,10 +244,10 @@ class Renderer:
 
     def _hit_heading(self, message: Message) -> str:
         """The day and conversation under which a retrieved message is shown."""
-        source = "this conversation"
+        source = phrase(self.language, "this_conversation")
         if message.conversation != self.conversation:
             name = self.titles.get(message.conversation) or fences.plain_name(message.conversation)
-            source = f"conversation {name}" if name else "elsewhere"
+            source = phrase(self.language, "in_conversation" if name else "elsewhere", name=name)
         return f"{self.calendar.day(message.time)}, {source}:"
 
     def episode_pieces(
@@ -301,8 +305,9 @@ class Renderer:
             text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
             item = Item(note.id, self.tokenizer.count(text) + 1, note.reason, 1)
             label = labels.get(("user", note.person)) or people.get(person_key(note), note.person)
-            heading = fences.escape_line(f"{label}: {note.heading}" if label else note.heading)
-            pieces.append(Piece(text, item, note.place, heading))
+            title = heading(self.language, note.heading)
+            group = fences.escape_line(f"{label}: {title}" if label else title)
+            pieces.append(Piece(text, item, note.place, group))
         return pieces
 
 
@@ -344,7 +349,7 @@ def join_pieces(pieces: Sequence[Piece], between: str) -> str:
     blocks: list[str] = []
     group = ""
     for piece in sorted(pieces, key=lambda piece: piece.place):
-        heading = f"{piece.group}\n" if piece.group and piece.group != group else ""
+        title = f"{piece.group}\n" if piece.group and piece.group != group else ""
         group = piece.group
-        blocks.append(heading + piece.text)
+        blocks.append(title + piece.text)
     return between.join(blocks)

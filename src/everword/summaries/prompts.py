@@ -44,6 +44,7 @@ from everword.summaries.rules.extract import SpokenLine, member_lines, narrative
 from everword.summaries.rules.tiers import Count, clean
 from everword.text.addressing import show_address
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
+from everword.text.phrases import heading, language_of_chat
 from everword.text.sentences import both_ends, first_words
 from everword.text.terms import analyse
 from everword.text.words import words
@@ -728,7 +729,9 @@ def parse_merge(text: str, inputs: MergeInputs) -> TextReply:
 
 
 def offline_merge(inputs: MergeInputs) -> TextReply:
-    return TextReply(days.join_sources(inputs.profile, inputs.today, inputs.history, LABELS))
+    language = language_of_chat(inputs.today, (inputs.history, inputs.profile))
+    labels = {name: heading(language, label) for name, label in LABELS.items()}
+    return TextReply(days.join_sources(inputs.profile, inputs.today, inputs.history, labels))
 
 
 def _merge_limit(inputs: MergeInputs) -> int:
