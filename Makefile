@@ -30,10 +30,11 @@ test: $(VENV)/.dev browser
 	EVERWORD_TEST_LEFT_OUT=$(abspath $(LEFT_OUT)) $(MAKE) --no-print-directory $(BESIDE) suite; \
 	status=$$?; test ! -e $(LEFT_OUT) || cat $(LEFT_OUT); exit $$status
 
-# The same, with every test that uses a store on all three kinds of stores; and with the folder of the published data
+# The same, with every test that uses a store on all three kinds of stores, and the documentation site; and with the folder of the published data
 # sets (`make test-all DATA=FOLDER`), whether all that the memory gives for them is what it was.
 test-all:
 	@$(MAKE) --no-print-directory test OPTIONS=--every-store
+	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory frozen
 
 DATA ?=
@@ -98,8 +99,11 @@ browser:
 	echo "The tests of the dashboard need a browser, and $(or $(EVERWORD_TEST_CHROMIUM),chromium) is missing: sudo apt-get install chromium" >&2; \
 	[ -z "$(IS_NEEDED)" ]
 
-docs: $(VENV)/.dev
+# The reference pages, and the site in site/; a warning is an error. Nothing is read from the network.
+docs: $(VENV)/.docs
 	$(BIN)/python scripts/reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Read it: $(BIN)/python -m http.server --directory site"
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/ingest.py
@@ -114,6 +118,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	@test -e $(VENV)/.dev || { echo "Setting up $(VENV) ..."; $(BIN)/python -m pip install -q -e .; }
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.dev
+	@$(BIN)/python -m pip install -q -e '.[docs]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python

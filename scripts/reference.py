@@ -1,18 +1,24 @@
-"""Writes the reference pages from the code: docs/settings.md and docs/cli.md. A test fails if they are out of date.
+"""Writes the reference pages in docs/ from the code: settings, cli, rest and tools. A test fails if one is out of date.
 
 python scripts/reference.py [--check]
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import click
 
+from everword import AsyncMemory
 from everword.cli.main import program
 from everword.config import PREFIX, Secret, Settings
+from everword.server.app import create_app
+from everword.server.mcp.tools import build_server, local_caller
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 100  # columns of the help texts
@@ -77,7 +83,101 @@ def without_common_options(lines: list[str]) -> list[str]:
     return kept
 
 
-PAGES = {"settings.md": settings_page, "cli.md": cli_page}
+Schema = Mapping[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+OF_EVERY_ROUTE = (("query", "space"), ("header", "X-Everword-Space"), ("header", "Idempotency-Key"))  # told once
+
+
+def rest_page() -> str:
+    description = create_app(AsyncMemory()).openapi()  # which opens no store
+    lines = [
+        "# REST API",
+        "",
+        "Generated from the server's API description by `make docs`. See [the server](server.md) for examples,",
+        "keys and errors. A running server shows the same at `/docs`, with the answers of each route.",
+        "",
+        "You may leave out arguments with a question mark. Every route also takes the space, by the header",
+        "`X-Everword-Space` or the query `space`, and every write an `Idempotency-Key`.",
+    ]
+    routes = [
+        (f"{method.upper()} {path}", route)
+        for path, methods in description["paths"].items()
+        for method, route in methods.items()
+        if method in METHODS
+    ]
+    for tag in description["tags"]:
+        lines += ["", f"## {tag['name'].capitalize()}", "", tag["description"]]
+        for name, route in routes:
+            if tag["name"] in route["tags"]:
+                lines += ["", f"### `{name}`", "", route["description"]]
+                lines += arguments_table(rest_arguments(route, description))
+    return "\n".join(lines) + "\n"
+
+
+def rest_arguments(route: Schema, description: Schema) -> Iterator[tuple[str, str, str, str]]:
+    """The arguments of a route: name, where it goes, type and meaning."""
+    for argument in route.get("parameters", ()):
+        if (argument["in"], argument["name"]) in OF_EVERY_ROUTE:
+            continue
+        name = argument["name"] + ("" if argument.get("required") else "?")
+        yield name, argument["in"], type_name(argument["schema"]), argument["description"]
+    body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    schema = description["components"]["schemas"].get(body.get("$ref", "").rpartition("/")[2], body)
+    for name, field in schema.get("properties", {}).items():
+        shown = name if name in schema.get("required", ()) else f"{name}?"
+        yield shown, "body", type_name(field), field.get("description", "as OpenAI describes it")
+
+
+def tools_page() -> str:
+    tools = asyncio.run(build_server(AsyncMemory(), local_caller("default", None)).list_tools())
+    lines = [
+        "# MCP tools",
+        "",
+        "Generated from the MCP server by `make docs`. See [MCP](mcp.md) for how to connect a client.",
+    ]
+    for tool in tools:
+        schema = tool.input_schema
+        arguments = (
+            (name if name in schema.get("required", ()) else f"{name}?", "", type_name(field), field["description"])
+            for name, field in schema["properties"].items()
+        )
+        lines += ["", f"## `{tool.name}`", "", tool.description or "", "", tool_kind(tool.annotations)]
+        lines += arguments_table(arguments)
+    return "\n".join(lines) + "\n"
+
+
+def tool_kind(hints: Any) -> str:
+    """What a client may know of a tool before it calls it."""
+    if hints.read_only_hint:
+        return "*It only reads.*"
+    return "*It changes or removes something.*" if hints.destructive_hint else "*It only adds.*"
+
+
+def arguments_table(arguments: Iterable[tuple[str, str, str, str]]) -> list[str]:
+    """A table of arguments; those with a question mark may be left out."""
+    rows = [
+        f"| `{name}` | {', '.join(filter(None, (kind, where)))} | {' '.join(about.split())} |"
+        for name, where, kind, about in arguments
+    ]
+    return ["", "| argument | type | meaning |", "|---|---|---|", *rows] if rows else []
+
+
+def type_name(schema: Schema) -> str:
+    """A JSON schema in a word or two."""
+    if "anyOf" in schema:
+        names = dict.fromkeys(type_name(choice) for choice in schema["anyOf"] if choice.get("type") != "null")
+        return " or ".join(names)
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if schema.get("type") == "array":
+        return f"list of {type_name(schema.get('items', {}))}"
+    formats = {"date-time": "time", "date": "date"}
+    return formats.get(schema.get("format", "")) or str(schema.get("type", "object"))
+
+
+PAGES = {"settings.md": settings_page, "cli.md": cli_page, "rest.md": rest_page, "tools.md": tools_page}
 
 
 def outdated() -> list[str]:

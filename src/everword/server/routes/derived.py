@@ -75,8 +75,6 @@ STRICTER: dict[tuple[str, str], Any] = {
 }
 LONGEST_IN_QUERY = {"query": 4_000, "key": 200, "name": 200}  # characters of a text in a query; of any other 256
 MUST_BE_NAMED = (("rebuild", "view"),)  # whatever the default in a program is
-ABOUT: dict[str, str] = shapes.DESCRIPTIONS["arguments"]
-IN_PATH: dict[str, str] = shapes.DESCRIPTIONS["in_path"]
 
 EXAMPLES: dict[str, Any] = shapes.DESCRIPTIONS["examples"]
 GROUPS = {
@@ -247,7 +245,7 @@ def path_parameters(operation: Operation, is_chat: bool) -> Iterator[inspect.Par
         yield keyword("chat", Conversation)
     for argument, place in operation.places.items():
         if argument in operation.signature.parameters and argument != "space":
-            about = IN_PATH.get(argument) or ABOUT.get(argument, "The id.")
+            about = shapes.describe_argument(operation, argument)
             # A conversation's id and a message are checked where they are used, with better messages.
             extra = shapes.PATTERN if argument == "key" else None
             longest = None if argument == "message" or is_conversation(operation, argument) else 256
@@ -268,7 +266,7 @@ def keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> ins
 def query_field(operation: Operation, name: str) -> tuple[Any, Any]:
     """The type of an argument in a query, and its default."""
     kind, default = field_type(operation, name), operation.signature.parameters[name].default
-    about = ABOUT.get(name)
+    about = shapes.describe_argument(operation, name)
     if kind in (str, shapes.Id, shapes.Short):
         kind = Annotated[str, Field(max_length=LONGEST_IN_QUERY.get(name, 256))]
     return Annotated[kind | None if default is None else kind, Query(description=about)], default
@@ -285,7 +283,7 @@ def body_model(operation: Operation, names: list[str], is_chat: bool) -> Any:
         kind = kind | None if default is None else kind
         if isinstance(default, tuple):
             default = list(default)
-        fields[name] = (kind, Field(default, description=ABOUT.get(name)))
+        fields[name] = (kind, Field(default, description=shapes.describe_argument(operation, name)))
     if is_chat:
         fields["user"] = (shapes.Id | None, Field(None, description="Whose chat it is; left out for a channel."))
     shown = [name for name, (_, field) in fields.items() if field.is_required() or name in ("user", "dry_run")]

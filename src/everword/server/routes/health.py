@@ -15,12 +15,12 @@ from fastapi.routing import iter_route_contexts
 
 from everword.errors import EverwordError, StoreBusy
 from everword.log.access import Access
-from everword.log.operations import OPERATIONS, RIGHTS
+from everword.log.operations import OPERATIONS, RIGHTS, Operation
 from everword.memory.memory import MemoryEngine
 from everword.server import MULTIPROCESS
 from everword.server.door.access import CHECKED_OPERATIONS, access_for
 from everword.server.problems import MEDIA, Problem, problem_of
-from everword.server.routes.shapes import DESCRIPTIONS, ProblemOut
+from everword.server.routes.shapes import DESCRIPTIONS, ProblemOut, describe_argument
 
 LONGEST_LOOK = 5.0  # seconds: a readiness check must not wait as long as a request does
 
@@ -107,7 +107,7 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
 
 
 def add_scopes(app: FastAPI, document: dict[str, Any]) -> None:
-    """Say of every route which scopes it needs."""
+    """Say of every route which scopes it needs, and what its arguments are."""
     for route, operation in checked_operations(app).items():
         method, path = route.split(" ", 1)
         description = document["paths"].get(path, {}).get(method.lower())
@@ -116,6 +116,16 @@ def add_scopes(app: FastAPI, document: dict[str, Any]) -> None:
             noun = "scopes" if " and " in names else "scope"
             text = f"{description.get('description', '')}\n\nNeeds the {noun} {names}."
             description["description"] = text.strip()
+            describe_arguments(OPERATIONS[operation], description, document["components"]["schemas"])
+
+
+def describe_arguments(operation: Operation, description: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Describe the arguments of a route that is written by hand as those of its method are."""
+    arguments = {argument["name"]: argument for argument in description.get("parameters", ())}
+    body = description.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    arguments |= schemas.get(body.get("$ref", "").rpartition("/")[2], {}).get("properties", {})
+    for name, argument in arguments.items():
+        argument.setdefault("description", describe_argument(operation, name))
 
 
 def checked_operations(app: FastAPI) -> dict[str, str]:

@@ -19,6 +19,7 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from everword import model
+from everword.log.operations import Operation
 from everword.wire import COMPUTED, LEFT_OUT, to_json_value
 
 # An id is checked where it is used, with better messages; the pattern is for readers of the description.
@@ -32,6 +33,14 @@ Limit = Annotated[int, Field(ge=1, le=1000)]
 DESCRIPTIONS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("descriptions.toml").read_text(encoding="utf-8")
 )
+
+
+def describe_argument(operation: Operation, name: str) -> str:
+    """What an argument of an operation is."""
+    special: str | None = DESCRIPTIONS["arguments_of"].get(f"{operation.method.__name__}.{name}")
+    return special or DESCRIPTIONS["arguments"].get(name, "")
+
+
 UNTIL: str = DESCRIPTIONS["arguments"]["expires"]
 Expires = Annotated[str | None, Field(max_length=64, description=UNTIL)]
 MAX_BATCH = 1_000  # messages in one request
