@@ -7,11 +7,9 @@ are compared, the order, whether a value is NULL.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import dropwhile
-from operator import attrgetter
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from sqlalchemy import (
@@ -38,7 +36,7 @@ from sqlalchemy import (
     update,
 )
 
-from everword.model import Conversation, Filter
+from everword.model import Filter
 from everword.ports import STAND_IN, VERSION_NOTE
 from everword.stores.schema import (
     FOLLOWS,
@@ -319,19 +317,11 @@ FIND_CONVERSATION = select(conversations).where(
 )
 
 SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head", "last_message_at")
-GROWN = ("changed_at", "turns", "head", "last_message_at")  # what changes of it with a new message
-read_ungrown = attrgetter(*(field.name for field in fields(Conversation) if field.name not in GROWN))
-
-
-def _save_statement(table: Any, names: Sequence[str]) -> Any:
-    """Save these columns of a conversation."""
-    is_at_place = (table.c.space == bindparam("at_space"), table.c.id == bindparam("at_id"))
-    return update(table).where(*is_at_place).values({name: bindparam(name) for name in names})
-
-
-SAVE_CONVERSATION = _save_statement(conversations, SAVED)
-# Not all columns: SQLite would write the entry of the user's index anew, too.
-SAVE_GROWTH = _save_statement(untyped(conversations), GROWN)
+SAVE_CONVERSATION = (
+    update(conversations)
+    .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
+    .values({name: bindparam(name) for name in SAVED})
+)
 
 
 # -- how far views are: cursors, leases, and what was set aside

@@ -222,9 +222,19 @@ class RowReader:
         """Within it, text that cannot be decoded comes as bytes. Most databases never store such text."""
         yield
 
-    def naming_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> NamingDamage:
-        """If a row of the query cannot be read, raise an error that names it."""
-        return NamingDamage(self, table, query, params)
+    @contextmanager
+    def naming_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> Iterator[None]:
+        """Within it the rows of a query are read: if one cannot be, an error is raised that names it."""
+        try:
+            yield
+        except DBAPIError as error:
+            if not self.is_damage(error):
+                raise
+        except (UnreadableRow, *UNDECODED):
+            pass
+        else:
+            return
+        raise self.first_damage(table, query, params)
 
     def first_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> StoreError:
         for row, problem in rows_one_by_one(self, table, query, params):
@@ -288,29 +298,6 @@ class RowReader:
             else:
                 on_damage(damage_error(table, row, problem), decode_row(table, row, dialect))
         return readable_rows
-
-
-class NamingDamage:
-    """A block that reads the rows of a query: an error that says that one cannot be read becomes one that names it. A
-    class, since a generator takes as long as a small query."""
-
-    __slots__ = ("_params", "_query", "_reader", "_table")
-
-    def __init__(self, reader: RowReader, table: Table, query: Any, params: Mapping[str, Any]) -> None:
-        self._reader = reader
-        self._table = table
-        self._query = query
-        self._params = params
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None:
-            return
-        is_database_damage = isinstance(error, DBAPIError) and self._reader.is_damage(error)
-        if is_database_damage or isinstance(error, (UnreadableRow, *UNDECODED)):
-            raise self._reader.first_damage(self._table, self._query, self._params) from None
 
 
 def damage_reason(error: BaseException | None) -> str | None:

@@ -86,8 +86,6 @@ class SqlTx(RowReader, ABC):
     """One transaction on a connection. `touched` collects the tables written to. Only one that reads has a cache: what
     another writes is not committed yet."""
 
-    _locked_conversation: Conversation | None = None  # the conversation that was locked last, as it is in the table
-
     def __init__(self, connection: Connection, cache: Cache | None = None) -> None:
         self.connection = connection
         self.touched: set[str] = set()
@@ -128,8 +126,7 @@ class SqlTx(RowReader, ABC):
             if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
                 rows = self._fetch_raw(query, place)
-            self._locked_conversation = to_conversation(rows[0])
-            return self._locked_conversation
+            return to_conversation(rows[0])
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
@@ -162,21 +159,9 @@ class SqlTx(RowReader, ABC):
         if new_messages:
             self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
         place = {"at_space": conversation.space, "at_id": conversation.id}
-        if self._has_only_grown(conversation):
-            row = conversation_row(conversation)
-            growth = {name: row[name] for name in queries.GROWN} | {"changed_at": Instant.encode(row["changed_at"])}
-            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | place])
-            return
         row = conversation_row(conversation)
         del row["space"], row["id"]
         self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
-
-    def _has_only_grown(self, conversation: Conversation) -> bool:
-        """Whether nothing but messages was added to a conversation since this transaction has locked it."""
-        conversation_at_lock = self._locked_conversation
-        if conversation_at_lock is None or conversations.name in self.touched:  # what was written since is not known
-            return False
-        return bool(queries.read_ungrown(conversation_at_lock) == queries.read_ungrown(conversation))
 
     def find_messages(
         self,

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from itertools import groupby
@@ -52,11 +52,10 @@ from sqlalchemy.util import LRUCache
 from everword.cache import Cache, Scope, VersionedValue
 from everword.errors import SchemaMismatch, StoreError, StoreUnwritable
 from everword.model import Filter
-from everword.model.passages import NEVER, PassageBlock, Posting
 from everword.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
 from everword.stores import queries
 from everword.stores.connections import OpenConnections, wrap_error
-from everword.stores.index import MoveTx, indexable_terms, scope_terms
+from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import CURRENT, READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.queries import statement_of
 from everword.stores.rows import damage_reason, sqlite_error, strip_text, text_or_bytes
@@ -72,48 +71,15 @@ from everword.stores.vectors import (
     unit_vectors,
 )
 
-# Many passages are read as a few long texts: the database joins the values of each column, and they are parted as
-# arrays. To make an object of each value of each row takes several times as long. A text that does not part into as
-# many values as there are rows has a separator inside a value, or a value of another kind than its column: then `None`
-# is returned, and the passages are read row by row.
-NUMBERS = ("doc", "time", "length", "turn", "traits")
-NAMES = ("message_id", "conversation", "role", "author", "language")
-LINE = "\n"
 
-
-def sqlite_block_query(fields: queries.Shape) -> Any:
-    """The columns of the passages after a doc, each as one text; how many passages there are, and how many expire."""
-    passages = queries.passages_after_query(fields).subquery()
-    numbers = (func.group_concat(passages.c[name], " ") for name in NUMBERS)
-    names = (func.group_concat(passages.c[name], LINE) for name in NAMES)
-    terms = cast(func.group_concat(passages.c.terms, LINE), LargeBinary)
-    return select(func.count(passages.c.doc), func.count(passages.c.expires_at), *numbers, *names, terms)
-
-
+# Many vectors are read as one value: the database joins them, and they are parted as arrays. To make an object of each
+# takes a quarter longer. If they do not part into as many values as there are rows, one is of another kind than its
+# column: then `None` is returned, and they are read row by row.
 def sqlite_vectors_query(fields: queries.Shape) -> Any:
     """The docs and the vectors of the passages after a doc, each as one value; at most so many, or all for -1."""
     rows = queries.vectors_after_query(fields).limit(bindparam("most", type_=Integer)).subquery()
     joined_vectors = cast(func.group_concat(rows.c.vec, ""), LargeBinary)
     return select(func.count(rows.c.doc), func.group_concat(rows.c.doc, " "), joined_vectors)
-
-
-def part_block(row: Any) -> PassageBlock | None:
-    """The passages of a row of joined columns; None if they cannot be parted, or if some expire."""
-    count, expiring, *texts, terms = row
-    if expiring or any(type(text) is not str for text in texts) or type(terms) is not bytes:
-        return None
-    numbers = [column for text in texts[: len(NUMBERS)] if (column := part_numbers(text, count)) is not None]
-    names = [text.split(LINE) for text in texts[len(NUMBERS) :]]
-    if len(numbers) < len(NUMBERS) or any(len(column) != count for column in names):
-        return None
-    docs, times, lengths, turns, traits = numbers
-    ids, conversations, roles, authors, languages = names
-    if (docs[1:] <= docs[:-1]).any():
-        return None
-    never = np.full(count, NEVER)
-    return PassageBlock(
-        docs, times, lengths, turns, traits, never, ids, conversations, roles, authors, languages, terms
-    )
 
 
 def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:
@@ -149,16 +115,8 @@ SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
 VECTORS_AT_ONCE = 8_192
 LAST_DOC = 2**63 - 1
 SHARED_VERSIONS = 32  # versions of scopes that are noted
-RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
 NO_MATRIX = VersionedValue(NO_VECTORS, (), 0)
-
-MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
-
-
-def match_each_query(words: int) -> str:
-    """`MATCHING` for several words at once; each row has the number of its word."""
-    return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
 
 class PlainStatement:
@@ -310,11 +268,6 @@ class SqliteTx(MoveTx):
                 raise UnreadableRow(f"a row cannot be read: {reason}; run `everword rebuild index`") from None
             raise
 
-    def passages_after(self, scope: Filter, doc: int, limit: int) -> PassageBlock:
-        params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
-        row = self._fetch_raw(statement_of(sqlite_block_query, queries.filter_shape(scope)), params)[0]
-        return part_block(row) or super().passages_after(scope, doc, limit)
-
     def vectors_after(self, scope: Filter, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         self.cache.drop(matrix_key(scope))  # whoever reads them holds them from now on
         return self._read_vectors(scope, doc, upto) or super().vectors_after(scope, doc, upto)
@@ -371,65 +324,12 @@ class SqliteTx(MoveTx):
             self.set_note("docs", str(max(parse_meta_number(self.note("docs")), *(row["doc"] for row in rows))))
 
     def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
-        if where.role is None and where.after is None and where.before is None:
-            # By the driver itself: there are thousands of numbers for each word, and nothing to convert.
-            result = self.connection.exec_driver_sql(MATCHING, (fts_query(where, group), limit))
-            return [row[0] for row in result.cursor.fetchall()]
         query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
-        conditions = queries.filter_conditions(entries, queries.filter_shape(where))
-        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions)
+        if not where.is_unrestricted:
+            conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+            query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions)
         query = query.order_by(fulltext.c.rowid.desc()).limit(limit)
         return self.connection.execute(query, queries.filter_values(where)).scalars().all()
-
-    def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
-        """As in every database; but the passages of a rare word are looked up in all scopes and then filtered: to
-        search all passages of a person for each word takes longer."""
-        term_groups = [indexable_terms(group) for group in groups]
-        if not where.is_unrestricted or not any(term_groups):
-            return super().postings(where, groups, limit)
-        docs_by_group = self._docs_in_all_scopes(term_groups)
-        rare = {number for number, docs in docs_by_group.items() if len(docs) <= RARE}
-        scope_docs = self._docs_in_scope(where, {doc for number in rare for doc in docs_by_group[number]})
-        postings = []
-        for number, group in enumerate(term_groups):
-            if group and number not in rare:
-                postings += super().postings(where, [group], limit)
-            else:
-                docs = tuple(doc for doc in docs_by_group.get(number, ()) if doc in scope_docs)
-                postings.append(Posting(docs[:limit], len(docs)))
-        return postings
-
-    def _docs_in_all_scopes(self, groups: Sequence[Sequence[str]]) -> dict[int, list[int]]:
-        """The newest passages of all scopes with one of each group's terms; at most one more than a rare word has."""
-        numbered_queries = [(number, any_term_query(group)) for number, group in enumerate(groups) if group]
-        values = [value for number, terms in numbered_queries for value in (number, terms, RARE + 1)]
-        docs_by_group: dict[int, list[int]] = {number: [] for number, _ in numbered_queries}
-        result = self.connection.exec_driver_sql(match_each_query(len(numbered_queries)), tuple(values))
-        for number, doc in result.cursor.fetchall():
-            docs_by_group[number].append(doc)
-        return docs_by_group
-
-    def _docs_in_scope(self, where: Filter, docs: Collection[int]) -> set[int]:
-        """Those of the docs that are in scope. Most are in the matrix of the scope; the others have no vector or are
-        out of scope: their rows are read."""
-        candidates = np.fromiter(docs, np.int64, len(docs))
-        matrix_docs = self._matrix(where).docs
-        is_in_matrix = (
-            matrix_docs[np.searchsorted(matrix_docs, candidates).clip(max=len(matrix_docs) - 1)] == candidates
-            if len(matrix_docs)
-            else candidates < 0
-        )
-        scope_docs = set(candidates[is_in_matrix].tolist())
-        undecided_docs = candidates[~is_in_matrix].tolist()
-        if undecided_docs:
-            conditions = queries.filter_conditions(entries, queries.filter_shape(where))
-            query = select(entries.c.doc).where(*conditions, self.is_among_numbers(entries.c.doc))
-            scope_docs.update(
-                self.connection.execute(query, {**queries.filter_values(where), **self.number_params(undecided_docs)})
-                .scalars()
-                .all()
-            )
-        return scope_docs
 
     def count_matching(self, where: Filter, group: Sequence[str]) -> int:
         query = (
