@@ -25,7 +25,7 @@ SOURCE = ROOT / "src" / "everword"
 STRUCTURE: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "structure.py"), run_name="structure")
 FACES = (MemoryFace, ConversationFace, DocumentsFace)
 # Where other classes with a face are. What a script writes (`memory/sync.py`) repeats it: see test_generated.py.
-WITH_A_FACE = ("client/memory.py", "library.py")
+WITH_A_FACE = ("client.py", "library.py")
 
 
 @pytest.fixture(scope="module")

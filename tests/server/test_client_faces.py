@@ -31,7 +31,7 @@ from everword import (
     ScopeError,
     ServerError,
 )
-from everword.client.memory import AsyncClientConversation, AsyncClientDocuments
+from everword.client import AsyncClientConversation, AsyncClientDocuments
 from everword.memory.conversation import AsyncConversation
 from everword.memory.documents import AsyncDocuments
 from everword.memory.memory import MemoryEngine

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from everword import Client, Draft, EverwordError, InvalidInput, Memory, NotFound, ServerError, errors
-from everword.client.connection import parse_error
+from everword.client import parse_error
 from everword.model import Resolved, Unknown
 from everword.server.problems import RESERVED, SPEAKING, problem_of
 from everword.testing import ScriptedLLM

@@ -1,12 +1,208 @@
 """Other programs' exports, and our own, read as messages ready for the log.
 
-Each format has one module with one function, `read(stream, options)`: bytes in, records out, in the order of
-the file. A reader keeps what was said as it was said, with its true time, author and id, and holds one
-message or one conversation in memory at a time. What it cannot read it hands over as a `BadRecord`.
+Each format has one function, `read(stream, options)`: bytes in, records out, in the order of the file. A reader keeps
+what was said as it was said, with its true time, author and id, and holds one message or one conversation in memory at
+a time. `open_records` detects the format of a file and yields its messages. Errors of the file as a whole (missing,
+empty, unknown) raise `ImportFailed` at once. After that nothing is raised: what cannot be read is a `BadRecord` in its
+place.
+
+The format is that of the first key that only one format has at that place (`detect`). Only the beginning of a file is
+looked at, and not its name. A sign is at most two levels deep, so the path to a key is known for those levels alone:
+the path of every level would take memory in the square of the depth.
 """
 
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from types import TracebackType
+from zoneinfo import ZoneInfo
+
+from everword.errors import ImportFailed, InvalidInput
+from everword.formats import assistants, channels, jsonl
+from everword.formats.fields import Options
 from everword.formats.jsonl import dump
-from everword.formats.registry import FORMATS, Reader, detect, open_records
+from everword.formats.source import STANDARD_INPUT, Source, Stream
 from everword.model import BadRecord, Record
+from everword.parsing import BrokenJson, UnreadableJson, json_events
 
 __all__ = ["FORMATS", "BadRecord", "Reader", "Record", "detect", "dump", "open_records"]
+
+_READERS: dict[str, Callable[[Stream, Options], Iterator[Record | BadRecord]]] = {
+    "everword": jsonl.read,
+    "chatgpt": assistants.read_chatgpt,
+    "claude": assistants.read_claude,
+    "discord": channels.read_discord,
+    "telegram": channels.read_telegram,
+}
+FORMATS = {
+    "everword": "JSON Lines, one message or one conversation a line",
+    "chatgpt": "ChatGPT's conversations.json, or its zip",
+    "claude": "Claude's conversations.json, or its zip",
+    "discord": "a channel from DiscordChatExporter, as JSON",
+    "telegram": "Telegram Desktop's result.json",
+}
+HEAD_BYTES = 1024 * 1024
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+_SIGNS: dict[str, dict[str, tuple[str, ...]]] = {
+    "": {
+        "everword": ("role", "content", "erased"),
+        "chatgpt": ("mapping",),
+        "claude": ("chat_messages",),
+        "discord": ("guild", "channel"),
+        "telegram": ("personal_information", "contacts", "frequent_contacts", "chats", "left_chats"),
+    },
+    "item": {"chatgpt": ("mapping",), "claude": ("chat_messages",)},
+    "messages.item": {
+        "everword": ("role", "content"),
+        "telegram": ("date", "date_unixtime", "from", "from_id", "actor", "text"),
+    },
+}
+_FORMAT_OF = {(place, key): format for place, signs in _SIGNS.items() for format, keys in signs.items() for key in keys}
+_SIGN_DEPTH = max(place.count(".") + 1 for place in _SIGNS)
+
+
+class Reader(Iterator[Record | BadRecord]):
+    """The records of one file, in its order. It is read once, and closes itself at the end or with `close`.
+
+    `total_bytes` is None for standard input. `suggested_space` is the place the file says it comes from: the
+    id of a Discord guild.
+    """
+
+    def __init__(self, source: Source, format: str, options: Options) -> None:
+        self.format = format
+        self.total_bytes = source.total_bytes
+        self.suggested_space = _space(source) if format == "discord" else None
+        self._options = options
+        self._stream: Stream | None = None
+        self._records = self._read(source)
+
+    @property
+    def bytes_read(self) -> int:
+        return 0 if self._stream is None else self._stream.position
+
+    def _read(self, source: Source) -> Generator[Record | BadRecord, None, None]:
+        name = ""
+        try:
+            with closing(source.parts()) as parts:
+                for name, stream in parts:
+                    self._stream = stream
+                    for record in _READERS[self.format](stream, self._options):
+                        yield replace(record, where=f"{name}, {record.where}") if name else record
+        except ImportFailed as error:
+            yield BadRecord(name or source.name, str(error))
+
+    def __next__(self) -> Record | BadRecord:
+        return next(self._records)
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._records.close()
+
+
+def open_records(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    user: str | None = None,
+    assistant_ids: Collection[str] = (),
+    timezone: str | None = None,
+) -> Reader:
+    """Open a file to import and read its records one by one. `-` is standard input, JSON Lines only.
+
+    `format` is one of `FORMATS`; without it the content decides. `user` is whose chats these are, for chats
+    with one person whose file does not say. `assistant_ids` are the authors that were the assistant, in
+    channels. `timezone` names the zone of times that have none, such as "Europe/Berlin".
+    """
+    if format is not None and format not in FORMATS:
+        raise ImportFailed(f"there is no format {format!r}. {describe_formats()}")
+    if os.fspath(path) == STANDARD_INPUT and format not in (None, "everword"):
+        raise ImportFailed(f"standard input is read as JSON Lines only: save it to a file to import {format}")
+    assistants = [assistant_ids] if isinstance(assistant_ids, str) else assistant_ids
+    options = Options(user, frozenset(assistants), _zone(timezone))
+    source = Source.of(path)
+    return Reader(source, format or format_of(source), options)
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidInput("timezone", f"there is no zone {name!r}; name one such as Europe/Berlin or UTC") from None
+
+
+def _space(source: Source) -> str | None:
+    with closing(source.parts()) as parts:
+        _, stream = next(parts)
+        return channels.guild_id(stream)
+
+
+def detect(path: str | os.PathLike[str]) -> str:
+    """The name of the format the file has, one of `FORMATS`."""
+    return format_of(Source.of(path))
+
+
+def format_of(source: Source) -> str:
+    if source.path is None:
+        return "everword"
+    with closing(source.parts()) as parts:
+        _, stream = next(parts)
+        head = stream.read(HEAD_BYTES)
+    if not head.strip():
+        raise ImportFailed(f"{source.name} is empty")
+    if head.startswith(_UTF16):
+        raise ImportFailed(f"{source.name} is UTF-16: save it as UTF-8")
+    try:
+        format = _first_sign(head)
+    except UnreadableJson as error:
+        raise ImportFailed(f"{source.name} {error}") from None
+    if format is None:
+        raise ImportFailed(f"{source.name} is in no format known here. {describe_formats()}")
+    return format
+
+
+def describe_formats() -> str:
+    """The known formats, as a sentence for an error message."""
+    return "Known: " + "; ".join(f"{name} ({description})" for name, description in FORMATS.items()) + "."
+
+
+def _first_sign(head: bytes) -> str | None:
+    """The format whose sign comes first. The head may end in the middle of a value, or be no JSON at all."""
+    places: list[str | None] = []  # of the open lists and objects; None for those that are deeper than any sign
+    lists: list[bool] = []
+    key = ""
+    with suppress(BrokenJson):
+        for event, value in json_events(io.BytesIO(head), many=True):
+            if event == "map_key":
+                key = value
+                if (places[-1], key) in _FORMAT_OF:
+                    return _FORMAT_OF[places[-1] or "", key]
+            elif event in ("start_map", "start_array"):
+                places.append(_place_in(places, "item" if lists and lists[-1] else key))
+                lists.append(event == "start_array")
+            elif event in ("end_map", "end_array"):
+                places.pop()
+                lists.pop()
+    return None
+
+
+def _place_in(places: list[str | None], step: str) -> str | None:
+    """The place of a list or an object that is this step from the innermost open one."""
+    if not places:
+        return ""
+    if len(places) > _SIGN_DEPTH:
+        return None
+    return f"{places[-1]}.{step}" if places[-1] else step

@@ -47,13 +47,6 @@ class DocumentsFace:
     runtime: Runtime
     owner_filter: Row
 
-    @operation(
-        "PUT /v1/spaces/{space as id}/documents/{key}",
-        right="write",
-        tells="request",
-        name="put_documents",
-        by_hand=True,
-    )
     async def put(
         self,
         namespace: Sequence[str],

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -33,8 +33,7 @@ from everword.log.operations import Operation
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
-from everword.memory.read_ahead import ReadAhead
-from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, MemoryAnswer, Message, Profile, Stats
+from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Filter, MemoryAnswer, Message, Profile, Stats
 from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
@@ -549,6 +548,44 @@ class MemoryPart:
     async def _viewer(self, space: str) -> Viewer | None:
         """Who reads the answers; None for a program, which decides itself what it shows."""
         return None
+
+
+# -- what is read before it is asked for
+
+
+class ReadAhead:
+    """Reads into memory, in the background, what the next search of a scope needs whatever is asked.
+
+    A chat searches its memory in every turn, and its last messages are in the index a moment after it. So they are read
+    as soon as they are written, if somebody has searched there before: the next search does not wait for that.
+    """
+
+    def __init__(self, indexes: ScopeIndexes, calls: StoreCalls, *, is_on: bool) -> None:
+        """`calls` are made when nobody waits for another."""
+        self._indexes = indexes
+        self._calls = calls
+        self._is_on = is_on
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Start reading the scopes that should be read, and do not wait."""
+        for scope in self._indexes.take_unread() if self._is_on else ():
+            task = asyncio.create_task(self._read_scope(scope))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """Read nothing more; what is being read ends by itself."""
+        self._is_on = False
+        for task in self._tasks:
+            task.cancel()
+
+    async def _read_scope(self, scope: Filter) -> None:
+        with suppress(EverwordError):  # the next search tells
+            await self._calls.read(lambda tx: self._indexes.view(tx, scope, ahead=True))
+
+
+# -- people by name
 
 
 async def answer_by_name(
