@@ -109,8 +109,8 @@ class OpenConnections:
             connection = self._engine.connect()
             return OpenConnection(connection, connection.connection.driver_connection)
         # Whoever listens to the pool is told as if it came from there.
-        if told := self._engine.pool.dispatch.checkout:
-            told(open_connection.driver, None, None)
+        if listeners := self._engine.pool.dispatch.checkout:
+            listeners(open_connection.driver, None, None)
         return open_connection
 
     def give_back(self, open_connection: OpenConnection) -> None:

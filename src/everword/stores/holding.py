@@ -143,10 +143,10 @@ class HeldQueue:
         dropped_ids = {message.id for write in writes for message in write.messages}
         self.uncertain_ids -= dropped_ids
         for place in {(message.space, message.conversation) for write in writes for message in write.messages}:
-            known = self.conversations.pop(place)
-            left = tuple(message for message in known.messages if message.id not in dropped_ids)
-            if left:
-                self.conversations[place] = replace(known, messages=left)
+            conversation = self.conversations.pop(place)
+            remaining_messages = tuple(message for message in conversation.messages if message.id not in dropped_ids)
+            if remaining_messages:
+                self.conversations[place] = replace(conversation, messages=remaining_messages)
 
     def mark_uncertain(self, writes: Iterable[HeldWrite]) -> None:
         """Note that writes may be in the store from now on, until they are dropped."""
@@ -174,11 +174,11 @@ class RecentMessages:
         """Note messages that were read or written, all of one conversation, in order and to its end."""
         place = (conversation.space, conversation.id)
         first_turn = messages[0].turn if messages else conversation.turns + 1
-        shown = [message for message in messages if not message.erased]
+        visible_messages = [message for message in messages if not message.erased]
         with self._lock:
             before = self._noted[place].known.messages if place in self._noted else ()
             earlier = takewhile(lambda message: message.turn < first_turn, before)
-            all_messages = (*earlier, *shown)[-LAST_MESSAGES:]
+            all_messages = (*earlier, *visible_messages)[-LAST_MESSAGES:]
             self._forget(place)
             size = sum(map(message_size, all_messages))
             self._noted[place] = NotedConversation(KnownConversation(conversation, all_messages), now, size)
@@ -188,8 +188,8 @@ class RecentMessages:
 
     def find(self, place: ConversationKey, now: datetime) -> KnownConversation | None:
         """What is known of a conversation that was used shortly before."""
-        noted = self._noted.get(place)
-        return noted.known if noted is not None and now - noted.noted_at <= RECENT else None
+        entry = self._noted.get(place)
+        return entry.known if entry is not None and now - entry.noted_at <= RECENT else None
 
     def clear(self) -> None:
         with self._lock:
@@ -197,8 +197,8 @@ class RecentMessages:
             self._size = 0
 
     def _forget(self, place: ConversationKey) -> None:
-        noted = self._noted.pop(place, None)
-        self._size -= noted.size if noted is not None else 0
+        entry = self._noted.pop(place, None)
+        self._size -= entry.size if entry is not None else 0
 
 
 # -- transactions
@@ -274,12 +274,12 @@ class HeldTx:
 
     def find_messages(self, space: str, **options: Any) -> list[Message]:
         options |= {name: [*options.get(name, ())] for name in ("ids", "platform_ids")}  # they are read twice
-        found = self._tx.find_messages(space, **options)
+        messages = self._tx.find_messages(space, **options)
         for place in [place for place in self._held.conversations if place[0] == space]:
             last_turn, pending = self._pending_messages(place)
-            numbered = [self._as_pending(message, turn) for turn, message in enumerate(pending, start=last_turn + 1)]
-            found += select_messages(numbered, **options)
-        return found
+            as_pending = (self._as_pending(message, turn) for turn, message in enumerate(pending, start=last_turn + 1))
+            messages += select_messages(as_pending, **options)
+        return messages
 
     def _pending_messages(self, place: ConversationKey) -> tuple[int, Sequence[Message]]:
         """The last turn of a conversation in the store, and the held messages that are not in it yet."""
@@ -416,17 +416,17 @@ class HoldingStore:
         messages are held, the messages are held; then it is also said what is held now."""
         self._try_flush()
         while (error := self._outage.error) is not None and self._queue:
-            held = self._hold(places, fn, error, is_behind=True)
-            if held is not None:
-                return held
+            outcome = self._hold(places, fn, error, is_behind=True)
+            if outcome is not None:
+                return outcome
         try:
             return self._write_now(fn), None
         except OUTAGES as error:
             if not self.is_on:
                 raise
-            held = self._hold(places, fn, error)
-            assert held is not None
-            return held
+            outcome = self._hold(places, fn, error)
+            assert outcome is not None
+            return outcome
 
     def _write_now(self, fn: Work[T], changed_at: datetime | None = None) -> T:
         if not self.is_on:

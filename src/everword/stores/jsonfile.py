@@ -268,8 +268,8 @@ def read_file_version(path: Path) -> str:
             head = file.read(HEAD_BYTES)
     except OSError:
         head = b""
-    found = SCHEMA_IN_HEAD.search(head)
-    return str(CURRENT) if found is None else found[1].decode()
+    match = SCHEMA_IN_HEAD.search(head)
+    return str(CURRENT) if match is None else match[1].decode()
 
 
 def check_rows(path: Path, data: dict[str, Any]) -> None:

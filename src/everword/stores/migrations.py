@@ -126,13 +126,13 @@ def new_file_statements() -> Sequence[str]:
     steps add, and nothing that changes rows or what an older text of a step has made."""
     definitions: dict[str, str] = {}
     for statement in chain.from_iterable(step_statements(step, "sqlite") for step in STEPS):
-        if added := ADDED.fullmatch(statement):
-            columns, key, rest = definitions[added["table"]].partition("PRIMARY KEY (")
-            definitions[added["table"]] = f"{columns}{added['column']}, {key}{rest}"
-        elif found := MADE.match(statement):
-            definitions.setdefault(found["name"], statement)
-        elif dropped := DROPPED.fullmatch(statement):
-            definitions.pop(dropped["name"], None)
+        if addition := ADDED.fullmatch(statement):
+            columns, key, rest = definitions[addition["table"]].partition("PRIMARY KEY (")
+            definitions[addition["table"]] = f"{columns}{addition['column']}, {key}{rest}"
+        elif creation := MADE.match(statement):
+            definitions.setdefault(creation["name"], statement)
+        elif removal := DROPPED.fullmatch(statement):
+            definitions.pop(removal["name"], None)
     return list(definitions.values())
 
 
