@@ -82,6 +82,29 @@ def test_a_rebuild_and_one_by_one_give_the_same_threads(tmp_path: Path) -> None:
 
 
 @pytest.mark.checklist("G23")
+def test_what_was_said_before_a_third_person_spoke_is_in_threads_too(store_url: str) -> None:
+    """However the messages came: at once, one by one, with topics at once, or read again."""
+    said = [*SAID[2:4], ("bob", "and one for a white loaf?"), *SAID[4:]]
+    with Memory(store_url) as memory:
+        memory.conversation("general").extend(drafts(said))
+        memory.settle()
+        threads = threads_of(memory)
+        assert threads[1] == threads[4] != threads[2] == threads[3] == threads[5]
+        for draft in drafts(said):
+            memory.conversation("slow").extend([draft])
+            memory.settle()
+            memory.conversation("at once").add_user_message(draft.content, author=draft.author, time=draft.time)
+        memory.settle()
+        assert threads_of(memory, "slow") == threads
+        assert threads_of(memory, "at once") == threads
+        memory.rebuild("topics")
+        memory.settle()
+        assert threads_of(memory, "slow") == threads
+        history = memory.conversation("slow").get_full_topic_history(threads[1])
+        assert all(message.why for message in history)
+
+
+@pytest.mark.checklist("G23")
 def test_a_notice_of_the_system_is_in_no_thread(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db")) as memory:
         channel = memory.conversation("general")

@@ -437,10 +437,17 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.option("--day", callback=parse_day, metavar="DATE", help="Another day than today.")
 @click.option("--week", is_flag=True, help="How each has been in the six days before.")
 @options.person_option("Of one member alone.")
+@click.option("--channel", metavar="ID", help="The threads of this channel and what came of them, not its members.")
 @click.option("--time-zone", metavar="NAME", help="Set the space's time zone first, as in Europe/Berlin.")
 @json_option("One JSON object a line, with all that is kept of the digest.")
 def digest(
-    place: str | None, day: date | None, week: bool, user: str | None, time_zone: str | None, as_json: bool
+    place: str | None,
+    day: date | None,
+    week: bool,
+    user: str | None,
+    channel: str | None,
+    time_zone: str | None,
+    as_json: bool,
 ) -> None:
     """Summarise a day in a space for each member who spoke.
 
@@ -452,13 +459,14 @@ def digest(
     everword digest
     everword digest guild --day 2024-05-01
     everword digest guild --week --user ann
+    everword digest guild --channel general
     """
     with open_for_writing() as handle:
         space = place or handle.settings.space
         if time_zone is not None:
             handle.memory.set_time_zone(time_zone, space=space)
         user = user and handle.find_person(user, space)
-        digests = handle.memory.digests(space, day=day, user=user, week=week)
+        digests = handle.memory.digests(space, day=day, user=user, conversation=channel, week=week)
     if as_json:
         output.print_json_lines(digests)
     else:
@@ -476,6 +484,7 @@ def show_digests(digests: list[Digest]) -> None:
         period = f"{user_digest.day:%Y-%m-%d}" if is_day else f"{first} to {user_digest.last:%Y-%m-%d}"
         writer = {"model": "", "offline": ", by the built-in writer"}[user_digest.made_by]
         channels = output.plural(len({span.conversation for span in user_digest.sources}), "channel")
-        head = output.styled(printable(user_digest.user), style="green")
+        of_channel = user_digest.sources[0].conversation if user_digest.sources else ""
+        head = output.styled(printable(user_digest.user or of_channel), style="green")
         out.print(head + output.styled(f"  {period}, {channels}{writer}", style="dim"))
         output.print_indented(out, output.styled(printable(user_digest.text)), 2)

@@ -151,12 +151,14 @@ class Knowledge(MemoryPart):
         *,
         day: date | None = None,
         user: str | None = None,
+        conversation: str | None = None,
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
         """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
 
-        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        With `week`, how each has been in the six days before that day. With a `conversation`, one digest of that
+        channel as a whole, without a user: its threads, and what came of each. What is missing is made; see `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
@@ -164,6 +166,10 @@ class Knowledge(MemoryPart):
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
             raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
         digest_request = await self.runtime.digests.prepare_request(space_id, seconds, day)
+        if conversation is not None:
+            channel = rules.check_id("conversation", conversation)
+            channel_digest = await self.runtime.digests.channel(digest_request, channel, week=week)
+            return [] if channel_digest is None else [channel_digest]
         if not week:
             digests_by_user = await self.runtime.digests.day(digest_request, digest_request.on)
             return [digests_by_user[id] for id in sorted(digests_by_user) if user_id in (None, id)]

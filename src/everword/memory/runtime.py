@@ -290,16 +290,21 @@ class Runtime:
         )
 
     async def _wait_for_days(self, space: str) -> None:
-        """Wait a moment until the days view has read what was said so far in a space, in any process."""
+        """Wait a moment until who spoke when, and in which thread, is known of what was said so far in a space, in any
+        process."""
+        if not self.parts.store.writable:
+            return
+        for view in ("index", "topics", DAYS):
+            await self._catch_up(view, space)
+
+    async def _catch_up(self, view: str, space: str) -> None:
         from everword.follow.follower import OVERLAP
 
         parts = self.parts
-        follower = self.followers[DAYS]
-        if not parts.store.writable:
-            return
+        follower = self.followers[view]
         since = parts.clock.now() - OVERLAP
         if parts.settings.followers:
-            await self._loops[DAYS].wait_for(space, self.parts.settings.index_seconds)
+            await self._loops[view].wait_for(space, self.parts.settings.index_seconds)
         deadline = time.monotonic() + parts.settings.index_seconds
         follower.prefer(space)
         while await follower.step(since if parts.settings.followers else None) and time.monotonic() < deadline:

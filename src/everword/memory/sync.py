@@ -207,14 +207,17 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
     def digests(
-        self, space: str | None = None, *, day: date | None = None, user: str | None = None, week: bool = False,
-        wait: float | None = None,
+        self, space: str | None = None, *, day: date | None = None, user: str | None = None,
+        conversation: str | None = None, week: bool = False, wait: float | None = None,
     ) -> list[Digest]:
         """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
 
-        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        With `week`, how each has been in the six days before that day. With a `conversation`, one digest of that
+        channel as a whole, without a user: its threads, and what came of each. What is missing is made; see `profile`.
         """
-        return self._private.wait(self._inner.digests(space, day=day, user=user, week=week, wait=wait))
+        return self._private.wait(self._inner.digests(
+            space, day=day, user=user, conversation=conversation, week=week, wait=wait,
+        ))
 
     def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""

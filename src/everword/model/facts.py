@@ -40,7 +40,8 @@ class Digest:
     """What a member of a space did on a day, or (kind "week") in the six days before the day after `last`.
 
     `made_by` is "model" or "offline". While `pending`, the built-in writer's text stands in until a model has written
-    it. `sources` are the messages of the day in which the member spoke, by channel; a week has those of its days.
+    it. `sources` are the messages of the day in which the member spoke, by channel; a week has those of its days. A
+    digest without a `user` is of a channel.
     """
 
     space: str

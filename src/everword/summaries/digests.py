@@ -36,18 +36,29 @@ from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import PEOPLE, erasures_of, warn_of_damage
 from everword.model import Digest, Filter, Message, Span
+from everword.model.facts import DigestKind
 from everword.ports import Clock, Telemetry, Tokenizer, Tx
 from everword.summaries import prompts
 from everword.summaries.prompts import DayInputs, DayReply, MergeInputs, WeekInputs
 from everword.summaries.rules import days
-from everword.summaries.rules.days import Participation, day_bounds, day_of, extend_participation, parse_time_zone
-from everword.text.sentences import split_sentences
+from everword.summaries.rules.day_threads import is_told_by_thread, merge_told_days, quoted_words, units_of
+from everword.summaries.rules.days import (
+    GIVEN,
+    Participation,
+    ThreadLink,
+    day_bounds,
+    day_of,
+    extend_participation,
+    parse_time_zone,
+)
 
 VIEW = "digests"
 SPACES = "spaces"
 DAYS = "days"
 DIGESTS = "digests"
 LOCK = "digests"
+TOPIC_TURNS = "topic_turns"
+TURNS_AT_ONCE = 500
 
 
 class DaysView:
@@ -143,6 +154,31 @@ def messages_on(tx: Tx, space: str, day: date, activities: Sequence[Participatio
         channel_messages = tx.messages(where, after=(channel, first - 1), upto=last, damaged=warn_of_damage)
         messages += [message for message in channel_messages if is_part_of_day(message)]
     return sorted(messages, key=time_order)
+
+
+def thread_links(tx: Tx, space: str, messages: Sequence[Message]) -> dict[str, ThreadLink]:
+    """The threads of messages in groups, by the ids of the messages. With fewer than three people there are none."""
+    turns: dict[str, list[int]] = {}
+    for message in messages:
+        turns.setdefault(message.conversation, []).append(message.turn)
+    rows = [
+        row
+        for channel, channel_turns in turns.items()
+        for start in range(0, len(channel_turns), TURNS_AT_ONCE)
+        for row in tx.rows(
+            TOPIC_TURNS,
+            where={
+                "space": space,
+                "conversation": channel,
+                "turn": tuple(channel_turns[start : start + TURNS_AT_ONCE]),
+            },
+        )
+    ]
+    return {
+        row["message_id"]: ThreadLink((row["conversation"], row["topic"]), row["answers"], row["why"] == GIVEN)
+        for row in rows
+        if row["why"]
+    }
 
 
 def time_order(message: Message) -> tuple[datetime, str, int]:
@@ -250,15 +286,21 @@ class DayWriter:
         self._tokens = tokens
 
     async def write_day(
-        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]
+        self,
+        day: date,
+        zone: tzinfo,
+        messages: Sequence[Message],
+        names: Mapping[str, str],
+        links: Mapping[str, ThreadLink],
     ) -> DayEntries:
-        """The entries of all who spoke on a day."""
+        """The entries of all who spoke on a day; `links` are those of messages in groups."""
+        inputs = DayInputs(day, zone, tuple(messages), authors_in(messages), names, links=links)
         if not self._asking.has_model:
-            return await self._write_entries(DayInputs(day, zone, tuple(messages), authors_in(messages), names))
+            return await self._write_entries(inputs)
         sizes = await self._calls.run(self._token_counts, messages, names, zone)
         times = [message.time for message in messages]
         parts = [
-            await self._write_entries(DayInputs(day, zone, part, authors_in(part), names))
+            await self._write_entries(replace(inputs, messages=part, members=authors_in(part)))
             for part in (tuple(messages[first:end]) for first, end in days.split_day(sizes, times, self._tokens))
         ]
         return await self._merge_parts(day, zone, messages, names, parts)
@@ -454,6 +496,32 @@ class Digests:
         day_digests = {id: to_digest(stored_day.rows[id], spans_of(stored_day, id)) for id in members}
         return day_digests, stored_day.is_current or not stored_day.activities
 
+    async def channel(self, request: DigestRequest, conversation: str, *, week: bool = False) -> Digest | None:
+        """What a channel's day, or its six days before, was about; None if nobody spoke. It is made of what was said
+        each time, and not stored."""
+        dates = days.history_days(request.on) if week else (request.on,)
+
+        def load_inputs(tx: Tx) -> list[tuple[DayInputs, tuple[Span, ...]]]:
+            results = []
+            for day in dates:
+                activities = activities_on(tx, request.space, day, conversation=conversation)
+                messages = messages_on(tx, request.space, day, activities, request.zone)
+                members = authors_in(messages)
+                names = public_names(tx, request.space, members)
+                links = thread_links(tx, request.space, messages)
+                inputs = DayInputs(day, request.zone, tuple(messages), members, names, links=links)
+                results += [(inputs, activity_spans(activities))] if messages else []
+            return results
+
+        day_inputs = await self._calls.read(load_inputs)
+        if not day_inputs:
+            return None
+        texts = [await self._calls.run(prompts.channel_day, inputs) for inputs, _ in day_inputs]
+        text = texts[0] if len(texts) == 1 else merge_told_days(texts, prompts.CHANNEL_DAY)
+        spans = tuple(span for _, day_spans in day_inputs for span in day_spans)
+        kind: DigestKind = "week" if week else "day"
+        return Digest(request.space, "", kind, dates[0], dates[-1], text, "offline", self._clock.now(), False, spans)
+
     def _load_day(self, tx: Tx, request: DigestRequest, day: date, user: str | None = None) -> StoredDay:
         where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
         row_filters = [where] if user is None else [where | {"user_id": id} for id in (HEAD, user)]
@@ -482,11 +550,12 @@ class Digests:
             members = tuple(sorted({activity.user for activity in activities}))
             messages = messages_on(tx, request.space, day, activities, request.zone)
             names = public_names(tx, request.space, members)
-            return activities, messages, names, frozenset(erasures_of(tx, request.space))
+            links = thread_links(tx, request.space, messages)
+            return activities, messages, names, links, frozenset(erasures_of(tx, request.space))
 
         async with self._side_by_side:
-            activities, messages, names, erasures = await self._calls.read(load_inputs)
-            day_entries = await self._diary.write_day(day, request.zone, messages, names)
+            activities, messages, names, links, erasures = await self._calls.read(load_inputs)
+            day_entries = await self._diary.write_day(day, request.zone, messages, names, links)
         hour = request.hour(day)
         inputs = days.fingerprint(activities)
 
@@ -776,11 +845,15 @@ def text_without_forgotten(digest: Digest | None, name: str, forget_texts: Seque
     """A digest's text without the sentences that match a request to forget."""
     if digest is None or not forget_texts:
         return "" if digest is None else digest.text
-    sentences = split_sentences(digest.text)
-    forgotten_numbers = {
-        number for forget_text in forget_texts for number in matching_statements(name, sentences, forget_text)
+    units = units_of(digest.text)
+    places = [(number, words) for number, unit in enumerate(units) for words in (unit, *quoted_words(unit))]
+    forgotten_units = {
+        places[number - 1][0]
+        for forget_text in forget_texts
+        for number in matching_statements(name, [words for _, words in places], forget_text)
     }
-    return " ".join(sentence for number, sentence in enumerate(sentences, 1) if number not in forgotten_numbers)
+    kept = [unit for number, unit in enumerate(units) if number not in forgotten_units]
+    return ("\n" if is_told_by_thread(digest.text) else " ").join(kept)
 
 
 def recent_speakers(tx: Tx, space: str, day: date) -> list[str]:

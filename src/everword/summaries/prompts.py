@@ -39,7 +39,8 @@ from everword.log.channel_names import known_names
 from everword.model import Episode, ExtractLine, Message, Tiers
 from everword.ports import Request
 from everword.summaries.rules import days, extract, tiers
-from everword.summaries.rules.days import People
+from everword.summaries.rules.day_threads import DayThreads, is_told_by_thread, merge_told_days
+from everword.summaries.rules.days import People, ThreadLink
 from everword.summaries.rules.extract import SpokenLine, member_lines, narrative_lines, render_lines
 from everword.summaries.rules.tiers import Count, clean
 from everword.text.addressing import show_address
@@ -476,6 +477,8 @@ episode_batch = Prompt("episode_summary", build_batch, parse_batch, offline_batc
 
 DAY_SIZE = 300  # of an entry, about
 MOST_OF_DAY = 420  # characters of an entry that is kept whole
+GROUP_DAY = 600  # characters of an entry in lines, one for each thread
+CHANNEL_DAY = 1_500  # characters of a channel's day
 MAX_MESSAGE = 2_000  # characters of one message that are shown
 OWN = 8_000  # characters of a member's own words that the built-in writer reads
 
@@ -484,7 +487,8 @@ OWN = 8_000  # characters of a member's own words that the built-in writer reads
 class DayInputs:
     """A day's messages, oldest first, and the ids of those who spoke; `names` by id, of others too.
 
-    With `notes`, the messages are entries that were made of parts of the day.
+    With `notes`, the messages are entries that were made of parts of the day. `links` has the threads of messages in
+    groups, and what each answers, by the ids of the messages.
     """
 
     day: date
@@ -493,6 +497,7 @@ class DayInputs:
     members: tuple[str, ...]
     names: Mapping[str, str] = field(compare=False)
     notes: bool = False
+    links: Mapping[str, ThreadLink] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -516,7 +521,10 @@ def build_day(inputs: DayInputs) -> Request:
     entry = object_schema({"id": ids, "summary": {"type": "string"}})
     parts = [
         Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
-        section("MESSAGES", [days.transcript(map(shorten_message, inputs.messages), inputs.names, inputs.zone)]),
+        section(
+            "MESSAGES",
+            [days.transcript(map(shorten_message, inputs.messages), inputs.names, inputs.zone, inputs.links)],
+        ),
         section("MEMBERS", member_lines, between="\n"),
     ]
     base_tokens, member_tokens, max_tokens = _DAY_TOKENS
@@ -547,12 +555,36 @@ def parse_day(text: str, inputs: DayInputs) -> DayReply:
         fault = fault or entry_fault
     if not entries:
         raise ModelNonsense(fault or (_STRANGERS if entry_count else _NO_ENTRIES))
-    missing = [id for id in inputs.members if id not in entries]
-    return DayReply(entries | {id: _own_entry(id, inputs) for id in missing}, frozenset(missing))
+    missing = tuple(id for id in inputs.members if id not in entries)
+    return DayReply({**entries, **offline_day(replace(inputs, members=missing)).entries}, frozenset(missing))
 
 
 def offline_day(inputs: DayInputs) -> DayReply:
-    return DayReply({id: _own_entry(id, inputs) for id in inputs.members}, frozenset(inputs.members))
+    threads = _threads(inputs)
+    entries = {id: (threads and threads.tell_person(id, GROUP_DAY)) or _own_entry(id, inputs) for id in inputs.members}
+    return DayReply(entries, frozenset(inputs.members))
+
+
+def channel_day(inputs: DayInputs) -> str:
+    """What a day in a channel was about: its threads with what came of them, or else the most important sentences."""
+    if threads := _threads(inputs):
+        return threads.tell_day(CHANNEL_DAY)
+    nicknames = known_names(inputs.messages)
+    lines = [
+        SpokenLine(
+            "user",
+            plain_name(inputs.names.get(message.author, message.author)) or "A member",
+            show_address(days.replace_mentions(message.content, inputs.names), nicknames),
+        )
+        for message in inputs.messages
+    ]
+    return render_lines(extract.gist(lines, CHANNEL_DAY, len))
+
+
+def _threads(inputs: DayInputs) -> DayThreads | None:
+    """The threads of the day; None if there are none, or their language is not known."""
+    threads = DayThreads(inputs.messages, inputs.links, inputs.names, known_names(inputs.messages))
+    return threads if threads.is_readable else None
 
 
 def _people(inputs: DayInputs) -> People:
@@ -678,6 +710,8 @@ def parse_week(text: str, inputs: WeekInputs) -> TextReply:
 
 def offline_week(inputs: WeekInputs) -> TextReply:
     member = plain_name(inputs.name) or "the member"
+    if any(is_told_by_thread(text) for _, text in inputs.days):
+        return TextReply(merge_told_days([text for _, text in inputs.days], WEEK_SIZE))
     parts = [member_lines(text, member) for _, text in inputs.days]
     return TextReply(render_lines(extract.condense(parts, WEEK_SIZE, len)))
 

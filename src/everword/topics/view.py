@@ -26,11 +26,12 @@ from everword.model.log import own_notes
 from everword.ports import Tx, Vectors
 from everword.recall.standalone import depends_on_context
 from everword.summaries.episodes import lock_conversation
-from everword.text.addressing import without_address
+from everword.summaries.rules.days import GIVEN
+from everword.text.addressing import SEVERAL, without_address
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
-from everword.topics.rules.threads import BEGINS, GIVEN, Link, Threads
+from everword.topics.rules.threads import BEGINS, Link, Threads
 from everword.topics.rules.topic_set import Row, TopicSet, TopicState, root, round_vectors
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
@@ -80,6 +81,21 @@ class TopicPage:
     read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
     threads: Threads | None = None  # of a channel, while messages are assigned
     links: dict[int, Link] = field(default_factory=dict)
+    is_anew: bool = False  # what is stored of the conversation gives way to this page
+
+    def begin_anew(self) -> None:
+        """Forget all topics: a third person speaks, so what was said before belongs to threads, too."""
+        self.turn = 0
+        self.book = Book()
+        self.before = TopicSet()
+        self.turns = []
+        self.assignments = []
+        self.faded_topics = FadedTopics()
+        self.archive = None
+        self.read_states = {}
+        self.threads = Threads()
+        self.links = {}
+        self.is_anew = True
 
     def load_faded(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set as they were read, loaded when first needed."""
@@ -215,8 +231,14 @@ class Topics:
         messages = unread_messages(tx, page, min(upto, page.turn + AT_ONCE), known_messages)
         if not messages:  # none of them can be read
             return ()
-        notes = notes_between(tx, page, messages[-1].turn) if may_have_notes else {}
         page.threads = page.threads or self._take_threads(tx, page)
+        if page.threads is not None and becomes_group(page.threads, messages):
+            if page.turn:
+                page.begin_anew()
+                messages = unread_messages(tx, page, min(upto, AT_ONCE), ())
+                may_have_notes = True
+            page.threads.is_group = True
+        notes = notes_between(tx, page, messages[-1].turn) if may_have_notes else {}
         missing = self._follow_messages(tx, page, messages, vectors, notes)
         page.book = rule.name_topics(page.book)
         return missing
@@ -304,6 +326,10 @@ class Topics:
 
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
+        if page.is_anew:
+            for view in (VIEW, TITLES):
+                tx.reset_view(view, page.place["space"], page.place["conversation"])
+            page.is_anew = False
         rows.put_turns(tx, page.place, page.assignments, page.links)
         known_messages = {message.id: message for message, _ in page.assignments}
         changed_states: list[TopicState] = []
@@ -426,6 +452,16 @@ def find_reply(tx: Tx, page: TopicPage, threads: Threads, message: Message) -> L
 def upto_of(run: Run) -> int:
     """The turn up to which the messages of a run are assigned."""
     return min(run.messages[-1].turn, run.lag.turns) if run.messages else run.lag.done
+
+
+def becomes_group(threads: Threads, messages: Sequence[Message]) -> bool:
+    """Whether a third person speaks in these messages, early enough that all can be assigned again at once. However the
+    messages came, those of a channel are then in threads from its beginning."""
+    if threads.is_group:
+        return False
+    early_messages = [message for message in messages if message.turn <= AT_ONCE]
+    authors = {message.author for message in early_messages if message.role == "user" and message.is_lasting}
+    return len(authors | {*threads.nicknames.people}) >= SEVERAL
 
 
 def unread_messages(tx: Tx, page: TopicPage, upto: int, known_messages: Sequence[Message]) -> Sequence[Message]:

@@ -14,7 +14,8 @@ The log keeps ids; here they become names: that of the author, and those of the 
 `@123`). A mention of an id without a name stays as it is. Names change, so none is ever stored for an id. Both ids and
 names are made distinct by `text.fences`: two people never have the same. All text goes through `fences` first,
 so that no word of a chat reads as the frame of an instruction. Then it is escaped as XML: a parser gives back what
-`fences` made of the text, which for ordinary words is the text itself. Erased messages are left out.
+`fences` made of the text, which for ordinary words is the text itself. Erased messages are left out. In a group each
+message has the number of its thread, `<thread>3</thread>`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape as xml
 from zoneinfo import ZoneInfo
 
@@ -34,6 +35,8 @@ from everword.text import fences
 from everword.text.names import MENTION
 from everword.word_lists import lazy_pattern
 
+GIVEN = "replies to it"
+"""Why a message is in a thread, if the platform says what it answers."""
 HISTORY = 6
 """Days before today that become one history: with today a week."""
 LATE = 4  # a long day is split at a pause in the last 1/LATE of what fits
@@ -120,6 +123,14 @@ def content_hash(*parts: str) -> str:
     return sha256(b"".join(len(text).to_bytes(8, "big") + text for text in texts)).hexdigest()[:32]
 
 
+class ThreadLink(NamedTuple):
+    """The thread of a message of a group, the turn that it answers, and whether the platform says so."""
+
+    thread: tuple[str, int]
+    answers: int | None
+    is_given: bool = False
+
+
 # -- whether a digest is still valid
 
 
@@ -184,11 +195,19 @@ _HANDLE = lazy_pattern(r"(?<![\w@.])@(?P<id>[^\s@<>]{1,256})")
 _NO_XML = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> fences.Fenced:
-    """The messages in their order, with times in that zone; `names` are display names by id."""
+def transcript(
+    messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo, links: Mapping[str, ThreadLink] | None = None
+) -> fences.Fenced:
+    """The messages in their order, with times in that zone; `names` are display names by id. Threads of `links` have a
+    number each."""
     visible_messages = [message for message in messages if message.is_lasting]
     people = People.of((message.author for message in visible_messages), names)
-    lines = [_element(message, names, people, zone) for message in visible_messages]
+    numbers = {
+        thread: str(number)
+        for number, thread in enumerate(dict.fromkeys(link.thread for link in (links or {}).values()), 1)
+    }
+    threads = {id: numbers[link.thread] for id, link in (links or {}).items()}
+    lines = [_element(message, names, people, zone, threads.get(message.id)) for message in visible_messages]
     frame = f"<messages zone={_quote_attribute(str(zone))}>"
     return fences.Fenced("\n".join([frame, *lines, "</messages>"]))
 
@@ -249,8 +268,9 @@ def replace_mentions(text: str, names: Mapping[str, str]) -> str:
     return "".join([*pieces, _HANDLE.sub(name_handle, text[at:])])
 
 
-def _element(message: Message, names: Mapping[str, str], people: People, zone: tzinfo) -> str:
+def _element(message: Message, names: Mapping[str, str], people: People, zone: tzinfo, thread: str | None) -> str:
     fields = {
+        **({"thread": thread} if thread else {}),
         "timestamp": _local(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
         "author_id": people.ids[message.author],
         "author": people.names[message.author],

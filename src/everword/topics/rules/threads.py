@@ -86,7 +86,6 @@ class Link(NamedTuple):
 
 
 BEGINS = "begins a thread"
-GIVEN = "replies to it"
 REASONS = {
     "mutual": "they speak to each other",
     "to_it": "is said to its author",
