@@ -26,7 +26,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from everword.errors import DamagedMessage, EverwordError
 from everword.follow.faults import backoff, messages_around_damage
@@ -337,19 +337,27 @@ def shorten_run(run: Run, characters: int) -> Run:
 # -- made once for all who ask
 
 
-class FlightKey(NamedTuple):
-    """The name of what is made, and the space it is for; the lease is on that place."""
-
-    space: str
-    name: str
-
-
 @dataclass(frozen=True, slots=True)
 class FlightResult(Generic[T]):
     """How to store what was made; `save` returns None if that is no longer valid. `outage`: why a model was away."""
 
     save: Callable[[Tx], T | None]
     outage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flight(Generic[T]):
+    """What is made: its name, in the space it is for; the lease is on that place. `look` finds what is there, `make`
+    makes it."""
+
+    space: str
+    name: str
+    look: Callable[[Tx], T | None]
+    make: Callable[[], Awaitable[FlightResult[T]]]
+
+    @property
+    def place(self) -> ConversationKey:
+        return self.space, self.name
 
 
 class WaitLimit:
@@ -365,7 +373,7 @@ class WaitLimit:
 
 
 class SingleFlight:
-    """The tasks in progress, by key."""
+    """The tasks in progress, by place."""
 
     def __init__(
         self,
@@ -379,27 +387,20 @@ class SingleFlight:
         self._writable = writable
         self._lease = Lease(DIGESTING, clock, timedelta(seconds=lease_seconds))
         self._longest_wait = 2.0 * lease_seconds
-        self._tasks: dict[FlightKey, asyncio.Task[Any]] = {}
+        self._tasks: dict[ConversationKey, asyncio.Task[Any]] = {}
 
-    async def get(
-        self,
-        key: FlightKey,
-        look: Callable[[Tx], T | None],
-        make: Callable[[], Awaitable[FlightResult[T]]],
-        patience: WaitLimit,
-    ) -> T | None:
+    async def get(self, flight: Flight[T], patience: WaitLimit) -> T | None:
         """What `look` finds, made first if it is not there; None if that takes longer than the caller waits, or fails.
 
         If the caller does not wait at all, nothing is begun.
         """
         if not patience.allows_waiting or not self._writable:
             return None
-        task = self._tasks.get(key)
+        task = self._tasks.get(flight.place)
         if task is None:
-            task = self._tasks[key] = asyncio.create_task(
-                self._find_or_make(key, look, make), name=f"everword {key.name}"
-            )
-            task.add_done_callback(lambda finished_task: self._remove_task(key, finished_task))
+            task = asyncio.create_task(self._find_or_make(flight), name=f"everword {flight.name}")
+            self._tasks[flight.place] = task
+            task.add_done_callback(lambda finished_task: self._remove_task(flight.place, finished_task))
         finished_tasks, _ = await asyncio.wait({task}, timeout=patience.seconds_left)
         if not finished_tasks or task.cancelled():
             return None
@@ -408,10 +409,10 @@ class SingleFlight:
             raise error
         return None if error is not None else task.result()
 
-    def _remove_task(self, key: FlightKey, task: asyncio.Task[Any]) -> None:
-        self._tasks.pop(key, None)
+    def _remove_task(self, place: ConversationKey, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(place, None)
         if not task.cancelled() and task.exception() is not None:
-            log.warning("%s: %s", key.name, task.exception())
+            log.warning("%s: %s", place[1], task.exception())
 
     async def close(self) -> None:
         """Cancel the tasks in progress; their leases are given back."""
@@ -420,13 +421,11 @@ class SingleFlight:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _find_or_make(
-        self, key: FlightKey, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[FlightResult[T]]]
-    ) -> T | None:
+    async def _find_or_make(self, flight: Flight[T]) -> T | None:
         deadline = time.monotonic() + self._longest_wait
         for _ in range(TRIES):
             while True:
-                value, is_ours, is_too_early = await self._calls.write(lambda tx: self._claim(tx, key, look))
+                value, is_ours, is_too_early = await self._calls.write(lambda tx: self._claim(tx, flight))
                 if value is not None or is_too_early:
                     return value
                 if is_ours:
@@ -434,51 +433,45 @@ class SingleFlight:
                 if time.monotonic() > deadline:
                     return None
                 await asyncio.sleep(POLL)
-            saved_value = await self._make_and_save(key, make)
+            saved_value = await self._make_and_save(flight)
             if saved_value is not None:
                 return saved_value
         return None
 
-    def _claim(self, tx: Tx, key: FlightKey, look: Callable[[Tx], T | None]) -> tuple[T | None, bool, bool]:
+    def _claim(self, tx: Tx, flight: Flight[T]) -> tuple[T | None, bool, bool]:
         """What is there by now; whether we have the lease to make it; whether it is too early to try again."""
-        value = look(tx)
+        value = flight.look(tx)
         if value is not None:
             return value, False, False
-        if self._lease.acquire(tx, [key]):
+        if self._lease.acquire(tx, [flight.place]):
             # The former holder may have finished between our look and our claim.
-            value = look(tx)
+            value = flight.look(tx)
             if value is not None:
-                self._lease.remove(tx, key)
+                self._lease.remove(tx, flight.place)
             return value, value is None, False
-        return None, False, self._lease.waits_for_retry(tx, key)
+        return None, False, self._lease.waits_for_retry(tx, flight.place)
 
-    async def _make_and_save(self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]) -> T | None:
+    async def _make_and_save(self, flight: Flight[T]) -> T | None:
         try:
-            flight_result = await self._make_holding_lease(key, make)
-            value: T | None = await self._calls.write(lambda tx: self._save(tx, key, flight_result))
+            making = asyncio.ensure_future(flight.make())
+            await self._lease.renew_until_done(making, self._calls, [flight.place])
+            result = making.result()
+            value: T | None = await self._calls.write(lambda tx: self._save(tx, flight, result))
         except asyncio.CancelledError:
-            await asyncio.shield(self._calls.write(lambda tx: self._lease.release(tx, [key])))
+            await asyncio.shield(self._calls.write(lambda tx: self._lease.release(tx, [flight.place])))
             raise
         except Exception as error:
             reason = mask_credentials(f"{type(error).__name__}: {error}")
-            await self._calls.write(lambda tx: self._lease.release(tx, [key], reason))
+            await self._calls.write(lambda tx: self._lease.release(tx, [flight.place], reason))
             raise
         return value
 
-    async def _make_holding_lease(
-        self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]
-    ) -> FlightResult[T]:
-        """Run `make`, and renew the lease for as long as that takes."""
-        making = asyncio.ensure_future(make())
-        await self._lease.renew_until_done(making, self._calls, [key])
-        return making.result()
-
-    def _save(self, tx: Tx, key: FlightKey, flight_result: FlightResult[T]) -> T | None:
-        if not self._lease.holds(tx, key):
+    def _save(self, tx: Tx, flight: Flight[T], result: FlightResult[T]) -> T | None:
+        if not self._lease.holds(tx, flight.place):
             return None  # another process took over: its result counts
-        value = flight_result.save(tx)
-        if flight_result.outage:
-            self._lease.release(tx, [key], STAND_IN + flight_result.outage)
+        value = result.save(tx)
+        if result.outage:
+            self._lease.release(tx, [flight.place], STAND_IN + result.outage)
         else:
-            self._lease.remove(tx, key)  # not needed once the result is stored
+            self._lease.remove(tx, flight.place)  # not needed once the result is stored
         return value

@@ -158,12 +158,7 @@ class RequestObserver:
             "ms": round(seconds * 1000, 1),
             "key": access.key_id if access is not None else None,
         }
-        if logger.isEnabledFor(logging.INFO):
-            # As `logger.info` does it, which also looks for its caller in the frames.
-            record = logger.makeRecord(
-                logger.name, logging.INFO, __file__, 0, "request", (), None, extra={"noted": line}
-            )
-            logger.handle(record)
+        logger.info("request", extra={"noted": line})
 
 
 def add_headers(headers: Iterable[tuple[bytes, bytes]], id: str) -> list[tuple[bytes, bytes]]:

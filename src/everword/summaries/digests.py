@@ -30,7 +30,7 @@ from everword.facts.rules.statements import matching_statements
 from everword.facts.tables import FORGET, public_name, statements_of
 from everword.facts.view import command_of
 from everword.follow.ask import TaskResult, TaskRunner
-from everword.follow.claiming import FlightKey, FlightResult, SingleFlight, WaitLimit
+from everword.follow.claiming import Flight, FlightResult, SingleFlight, WaitLimit
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim
@@ -481,13 +481,13 @@ class Digests:
     ) -> tuple[dict[str, Digest], bool]:
         """As `day`, of a day as it is stored; and whether the result is up to date."""
         if stored_day.activities and not stored_day.is_current:
-            key = FlightKey(request.space, f"day {day.isoformat()} {request.variant}")
-            new_day = await self._once.get(
-                key,
+            flight = Flight(
+                request.space,
+                f"day {day.isoformat()} {request.variant}",
                 lambda tx: self._load_current_day(tx, request, day),
                 lambda: self._make_day(request, day),
-                request.patience,
             )
+            new_day = await self._once.get(flight, request.patience)
             # If it is too early to try again, another caller may have stored a stand-in since this one looked.
             if new_day is None:
                 new_day = await self._calls.read(lambda tx: self._load_day(tx, request, day, user))
@@ -637,13 +637,13 @@ class Digests:
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest]
     ) -> Mapping[str, Any] | None:
         inputs = days.content_hash(*(f"{digest.day} {digest.text}" for digest in day_digests))
-        key = FlightKey(request.space, f"week {last_history_day(request)} {request.variant} {user}")
-        return await self._once.get(
-            key,
+        flight = Flight(
+            request.space,
+            f"week {last_history_day(request)} {request.variant} {user}",
             lambda tx: self._load_week(tx, request, user, inputs),
             lambda: self._make_week(request, user, day_digests, inputs),
-            request.patience,
         )
+        return await self._once.get(flight, request.patience)
 
     def _load_week(self, tx: Tx, request: DigestRequest, user: str, inputs: str | None) -> Mapping[str, Any] | None:
         """The stored history, if valid. One made from days that were not final is valid while those are unchanged."""
@@ -729,12 +729,13 @@ class Digests:
             return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), is_final
         row = await self._calls.read(lambda tx: self._load_merge(tx, request, user, inputs))
         if row is None:
-            row = await self._once.get(
-                FlightKey(request.space, f"merge {inputs.hash} {user}"),
+            flight = Flight(
+                request.space,
+                f"merge {inputs.hash} {user}",
                 lambda tx: self._load_merge(tx, request, user, inputs),
                 lambda: self._make_merge(request, user, inputs),
-                request.patience,
             )
+            row = await self._once.get(flight, request.patience)
         if row is None:
             self._telemetry.count("fallback", kind=prompts.context_merge.name, outcome="late")
             return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), False

@@ -74,8 +74,6 @@ class PrometheusTelemetry:
             raise MissingExtra("telemetry", "a Prometheus registry") from None
         self._registry = REGISTRY if registry is None else registry
         self._metrics = metrics_of(self._registry)
-        self._counters: dict[tuple[str, str, str], Counter] = {}  # by what is counted, kind and outcome
-        self._histograms: dict[tuple[str, str, str], Histogram] = {}
 
     def call(self, call: Call) -> None:
         role = call.role
@@ -94,19 +92,11 @@ class PrometheusTelemetry:
         seconds.labels(role, task, call.outcome).observe(call.seconds)
 
     def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
-        key = (what, kind, outcome)
-        counter = self._counters.get(key)
-        if counter is None:
-            counter = self._metrics.counter(metric_name(what), f"{what}, by kind and outcome.", LABELS)
-            counter = self._counters[key] = counter.labels(kind, outcome)
-        counter.inc(amount)
-        if seconds is None:
-            return
-        histogram = self._histograms.get(key)
-        if histogram is None:
+        counter = self._metrics.counter(metric_name(what), f"{what}, by kind and outcome.", LABELS)
+        counter.labels(kind, outcome).inc(amount)
+        if seconds is not None:
             histogram = self._metrics.histogram(f"{metric_name(what)}_seconds", f"Time of {what}.", LABELS)
-            histogram = self._histograms[key] = histogram.labels(kind, outcome)
-        histogram.observe(seconds)
+            histogram.labels(kind, outcome).observe(seconds)
 
 
 def metric_name(activity: str) -> str:

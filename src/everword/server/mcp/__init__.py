@@ -27,42 +27,31 @@ def mount(app: FastAPI) -> None:
 
 
 class McpEndpoint:
-    """Answers MCP requests. `run` has to be entered while it does."""
-
-    def __init__(self, memory: MemoryEngine) -> None:
-        self._memory = memory
-        self._service: McpService | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        assert self._service is not None, "the application is not running"
-        answer = await self._service.answer()
-        await answer(scope, receive, send)
-
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        self._service = McpService(self._memory)
-        try:
-            yield
-        finally:
-            await self._service.stop()
-
-
-class McpService:
-    """What answers, from the first request to the end. It runs in one task, as the SDK's task group must."""
+    """Answers MCP requests, while `run` is entered. What answers runs in one task, as the SDK's task group must."""
 
     def __init__(self, memory: MemoryEngine) -> None:
         self._memory = memory
         self._is_over = asyncio.Event()
-        self._answer: asyncio.Future[ASGIApp] = asyncio.get_running_loop().create_future()
+        self._app: asyncio.Future[ASGIApp]
         self._task: asyncio.Task[None] | None = None
 
-    async def answer(self) -> ASGIApp:
-        """The application that answers, made if this is the first request."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._task is None:
             self._task = asyncio.create_task(self._serve(), name="everword mcp")
-        return await asyncio.shield(self._answer)
+        app = await asyncio.shield(self._app)
+        await app(scope, receive, send)
 
-    async def stop(self) -> None:
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        self._is_over.clear()
+        self._app = asyncio.get_running_loop().create_future()
+        self._task = None
+        try:
+            yield
+        finally:
+            await self._stop()
+
+    async def _stop(self) -> None:
         self._is_over.set()
         if self._task is not None:
             await self._task
@@ -71,10 +60,10 @@ class McpService:
         try:
             from everword.server.mcp.tools import build_http_app
 
-            answer, sessions = await asyncio.to_thread(build_http_app, self._memory, PATH)
+            app, sessions = await asyncio.to_thread(build_http_app, self._memory, PATH)
         except Exception as error:  # noqa: BLE001  whoever asks is told, as of any other failure
-            self._answer.set_exception(error)
+            self._app.set_exception(error)
             return
         async with sessions:
-            self._answer.set_result(answer)
+            self._app.set_result(app)
             await self._is_over.wait()

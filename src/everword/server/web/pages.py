@@ -107,7 +107,6 @@ class PageView:
         self.path = request.url.path
         self.is_signed_in = request.scope.get("session") is not None
         self.token = sessions.token(request.scope.get("session"))
-        self.is_fragment = FRAGMENT in request.headers
         self._named_space = request.query_params.get("space")
 
     def may(self, operation: str) -> bool:
