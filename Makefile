@@ -20,7 +20,7 @@ BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # What a part leaves out, because there is no browser, it notes here; it is said after all parts.
 LEFT_OUT := $(VENV)/.left-out
 
-.PHONY: demo test test-all test-pythons frozen check lint types suite docs bench clean browser
+.PHONY: demo test test-all test-pythons newcomer frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/everword demo
@@ -30,12 +30,18 @@ test: $(VENV)/.dev browser
 	EVERWORD_TEST_LEFT_OUT=$(abspath $(LEFT_OUT)) $(MAKE) --no-print-directory $(BESIDE) suite; \
 	status=$$?; test ! -e $(LEFT_OUT) || cat $(LEFT_OUT); exit $$status
 
-# The same, with every test that uses a store on all three kinds of stores, and the documentation site; and with the folder of the published data
-# sets (`make test-all DATA=FOLDER`), whether all that the memory gives for them is what it was.
+# The same, with every test that uses a store on all three kinds of stores; the documentation site; the first minutes of a
+# newcomer; and with the folder of the published data sets (`make test-all DATA=FOLDER`), whether all that the memory
+# gives for them is what it was.
 test-all:
 	@$(MAKE) --no-print-directory test OPTIONS=--every-store
 	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory newcomer
 	@$(MAKE) --no-print-directory frozen
+
+# What a newcomer does first, in an empty environment with the built wheel. It needs pip's index, or its cache.
+newcomer: $(VENV)/.dev
+	@$(BIN)/python tests/newcomer.py
 
 DATA ?=
 SETS := $(wildcard $(addprefix $(DATA)/,locomo_dev.json longmemeval_oracle_dev.json beam_dev))

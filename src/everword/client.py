@@ -435,8 +435,9 @@ CUT_OFF = "the server ended the reply before it was whole; what was seen of it i
 class AsyncClient(MemoryFace):
     """A memory on a server: `async with AsyncClient("http://127.0.0.1:8000", key) as memory: …`.
 
-    `key` is one that `everword keys create` showed; a server on loopback may need none. `space` is the one meant when
-    a call names none: else the key's own. `timeout` is in seconds, for each answer or the next piece of one.
+    `base_url` is the server's address. `key` is what `everword keys create` showed; a server on loopback may need none.
+    `space` is used by calls that name none; without it, the key's own space. `timeout` is in seconds, for each answer
+    or the next piece of one.
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
@@ -591,8 +592,9 @@ class Client(BlockingMemory):
     """A memory on a server: `with Client("http://127.0.0.1:8000", key) as memory: …`. `AsyncClient` is the same with
     await.
 
-    `key` is one that `everword keys create` showed; a server on loopback may need none. `space` is the one meant when
-    a call names none: else the key's own. `timeout` is in seconds, for each answer or the next piece of one.
+    `base_url` is the server's address. `key` is what `everword keys create` showed; a server on loopback may need none.
+    `space` is used by calls that name none; without it, the key's own space. `timeout` is in seconds, for each answer
+    or the next piece of one.
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:

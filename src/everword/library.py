@@ -16,8 +16,10 @@ from everword.wiring import build
 class AsyncMemory(MemoryEngine):
     """A memory for asynchronous programs: `async with AsyncMemory("everword.db") as memory: …`.
 
-    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md). With the setting
-    `hold_messages`, `on_degraded` is called in the memory's loop when messages begin to be held, and when that is over.
+    `store` is an address or a `Store`. Instead of what the settings name, you can pass objects of your own: an
+    `embedder`, a `clock`, the models `chat`, `memory` (facts, summaries) and `small` (short merges), and a `telemetry`.
+    Further `settings` are given by name (docs/settings.md). With the setting `hold_messages`, `on_degraded` is called
+    in the memory's loop when messages begin to be held, and when that is over.
     """
 
     def __init__(
@@ -55,8 +57,10 @@ class AsyncMemory(MemoryEngine):
 class Memory(BlockingMemory):
     """A memory: `with Memory("everword.db") as memory: …`. `AsyncMemory` is the same with await.
 
-    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md). With the setting
-    `hold_messages`, `on_degraded` is called in the memory's loop when messages begin to be held, and when that is over.
+    `store` is an address or a `Store`. Instead of what the settings name, you can pass objects of your own: an
+    `embedder`, a `clock`, the models `chat`, `memory` (facts, summaries) and `small` (short merges), and a `telemetry`.
+    Further `settings` are given by name (docs/settings.md). With the setting `hold_messages`, `on_degraded` is called
+    in the memory's loop when messages begin to be held, and when that is over.
     """
 
     def __init__(

@@ -214,7 +214,7 @@ def test_what_cannot_be_a_fact_is_refused_with_a_reason(
 def test_history_cannot_be_changed_and_an_edit_must_change_something(memory: Memory, clock: FrozenClock) -> None:
     tell(memory, clock, "I live in Utrecht.")
     old = only(memory, "location")
-    with pytest.raises(InvalidInput, match="the value that the fact has already"):
+    with pytest.raises(InvalidInput, match="already the value of this fact"):
         memory.edit_fact(old.id, "Utrecht", user="alex")
     memory.edit_fact(old.id, "Delft", user="alex")
     with pytest.raises(InvalidInput, match="is history"):

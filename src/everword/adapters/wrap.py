@@ -48,10 +48,11 @@ def wrap(
     space: str | None = None,
     budget: int | None = None,
 ) -> C:
-    """A client of OpenAI's or Anthropic's library, blocking or asynchronous, that remembers what is said through it.
+    """Give a client of OpenAI's or Anthropic's library, blocking or asynchronous, a memory.
 
-    `user` is whose memory it is. Without a `conversation` it is the one that begins as the messages do: most programs
-    send their whole history with each call. `budget` is the most tokens that the memory adds and the question has.
+    `client` is the client that you have; use what this returns in its place. `memory` keeps what is said, in a `space`
+    if you name one. `user` is whose memory it is. Without a `conversation`, the messages tell which one it is: most
+    programs send the whole history with each call. `budget` is the most tokens of the question and what is added.
 
         client = everword.wrap(OpenAI(), memory, user="alex")
         client.chat.completions.create(model="gpt-5", messages=[{"role": "user", "content": "Where do I live?"}])

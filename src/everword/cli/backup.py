@@ -41,8 +41,8 @@ def backup(file: Path, force: bool, as_json: bool) -> None:
 
     FILE holds everything that was stored before the command began, in all spaces, and is verified before it gets its
     name. It is a store like any other: `everword --store FILE search …` searches it. Do not use `cp` on a SQLite store
-    that is in use: the newest messages are in a second file beside it. For PostgreSQL the command tells the line of
-    `pg_dump` to use, and the exit status is 1.
+    that is in use: the newest messages are in a second file beside it. For PostgreSQL, the command prints the `pg_dump`
+    line to use, and the exit status is 1.
 
     \b
     everword backup everword-2024-05-01.db
@@ -67,10 +67,10 @@ def backup(file: Path, force: bool, as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Replace the store if there is one.")
 @options.JSON_OBJECT
 def restore(file: Path, force: bool, as_json: bool) -> None:
-    """Make the store what a backup holds.
+    """Replace the store with a backup.
 
-    The backup is verified first; if something is wrong with it, the store stays as it is. A store that exists is
-    replaced only with --force, in one step, and only while no program has it open.
+    FILE is the backup. It is verified first; if something is wrong with it, the store stays as it is. An existing store
+    is replaced only with --force, in one step, and only while no program has it open.
 
     \b
     everword restore everword-2024-05-01.db

@@ -386,7 +386,8 @@ def context(
 ) -> None:
     """Show what a model would be sent to answer TEXT.
 
-    Calls no model. Without TEXT it shows what is sent before any message; nothing is retrieved.
+    CONVERSATION is its id or its title. No model is called. Without TEXT, you see what is sent before any message, and
+    nothing is retrieved.
 
     \b
     everword context demo "What's my name?"

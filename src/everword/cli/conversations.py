@@ -220,10 +220,10 @@ def conversations(user: str | None, as_json: bool) -> None:
 def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
     """Give a message a new text.
 
-    MESSAGE is its id, the id that its platform gave it, or its turn as #7. TEXT is all of the new text; - reads it from
-    standard input. Search, contexts, facts, summaries, topics and exports follow the new text. The old one stays in the
-    log: `everword history --versions` shows it, and `everword verify` proves both. To remove a text for good, use
-    `everword delete`.
+    CONVERSATION is its id. MESSAGE is its id, the id that its platform gave it, or its turn as #7. TEXT is the whole
+    new text; - reads it from standard input. Search, contexts, facts, summaries, topics and exports follow the new
+    text. The old one stays in the log: `everword history --versions` shows it, and `everword verify` proves both. To
+    remove a text for good, use `everword delete`.
 
     \b
     everword edit demo #7 "We meet at 8."
@@ -277,8 +277,8 @@ TITLE = 48  # characters of a title in a table
 def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
     """Show what left a conversation's window, as summaries.
 
-    An episode of level 1 summarises messages; one of a higher level those below it. The active ones stand in the
-    context. `everword search` finds the messages themselves, whatever became of them.
+    CONVERSATION is its id or its title. An episode of level 1 summarises messages; an episode of a higher level
+    summarises episodes. Contexts show the active ones. `everword search` still finds the messages themselves.
 
     \b
     everword episodes demo
@@ -336,9 +336,9 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
 def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
 
-    The most current topic comes first. A topic loses half of its priority in each half-life, which grows from one day
-    to thirty the more often people come back to it. When there are more than 20, those under 0.05 leave the active set;
-    a message about one of them brings it back.
+    CONVERSATION is its id or its title. The most current topic comes first. A topic loses half of its priority in each
+    half-life, which grows from one day to thirty the more often people come back to it. When there are more than 20,
+    those under 0.05 leave the active set; a message about one of them brings it back.
 
     \b
     everword topics demo
@@ -434,8 +434,8 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
-@click.option("--day", callback=parse_day, metavar="DATE", help="Another day than today.")
-@click.option("--week", is_flag=True, help="How each has been in the six days before.")
+@click.option("--day", callback=parse_day, metavar="DATE", help="The day. Today if left out.")
+@click.option("--week", is_flag=True, help="Summarise the six days before instead.")
 @options.person_option("Of one member alone.")
 @click.option("--channel", metavar="ID", help="The threads of this channel and what came of them, not its members.")
 @click.option("--time-zone", metavar="NAME", help="Set the space's time zone first, as in Europe/Berlin.")

@@ -17,11 +17,10 @@ import click
 def demo(keep: Path | None) -> None:
     """Show what everword does: a tour of a few seconds.
 
-    Offline, without a key, leaving nothing behind: a chat of 42 messages over five months goes through the real engine.
-    It is kept, searched by word, by meaning and in another script, and put into a context with its receipt. A scripted
-    model asks for more and is given it; what left the window is there as summaries, what is known of alex as facts,
-    what alex talks about as topics, and what a group did as digests. Then the log is proved whole, tampered with, and
-    moved to another store.
+    It runs offline, needs no key, and leaves no files. A chat of 42 messages over five months is stored, searched by
+    word, by meaning and in another script, and put into a context with its receipt. A scripted model asks for more and
+    gets it. You see summaries, facts, topics and the digests of a group. At the end the log is verified, tampered with,
+    and copied to another store.
 
     \b
     everword demo

@@ -47,10 +47,9 @@ TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", hel
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
     """Show what is known about a person, the most important first.
 
-    Facts are extracted from what people say, without a command. A value that is replaced stays with its dates: see
-    --as-of and --history. You can name a key by any word for it (`city`, `home`).
-    `everword why` shows the messages a fact comes from. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one without a
-    zone is UTC.
+    USER is an id or a name. Facts are extracted from what people say, without a command. A value that is replaced stays
+    with its dates: see --as-of and --history. You can name a key by any word for it (`city`, `home`). `everword why`
+    shows the messages a fact comes from. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one without a zone is UTC.
 
     \b
     everword facts alex
@@ -187,8 +186,8 @@ def show_fact(out: Console, fact: Fact) -> None:
 def fact() -> None:
     """Show, add, edit and delete single facts.
 
-    What people decide by hand stays when the facts are built again (`everword rebuild facts`). The old value stays as
-    history, and `everword undo` takes a change back, by the id that is shown.
+    What you change by hand survives `everword rebuild facts`. The old value stays as history, and `everword undo` takes
+    a change back, by the id that is shown.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -231,7 +230,8 @@ def show(id: str, user: str, as_json: bool) -> None:
 def add(user: str, **fields: Any) -> None:
     """Add a fact about a person.
 
-    Of a key that has one value, as a city does, it takes the place of the one before.
+    CATEGORY is one of those that `everword facts --help` lists, KEY is what the fact is about, and VALUE is what it
+    says. If a key has only one value, as a city does, the new value replaces the old one.
 
     \b
     everword fact add identity city Delft --user alex --from 2026-03-01
@@ -252,7 +252,8 @@ def add(user: str, **fields: Any) -> None:
 def edit(id: str, value: str, user: str, **times: Any) -> None:
     """Give a fact another value.
 
-    The old value stays as history. What the person says later counts again.
+    ID is the fact's, as `everword facts` lists it; VALUE is what it says from now on. The old value stays as history.
+    If the person says something else later, that counts.
 
     \b
     everword fact edit f41d0c6a9be27b3155aa Delft --user alex
@@ -269,8 +270,8 @@ def edit(id: str, value: str, user: str, **times: Any) -> None:
 def delete(id: str, user: str) -> None:
     """Take a fact out of what is known.
 
-    It does not come back from messages that were said until now; said again, it does. To remove a person's words for
-    good there is `everword erase`.
+    ID is the fact's, as `everword facts` lists it. The fact does not come back unless somebody says it again. To remove
+    a person's messages for good, use `everword erase`.
 
     \b
     everword fact delete f41d0c6a9be27b3155aa --user alex
@@ -298,8 +299,9 @@ def show_change(change: FactChange, user: str) -> None:
 def ask(question: str, user: str, conversation: str | None, sources: bool, as_json: bool) -> None:
     """Answer a question about a person from facts and messages.
 
-    The memory model answers, only from what it is shown. Without one, or if its answer cannot be used, the facts and
-    messages that fit best are the answer. The exit status is 1 if nothing that is remembered answers it.
+    QUESTION is in plain words. The memory model answers from facts and messages alone. Without a model, or if its
+    answer cannot be used, you get the facts and messages that fit best. The exit status is 1 if nothing in the memory
+    answers the question.
 
     \b
     everword ask "What does she like?" --user u2
@@ -357,9 +359,9 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None) -> 
 def forget(what: str, user: str) -> None:
     """Take something out of a person's profile.
 
-    WHAT is in plain words; facts and statements that fit go, and are shown. The messages stay: `everword undo` brings
-    back what was forgotten, by the id that is shown. To remove a person for good there is `everword erase`. The exit
-    status is 1 if nothing was found.
+    WHAT is in plain words. The facts and statements that fit are removed and shown. The messages stay, and `everword
+    undo` brings back what was forgotten, by the id that is shown. To remove a person for good, use `everword erase`.
+    The exit status is 1 if nothing was found.
 
     \b
     everword forget "I like tea" --user alex
@@ -392,9 +394,9 @@ def forget(what: str, user: str) -> None:
 def undo(id: str | None, user: str) -> None:
     """Take back the last change of a profile.
 
-    A change is a forget, or one of a fact by hand. ID is the one that `everword forget` or `everword fact` showed;
-    without it, the last change is taken back, and shown. What was said since wins: nothing comes back that contradicts
-    it.
+    A change is a `forget`, or a fact that was added, edited or deleted by hand. ID is what `everword forget` or
+    `everword fact` showed; without it, the last change is taken back. Nothing comes back that contradicts what was said
+    since.
 
     \b
     everword undo --user alex
@@ -429,8 +431,9 @@ def last_change(handle: MemoryHandle, user: str) -> str:
 def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
-    This is what a model is shown in their own chat. Facts come from what people say, statements from `everword
-    remember`. `everword facts` shows who said what, and since when; `everword digest` shows what they did in channels.
+    USER is an id or a name. A model sees this profile in that person's chats. Facts come from what people say,
+    statements from `everword remember`. `everword facts` shows who said what, and since when; `everword digest` shows
+    what they did in channels.
 
     \b
     everword profile alex

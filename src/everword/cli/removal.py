@@ -41,10 +41,10 @@ def delete(
 ) -> None:
     """Remove messages for good.
 
-    One message, a conversation, or the messages that fit all of --before, --user and --query. What was derived from
-    them goes with them, and is made anew from what is left. Each message leaves an empty place with its seal, so that
-    `everword verify` still proves the rest. What goes is shown first. There is no way back: export first
-    (`everword export`) if a copy is wanted.
+    Name one message, a conversation, or the messages that fit all of --before, --user and --query. Facts, summaries and
+    other things made from them are removed too, and made again from what is left. Each message leaves an empty place
+    with its seal, so that `everword verify` still proves the rest. You see first what will be removed. This cannot be
+    undone: export first (`everword export`) if you want a copy.
 
     \b
     everword delete --conversation demo --message #7
@@ -290,10 +290,10 @@ def move(
 ) -> None:
     """Rename a conversation, or give it to another user.
 
-    For the chat of somebody who signs in: what the user said in it becomes the other's, with the facts and statements
-    that rest on it. If that user has said nothing anywhere else, all they have goes along. A channel can be renamed,
-    but not owned. Nothing is removed: the log notes the change, `everword verify` still proves every message, and
-    --undo takes it back, unless something that was moved has been removed since.
+    CONVERSATION is its id. Use it when somebody signs in after they have chatted as a guest: what they said moves to
+    the other user, with its facts and statements. If the guest has no other conversation, everything they have moves. A
+    channel can be renamed, but has no owner. Nothing is removed: the log notes the change, `everword verify` still
+    proves every message, and --undo takes it back, unless something that was moved has been removed since.
 
     \b
     everword move anonymous-17 --user alex --dry-run
@@ -320,9 +320,9 @@ def move(
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
     """Merge one user into another.
 
-    For two ids of one person. Conversations, messages in channels, facts, statements, names and documents move; keys
-    of the server do not. Nothing is removed: the log notes the change, `everword verify` still proves every message,
-    and --undo takes it back, unless something that was moved has been removed since.
+    USER is the id that goes. Use it for two ids of one person. Conversations, messages in channels, facts, statements,
+    names and documents move; keys of the server do not. Nothing is removed: the log notes the change, `everword verify`
+    still proves every message, and --undo takes it back, unless something that was moved has been removed since.
 
     \b
     everword merge telegram-4711 --into alex --dry-run

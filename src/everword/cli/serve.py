@@ -41,11 +41,11 @@ LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     """Serve the memory over HTTP: REST, OpenAI's shapes, MCP.
 
-    A dashboard is at `/`, for people: they sign in with a key.
+    The dashboard is at `/`. People sign in with a key.
 
-    On loopback, a server without keys lets every program of this machine in, and says so. Anywhere else it needs keys:
-    `everword keys create` makes them. Ctrl-C or SIGTERM finishes the requests in hand, and ends. Logs are JSON lines
-    on standard error, without a word of what was said.
+    Without keys, the server listens on loopback only and lets in every program of this machine. For any other address,
+    create keys: `everword keys create`. Ctrl-C or SIGTERM ends it after the current requests. Logs are JSON lines on
+    standard error and contain no messages.
 
     \b
     everword serve
@@ -77,7 +77,7 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
     """Show the memory in the browser, and correct it there.
 
-    What is kept, why a model saw what it saw, and how to put it right.
+    You see what is stored and why a model saw what it saw, and you can correct it.
 
     Starts a server on loopback, for this machine alone, on the store of the working folder, and opens its dashboard.
     Ctrl-C ends it. If there are keys, it asks for one; with --no-auth it does not.
@@ -221,9 +221,9 @@ def mcp(url: str | None, user: str | None) -> None:
     """Serve the memory to an MCP client.
 
     A client such as Claude Desktop or an editor starts this program and speaks the Model Context Protocol with it, on
-    standard input and output. It gets the tools remember, forget, search_memory, get_context, get_facts and
-    add_messages. With --user, all of it is about that user; without, each call names one. Over HTTP, `everword serve`
-    has the same at /mcp.
+    standard input and output. STORE is the address of the store, by default the setting `store`. With --user, every
+    call is about that user; without it, each call names a user. `everword serve` offers the same tools over HTTP, at
+    /mcp. docs/tools.md lists them.
 
     \b
     everword mcp --user alex

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def stats(as_json: bool) -> None:
     """Show what is in the store, and how it is doing.
 
-    How far its views are, what failed last, and what was done by every process on the store: calls of models by task
-    and outcome, cache lookups, and fallbacks where a model failed. Counts all spaces; with --space, that one.
+    Shows how far each view is, what failed last, and what all processes on this store did: calls of models, cache
+    lookups, and fallbacks where a model failed. It counts all spaces, or the one that --space names.
 
     \b
     everword stats
@@ -159,10 +159,10 @@ def setting_sources() -> dict[str, str]:
 def scrub() -> None:
     """Clear what was erased out of the store's files.
 
-    `everword erase` and `everword retain` do so themselves, unless another program still reads the store as it was
-    before, or a table of a PostgreSQL server is large. Then they say what is left, and this is to be run once that
-    program has ended, or in a quiet hour: on PostgreSQL each table is locked while it is written anew. Exit status 1
-    if something is still left.
+    `everword erase` and `everword retain` do this themselves, unless another program still reads the old state of the
+    store, or a table on PostgreSQL is large. Then they say what is left. Run this command when that program has ended,
+    or in a quiet hour: on PostgreSQL each table is locked while it is rewritten. The exit status is 1 if something is
+    still left.
 
     \b
     everword scrub
@@ -226,9 +226,9 @@ def existing_settings() -> Settings:
 def rebuild(view: str) -> None:
     """Throw a view away and build it again from the log.
 
-    `everword stats` names the views. The index needs it after a change of the embedder: vectors of two embedders are
-    never mixed; views that a model writes are written anew by the model that is configured now. The log is not
-    touched. If it is stopped, `everword worker --once` goes on.
+    VIEW is a name that `everword stats` lists. Rebuild the index after you change the embedder: vectors of two
+    embedders are never mixed. Views that a model writes are written again by the model that is configured now. The log
+    is not touched. If you stop the command, `everword worker --once` continues.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index
@@ -278,8 +278,8 @@ def retry(view: str | None, conversation: str | None) -> None:
 def worker(once: bool, view: tuple[str, ...]) -> None:
     """Keep the views up with the log, in a process of its own.
 
-    Runs until it is told to stop (Ctrl-C, SIGTERM) and finishes cleanly. Any number of workers may share a store: each
-    takes what no other has. Set `followers = false` in the programs that should leave the work to it.
+    Runs until you stop it (Ctrl-C, SIGTERM). Several workers can share a store; they divide the work. Set `followers =
+    false` in the programs that should leave the work to it.
 
     \b
     everword worker

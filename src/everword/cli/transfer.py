@@ -75,13 +75,12 @@ def import_(
 ) -> None:
     """Bring chats into the memory.
 
-    Reads our own JSON Lines (`-` is standard input) and the exports of ChatGPT, Claude, Telegram, and Discord
-    (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once,
-    however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read is named
-    with its place in the file and left out, and the exit status is 1, unless --skip-bad is given. A message that was
-    edited on its platform since it was imported is counted and stays as it is; with --on-edit version it gets its new
-    text. A message with a secret is left out and named if the setting `secrets` refuses such messages; the others are
-    imported.
+    FILE is an export of ChatGPT, Claude, Telegram or Discord (DiscordChatExporter), also as a zip, or everword's own
+    JSON Lines (`-` is standard input). Dates, authors and ids stay as they are. A message is stored once, however often
+    you import it: if an import stops, run it again. Records that cannot be read are named and left out, and the exit
+    status is 1 unless you give --skip-bad. A message that was edited since its last import keeps its old text; with
+    --on-edit version it gets the new one. If the setting `secrets` refuses messages with secrets, these are named and
+    left out.
 
     \b
     everword import chat.jsonl --user alex
@@ -366,12 +365,12 @@ def open_output(output: str) -> Iterator[BinaryIO]:
 def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     """Copy a whole store into an empty one.
 
-    Both may be of any kind. Everything goes along: all spaces, ids, times, seals, tombstones and the index. SRC is read
-    as of one moment, and others may go on using it; the copy is verified at the end. If it is stopped, a file that was
-    made for it is removed again.
+    SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, seals, tombstones and the
+    index. The copy shows SRC at one moment; other programs may go on using it. The copy is verified at the end. If you
+    stop the command, it removes the file that it began.
 
-    If something in SRC is damaged and cannot be read, nothing is copied, unless --salvage is given: then all the rest
-    is, what was left out is named, and the exit status is 1. A message that was left out is an erased one in the copy.
+    If something in SRC is damaged, nothing is copied. With --salvage, everything else is copied, the damaged parts are
+    named, and the exit status is 1. In the copy, a damaged message appears as erased.
 
     \b
     everword copy everword.db json:memory.json

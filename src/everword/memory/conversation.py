@@ -221,9 +221,9 @@ class ConversationFace(ConversationTopics):
     ) -> Answer | None:
         """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
 
-        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
-        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`. What came
-        with this `platform_id` before is not carried out again: None.
+        `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
+        names nobody. A command is kept in the log with its answer; what is none is not: it is ordinary talk, for
+        `reply` or `add`. What came with this `platform_id` before is not carried out again: None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 

@@ -198,7 +198,7 @@ class Facts(MemoryPart):
         until = rules.check_day("valid_to", valid_to)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)
         if text == old.value and since is None and until is None:
-            raise InvalidInput("value", "is the value that the fact has already")
+            raise InvalidInput("value", "is already the value of this fact")
         self.runtime.parts.secrets.refuse_secrets("value", f"{old.key}: {text}")
         new = check_found_fact(
             FoundFact(

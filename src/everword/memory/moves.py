@@ -42,9 +42,9 @@ class Moves(MemoryPart):
         """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
 
         What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
-        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
-        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
-        say only what would move.
+        said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
+        `undo_move` takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a
+        `dry_run`, say only what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)

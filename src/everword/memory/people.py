@@ -69,7 +69,7 @@ class Knowledge(MemoryPart):
 
         `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
         asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
-        now) is shown until then, beside what lasts: it replaces nothing that lasts, and no fact is read from it.
+        now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -157,8 +157,9 @@ class Knowledge(MemoryPart):
     ) -> list[Digest]:
         """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
 
-        With `week`, how each has been in the six days before that day. With a `conversation`, one digest of that
-        channel as a whole, without a user: its threads, and what came of each. What is missing is made; see `profile`.
+        With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
+        as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
+        `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
@@ -193,7 +194,7 @@ class Knowledge(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/names", right="write")
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
+        """Add a name of a person: "display", "nickname", "alias" or "mention"."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()

@@ -188,7 +188,7 @@ class OwnLoop:
                     self._private.stop()
 
     def run(self, work: Callable[[MemoryFace], Coroutine[Any, Any, T]]) -> T:
-        """Run asynchronous code with the memory that this one waits for, and return what it returns."""
+        """Run `work`, a function that takes the asynchronous memory inside this one, and return what it returns."""
         return self._private.wait(work(self._inner))
 
 

@@ -177,7 +177,7 @@ class BlockingMemory(OwnLoop):
 
         `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
         asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
-        now) is shown until then, beside what lasts: it replaces nothing that lasts, and no fact is read from it.
+        now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -212,8 +212,9 @@ class BlockingMemory(OwnLoop):
     ) -> list[Digest]:
         """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
 
-        With `week`, how each has been in the six days before that day. With a `conversation`, one digest of that
-        channel as a whole, without a user: its threads, and what came of each. What is missing is made; see `profile`.
+        With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
+        as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
+        `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
@@ -224,7 +225,7 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.set_time_zone(name, space=space))
 
     def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
+        """Add a name of a person: "display", "nickname", "alias" or "mention"."""
         self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
 
     def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
@@ -300,9 +301,9 @@ class BlockingMemory(OwnLoop):
         """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
 
         What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
-        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
-        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
-        say only what would move.
+        said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
+        `undo_move` takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a
+        `dry_run`, say only what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
@@ -420,9 +421,9 @@ class BlockingConversation:
     ) -> Answer | None:
         """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
 
-        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
-        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`. What came
-        with this `platform_id` before is not carried out again: None.
+        `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
+        names nobody. A command is kept in the log with its answer; what is none is not: it is ordinary talk, for
+        `reply` or `add`. What came with this `platform_id` before is not carried out again: None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,

@@ -17,6 +17,7 @@ from everword.model.facts import Fact
 from everword.secrets import Marks, MaskedParts, mask_parts
 
 Role = Literal["user", "assistant", "system", "tool"]
+"""Who speaks in a message, as chat models name it."""
 ROLES: tuple[Role, ...] = get_args(Role)
 HitKind = Literal["message", "fact"]
 HIT_KINDS: tuple[HitKind, ...] = get_args(HitKind)

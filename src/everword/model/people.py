@@ -87,6 +87,7 @@ class Unknown:
 
 
 Whom = Resolved | Ambiguous | Unknown
+"""Whom a name means."""
 
 
 @dataclass(frozen=True, slots=True)
