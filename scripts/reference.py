@@ -106,7 +106,7 @@ def rest_page() -> str:
         if method in METHODS
     ]
     for tag in description["tags"]:
-        lines += ["", f"## {tag['name'].capitalize()}", "", tag["description"]]
+        lines += ["", f"## {tag['name'][:1].upper()}{tag['name'][1:]}", "", tag["description"]]
         for name, route in routes:
             if tag["name"] in route["tags"]:
                 lines += ["", f"### `{name}`", "", route["description"]]

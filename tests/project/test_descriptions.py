@@ -73,10 +73,12 @@ def test_every_setting_is_described() -> None:
 
 
 def test_every_route_and_its_arguments_are_described() -> None:
+    page = (ROOT / "docs" / "rest.md").read_text(encoding="utf-8")
     document = create_app(AsyncMemory("never opened")).openapi()
     for path, methods in document["paths"].items():
         for method, route in methods.items():
             assert route.get("description"), (method, path)
+            assert f"### `{method.upper()} {path}`\n" in page, (method, path)
             arguments = {argument["name"]: argument for argument in route.get("parameters", ())}
             body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             arguments |= (

@@ -222,8 +222,8 @@ class ConversationFace(ConversationTopics):
         """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
 
         `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
-        names nobody. A command is kept in the log with its answer; what is none is not: it is ordinary talk, for
-        `reply` or `add`. What came with this `platform_id` before is not carried out again: None.
+        names nobody. A command is stored in the log with its answer. A message that is no command is not stored: give
+        it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
@@ -268,7 +268,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/standalone", right="read", wrap="question")
     async def standalone(self, question: str) -> str:
-        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        """Rewrite a follow-up question so that it can be understood alone, from what was said last. A question that
+        already can be is returned as it is."""
         question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
         inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
         return (await self.runtime.tasks.ask(standalone, inputs)).reply.question

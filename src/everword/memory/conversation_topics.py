@@ -150,8 +150,8 @@ class ConversationTopics:
         wrap="messages",
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
-        the topic that is being talked of; empty if nothing was said yet."""
+        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id,
+        the current topic; empty if nothing was said yet."""
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -183,7 +183,7 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """A topic in figures; without an id, the one that is being talked of."""
+        """A topic in figures; without an id, the current topic."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -289,7 +289,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
+        """Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps
+        them."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "there are none; name at least one")
@@ -309,7 +310,8 @@ class ConversationTopics:
         once="words",
     )
     async def feedback(self, topic_id: str, score: int) -> Topic:
-        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
+        """Say that a topic matters (+1) or does not (-1). This changes its importance, and so how long it stays
+        active."""
         if isinstance(score, bool) or score not in (1, -1):
             raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
 

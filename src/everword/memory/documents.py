@@ -82,7 +82,7 @@ class DocumentsFace:
         wrap="removed",
     )
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
-        """Take a document away, for good; says whether there was one."""
+        """Remove a document for good, and say whether there was one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
 

@@ -70,10 +70,10 @@ class Facts(MemoryPart):
         category: str | None = None,
         space: str | None = None,
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time.
+        """What is known about a person, most important first: now, or at a time.
 
-        With a `query`, what has most to do with it comes first. A `category` is meant as people mean it: the employer,
-        which is identity, is found under "work" too, a home under "place", and allergies under "health".
+        With a `query`, the facts that fit it best come first. A `category` also finds facts that people expect there:
+        the employer under "work", a home under "place", allergies under "health".
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -91,7 +91,8 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/refused-facts", right="read", tool="get_refused_facts")
     async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
+        """Facts that a model found in a person's messages and that were not accepted, oldest first, each with the
+        reason."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
@@ -99,7 +100,7 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/fact-history", right="read")
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times between which it was so."""
+        """Every value a key has had, oldest first, with the times at which it was true."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("key", key, limit=MAX_KEY_BYTES)
@@ -123,7 +124,7 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/facts/{id as fact}", right="read")
     async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
-        """One fact by its id, also one that no longer holds."""
+        """One fact by its id, even if it is no longer true."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         fact_id = rules.check_id("fact", id)
@@ -143,11 +144,11 @@ class Facts(MemoryPart):
         speaker: str | None = None,
         space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person, by hand. Of a key that has one value, it takes the place of the one before.
+        """Add a fact about a person, by hand. If the key has only one value, it replaces the old one.
 
-        It is so from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if not
-        the person: "brother". `speaker` adds it, the person themselves if nobody is named. What people decide by hand
-        stays when the facts are built again; `undo` takes it back.
+        It is true from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if
+        not the person: "brother". `speaker` is who adds it; the person themselves if left out. A rebuild keeps it, and
+        `undo` takes it back.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -189,8 +190,8 @@ class Facts(MemoryPart):
     ) -> FactChange:
         """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
 
-        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the
-        new value. What the person says later counts again.
+        A `speaker` who is somebody else can edit only what they said themselves. Everyone who could see the fact sees
+        the new value. If the person says something else later, that counts.
         """
         space_id = self.runtime.resolve_space(space)
         text = check_line("value", value, MAX_VALUE)
@@ -213,10 +214,10 @@ class Facts(MemoryPart):
     async def delete_fact(
         self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
     ) -> FactChange:
-        """Take a fact out of what is known: it does not come back from messages that were said until now.
+        """Remove a fact. It does not come back unless somebody says it again.
 
-        It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
-        somebody else can delete only what they said themselves.
+        It stays as history, and `undo` brings it back. To remove a person's messages for good, use `erase`. A `speaker`
+        who is somebody else can delete only what they said themselves.
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)

@@ -97,7 +97,7 @@ class LogAndViews(MemoryPart):
 
     @operation("POST /v1/rebuild", right="admin", tells="nothing", about_all=True, once="nothing")
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Throw a view away and let it be built again from the log."""
+        """Delete a view and build it again from the log."""
         check_view(self.runtime, view)
         space_id = None if space is None else rules.check_id("space", space)
         if view == self.runtime.index.name:
@@ -125,7 +125,7 @@ class LogAndViews(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+        """Try the messages again that views failed on and set aside: of one space, conversation or view, or all.
 
         A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
         """
@@ -182,7 +182,7 @@ class LogAndViews(MemoryPart):
 
     @operation("GET /v1/verify", right="admin", about_all=True)
     async def verify(self) -> Verification:
-        """Prove the log whole: every message unchanged, none missing."""
+        """Prove that no message in the log was changed and none is missing."""
         return await self.runtime.read(log.verify)
 
     @operation("GET /v1/stats", right="read", about_all=True)

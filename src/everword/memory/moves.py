@@ -43,7 +43,7 @@ class Moves(MemoryPart):
 
         What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
         said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a
+        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. On a
         `dry_run`, say only what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
@@ -65,7 +65,7 @@ class Moves(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/merge", right="admin", about_all=True, once="names")
     async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Make all that one user has another's: two ids of one person.
+        """Give everything of one user to another, when both are one person.
 
         Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
         the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
@@ -88,8 +88,8 @@ class Moves(MemoryPart):
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 
-        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
-        move.
+        A chat that goes back to its old owner takes along what was said in it since. On a `dry_run`, say only what
+        would move.
         """
         space_id = self.runtime.resolve_space(space)
         move_id = rules.check_id("id", id)

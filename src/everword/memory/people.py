@@ -65,9 +65,10 @@ class Knowledge(MemoryPart):
         expires: datetime | timedelta | None = None,
         space: str | None = None,
     ) -> list[Statement]:
-        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
+        """Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns
+        the statements that are true now.
 
-        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
+        `speaker` is who says it; the person themselves if left out. `message` is the id of the message in the log that
         asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
         now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
@@ -91,17 +92,17 @@ class Knowledge(MemoryPart):
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
+        """Remove the statements and facts that fit the words from a person's profile, and say whether any did.
 
-        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
-        who is somebody else can take out only what they said themselves.
+        Nothing is removed from the log or from history: `undo` brings it back. To remove it for good, use `erase`. A
+        `speaker` who is somebody else can remove only what they said themselves.
         """
         space_id = self.runtime.resolve_space(space)
         return await forget_knowledge(self.runtime, space_id, what, user, speaker, message)
 
     @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
+        """Take back a `forget`, or a change of a fact by hand, by the id that it returned. Returns what came back."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         request_id = rules.check_id("id", id)
@@ -118,11 +119,11 @@ class Knowledge(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/profile", right="read")
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
+        """What is known about a person: what they said about themselves, and what others said about them in channels.
 
-        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
-        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
-        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
+        For people who speak in channels, it includes what they did there today and in the days before, and all of it as
+        one text, `context`. Missing digests are written first. `wait` is how many seconds that may take (the setting
+        `digest_seconds`); after that, you get the last ones. With `wait=0`, none are written.
         """
         space_id = self.runtime.resolve_space(space)
         person = rules.check_id("user", user)
@@ -155,7 +156,8 @@ class Knowledge(MemoryPart):
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+        """A summary of a day in the channels of a space for each member who spoke, or for one `user`: today, or another
+        day.
 
         With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
         as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
@@ -184,7 +186,8 @@ class Knowledge(MemoryPart):
 
     @operation("PUT /v1/spaces/{space as id}/time-zone", right="admin", tells="nothing", about_all=True)
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        """Set the time zone in which a space's days begin and end, by its IANA name: "Europe/Berlin". Without one,
+        the setting `time_zone` is used."""
         space_id = self.runtime.resolve_space(space)
         default = self.runtime.parts.settings.time_zone
         rules.check_id("time_zone", name)
@@ -209,7 +212,7 @@ class Knowledge(MemoryPart):
 
     @operation("DELETE /v1/users/{user as id}/names/{name}", right="write", tells="nothing")
     async def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Take a name from a person, if they have it. A display name comes back with the next message that has it."""
+        """Remove a name of a person. A display name comes back with the next message that has it."""
         space_id = self.runtime.resolve_space(space)
         row = {"space": space_id, "user_id": rules.check_id("user", user), "name": rules.check_id("name", name)}
         is_own_key = self.access.user is not None
@@ -229,7 +232,7 @@ class Knowledge(MemoryPart):
 
     @operation("GET /v1/who-is", right="read", about_all=True)
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
+        """Whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
         space_id = self.runtime.resolve_space(space)
         rules.check_text("name", name, limit=MAX_KEY)
         members = await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))

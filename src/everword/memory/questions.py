@@ -60,11 +60,11 @@ class Questions(MemoryPart):
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+        """Answer a question about a person from facts and messages, and name those that the answer uses.
 
-        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
-        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
-        said there alone.
+        The memory model answers from these facts and messages alone. Without a model, or if its answer cannot be used,
+        you get the facts and messages that fit best. With a `conversation`, a channel, only what was said there is
+        used.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)

@@ -123,8 +123,8 @@ class Removal(MemoryPart):
 
     @operation("POST /v1/retain", right="admin", about_all=True, once="nothing")
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
-        remove it."""
+        """List what has expired and what is older than the settings `retain_…` allow, in all spaces or one. Without
+        `dry_run`, remove it."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else rules.check_id("space", space)
         if dry_run:

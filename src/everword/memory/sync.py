@@ -73,11 +73,11 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.settle(timeout))
 
     def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Throw a view away and let it be built again from the log."""
+        """Delete a view and build it again from the log."""
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+        """Try the messages again that views failed on and set aside: of one space, conversation or view, or all.
 
         A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
         """
@@ -97,7 +97,7 @@ class BlockingMemory(OwnLoop):
         ))
 
     def verify(self) -> Verification:
-        """Prove the log whole: every message unchanged, none missing."""
+        """Prove that no message in the log was changed and none is missing."""
         return self._private.wait(self._inner.verify())
 
     def stats(self, *, space: str | None = None) -> Stats:
@@ -108,21 +108,22 @@ class BlockingMemory(OwnLoop):
         self, *, user: str, query: str | None = None, as_of: datetime | None = None, category: str | None = None,
         space: str | None = None,
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time.
+        """What is known about a person, most important first: now, or at a time.
 
-        With a `query`, what has most to do with it comes first. A `category` is meant as people mean it: the employer,
-        which is identity, is found under "work" too, a home under "place", and allergies under "health".
+        With a `query`, the facts that fit it best come first. A `category` also finds facts that people expect there:
+        the employer under "work", a home under "place", allergies under "health".
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
         ))
 
     def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
+        """Facts that a model found in a person's messages and that were not accepted, oldest first, each with the
+        reason."""
         return self._private.wait(self._inner.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times between which it was so."""
+        """Every value a key has had, oldest first, with the times at which it was true."""
         return self._private.wait(self._inner.fact_history(key, user=user, space=space))
 
     def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
@@ -130,18 +131,18 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.why(fact, user=user, space=space))
 
     def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
-        """One fact by its id, also one that no longer holds."""
+        """One fact by its id, even if it is no longer true."""
         return self._private.wait(self._inner.fact(id, user=user, space=space))
 
     def add_fact(
         self, category: str, key: str, value: str, *, user: str, valid_from: date | None = None,
         valid_to: date | None = None, subject: str | None = None, speaker: str | None = None, space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person, by hand. Of a key that has one value, it takes the place of the one before.
+        """Add a fact about a person, by hand. If the key has only one value, it replaces the old one.
 
-        It is so from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if not
-        the person: "brother". `speaker` adds it, the person themselves if nobody is named. What people decide by hand
-        stays when the facts are built again; `undo` takes it back.
+        It is true from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if
+        not the person: "brother". `speaker` is who adds it; the person themselves if left out. A rebuild keeps it, and
+        `undo` takes it back.
         """
         return self._private.wait(self._inner.add_fact(
             category, key, value, user=user, valid_from=valid_from, valid_to=valid_to, subject=subject, speaker=speaker,
@@ -154,18 +155,18 @@ class BlockingMemory(OwnLoop):
     ) -> FactChange:
         """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
 
-        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the
-        new value. What the person says later counts again.
+        A `speaker` who is somebody else can edit only what they said themselves. Everyone who could see the fact sees
+        the new value. If the person says something else later, that counts.
         """
         return self._private.wait(self._inner.edit_fact(
             id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
         ))
 
     def delete_fact(self, id: str, *, user: str, speaker: str | None = None, space: str | None = None) -> FactChange:
-        """Take a fact out of what is known: it does not come back from messages that were said until now.
+        """Remove a fact. It does not come back unless somebody says it again.
 
-        It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
-        somebody else can delete only what they said themselves.
+        It stays as history, and `undo` brings it back. To remove a person's messages for good, use `erase`. A `speaker`
+        who is somebody else can delete only what they said themselves.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -173,9 +174,10 @@ class BlockingMemory(OwnLoop):
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None,
         expires: datetime | timedelta | None = None, space: str | None = None,
     ) -> list[Statement]:
-        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
+        """Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns
+        the statements that are true now.
 
-        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
+        `speaker` is who says it; the person themselves if left out. `message` is the id of the message in the log that
         asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
         now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
@@ -186,23 +188,23 @@ class BlockingMemory(OwnLoop):
     def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None,
     ) -> Forgotten:
-        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
+        """Remove the statements and facts that fit the words from a person's profile, and say whether any did.
 
-        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
-        who is somebody else can take out only what they said themselves.
+        Nothing is removed from the log or from history: `undo` brings it back. To remove it for good, use `erase`. A
+        `speaker` who is somebody else can remove only what they said themselves.
         """
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
+        """Take back a `forget`, or a change of a fact by hand, by the id that it returned. Returns what came back."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
+        """What is known about a person: what they said about themselves, and what others said about them in channels.
 
-        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
-        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
-        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
+        For people who speak in channels, it includes what they did there today and in the days before, and all of it as
+        one text, `context`. Missing digests are written first. `wait` is how many seconds that may take (the setting
+        `digest_seconds`); after that, you get the last ones. With `wait=0`, none are written.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -210,7 +212,8 @@ class BlockingMemory(OwnLoop):
         self, space: str | None = None, *, day: date | None = None, user: str | None = None,
         conversation: str | None = None, week: bool = False, wait: float | None = None,
     ) -> list[Digest]:
-        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+        """A summary of a day in the channels of a space for each member who spoke, or for one `user`: today, or another
+        day.
 
         With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
         as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
@@ -221,7 +224,8 @@ class BlockingMemory(OwnLoop):
         ))
 
     def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        """Set the time zone in which a space's days begin and end, by its IANA name: "Europe/Berlin". Without one,
+        the setting `time_zone` is used."""
         self._private.wait(self._inner.set_time_zone(name, space=space))
 
     def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
@@ -229,7 +233,7 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
 
     def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Take a name from a person, if they have it. A display name comes back with the next message that has it."""
+        """Remove a name of a person. A display name comes back with the next message that has it."""
         self._private.wait(self._inner.remove_name(name, user=user, space=space))
 
     def people(self, *, space: str | None = None) -> list[Member]:
@@ -237,17 +241,17 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.people(space=space))
 
     def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
+        """Whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
         return self._private.wait(self._inner.who_is(name, speaker=speaker, space=space))
 
     def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+        """Answer a question about a person from facts and messages, and name those that the answer uses.
 
-        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
-        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
-        said there alone.
+        The memory model answers from these facts and messages alone. Without a model, or if its answer cannot be used,
+        you get the facts and messages that fit best. With a `conversation`, a channel, only what was said there is
+        used.
         """
         return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
 
@@ -274,8 +278,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.erase(user=user, space=space))
 
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
-        remove it."""
+        """List what has expired and what is older than the settings `retain_…` allow, in all spaces or one. Without
+        `dry_run`, remove it."""
         return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
@@ -302,13 +306,13 @@ class BlockingMemory(OwnLoop):
 
         What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
         said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a
+        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. On a
         `dry_run`, say only what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Make all that one user has another's: two ids of one person.
+        """Give everything of one user to another, when both are one person.
 
         Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
         the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
@@ -319,8 +323,8 @@ class BlockingMemory(OwnLoop):
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 
-        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
-        move.
+        A chat that goes back to its old owner takes along what was said in it since. On a `dry_run`, say only what
+        would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
@@ -422,8 +426,8 @@ class BlockingConversation:
         """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
 
         `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
-        names nobody. A command is kept in the log with its answer; what is none is not: it is ordinary talk, for
-        `reply` or `add`. What came with this `platform_id` before is not carried out again: None.
+        names nobody. A command is stored in the log with its answer. A message that is no command is not stored: give
+        it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
@@ -448,7 +452,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
-        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        """Rewrite a follow-up question so that it can be understood alone, from what was said last. A question that
+        already can be is returned as it is."""
         return self._private.wait(self._inner.standalone(question))
 
     def add_user_message(
@@ -469,8 +474,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.topics(faded=faded))
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
-        the topic that is being talked of; empty if nothing was said yet."""
+        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id,
+        the current topic; empty if nothing was said yet."""
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
     def get_full_topic_history(
@@ -480,7 +485,7 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """A topic in figures; without an id, the one that is being talked of."""
+        """A topic in figures; without an id, the current topic."""
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
@@ -498,11 +503,13 @@ class BlockingConversation:
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
+        """Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps
+        them."""
         return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
 
     def feedback(self, topic_id: str, score: int) -> Topic:
-        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
+        """Say that a topic matters (+1) or does not (-1). This changes its importance, and so how long it stays
+        active."""
         return self._private.wait(self._inner.feedback(topic_id, score))
 
 
@@ -531,7 +538,7 @@ class BlockingDocuments:
         return self._private.wait(self._inner.get(namespace, key))
 
     def remove(self, namespace: Sequence[str], key: str) -> bool:
-        """Take a document away, for good; says whether there was one."""
+        """Remove a document for good, and say whether there was one."""
         return self._private.wait(self._inner.remove(namespace, key))
 
     def apply(self, changes: Sequence[Change]) -> list[Document]:

@@ -119,7 +119,8 @@ async def history(
     limit: Count = 100,
     versions: Annotated[bool, Query(description="Show what messages said before they were edited, too.")] = False,
 ) -> Response:
-    """The last messages, in order; `next` leads to those before them. Where they are very long, a page has fewer."""
+    """The last messages, in order; `next` leads to those before them. If messages are very long, a page has fewer of
+    them."""
     chat = chat_of(caller, id, user)
     messages = list[Message]()
     before = turn_of(cursor)
@@ -210,7 +211,8 @@ async def get_context(
     budget: Annotated[str, Query(description="30,000 tokens, or 8,000.", pattern="^(standard|compact)$")] = "standard",
     if_none_match: Annotated[str | None, Header(description="The ETag of the context you have.")] = None,
 ) -> Response:
-    """What to send to a model to have `text` answered, with a receipt; 304 if it is what you have."""
+    """What to send to a model so that it answers `text`, with a receipt. The status is 304 if it has not changed
+    since the `ETag` that you send."""
     body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
     return await context_response(caller, id, body, if_none_match)
 
@@ -236,8 +238,8 @@ async def reply(
 ) -> Response:
     """The whole turn: keep the message, ask the model, keep and return its reply.
 
-    With `stream`, by server-sent events: `text` for each piece as it is written, then `done` with all of it; or
-    `error` with a problem. A turn that is cut off keeps what was seen.
+    With `stream`, the answer comes as server-sent events: `text` for each piece, then `done` with the whole reply, or
+    `error` with a problem. If you hang up, the part that you received is stored.
     """
     chat = chat_of(caller, id, body.user)
     platform_id = with_platform_id(
@@ -349,14 +351,14 @@ LINE_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 @router_of_others.get("/space", response_model=shapes.SpaceOut, tags=["spaces"])
 async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
-    """The space a request is about that names none: the key's own."""
+    """The space of requests that name none: the key's own space."""
     return json_response({"space": caller.space})
 
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log; 409 if one has not in time, and to a key for all spaces the
-    reason."""
+    """Wait until every view has caught up with the log. The status is 409 if one has not in time; a key for all
+    spaces also gets the reason."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound

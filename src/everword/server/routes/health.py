@@ -29,8 +29,9 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/healthz")
 async def alive(request: Request) -> dict[str, str | int]:
-    """The process answers. Says nothing of the store: restarting would not mend that. If messages are held in memory
-    since the store takes none, the status is "degraded", with how many and why: a restart would lose them."""
+    """The process answers. This says nothing about the store, because a restart would not help it. If messages are
+    held in memory because the store accepts none, the status is "degraded", with how many and why: a restart would
+    lose them."""
     memory: MemoryEngine = request.app.state.memory
     degraded = memory.degraded
     if degraded is None:
@@ -45,7 +46,8 @@ async def alive(request: Request) -> dict[str, str | int]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """The store answers, too: send requests here. 503 if it does not, and no more than that: anybody may ask."""
+    """The store answers, so requests may be sent here. The status is 503 if it does not, without details, because
+    anybody may ask."""
     memory: MemoryEngine = request.app.state.memory
     try:
         async with asyncio.timeout(LONGEST_LOOK):
