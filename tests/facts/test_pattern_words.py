@@ -126,6 +126,7 @@ SENTENCES: dict[str, list[Sentence]] = {
         Sentence("Bob {}s tea", ["bob: preference/likes=tea"], words=("love", "like", "enjoy", "adore")),
     ],
     "MOVED_WHERE": [Sentence("I moved {} to Oslo", HOME)],
+    "HOW_ONE_WORKS": [Sentence("I work {} for Shell", ["identity/employer=shell"])],
     "LIVE_WHERE": [Sentence("I live {} in Oslo", HOME)],
     "DWELLINGS": [Sentence("We moved into our new {} in Oslo", HOME), Sentence("My {} is in Oslo", HOME)],
     "JOBS": [Sentence("I got the {} at Shell", ["identity/employer=shell"])],

@@ -203,7 +203,9 @@ def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase:
     time_lead = _CLAUSES.time_first.match(text)
     if time_lead:
         text = f"{text[time_lead.end() :].rstrip('.! ')} {time_lead[1]}"
-    if _CLAUSES.passing.search(text) or _CLAUSES.second_job.search(text):
+    text = _CLAUSES.first_day.sub("I had my first day", text, count=1) if _CLAUSES.first_day.match(text) else text
+    is_passing = _CLAUSES.passing.search(text) is not None and not _CLAUSES.news.match(text)
+    if is_passing or _CLAUSES.second_job.search(text):
         return None
     clause = _parse_attribute(text) or _parse_predicate(text)
     if clause is None:

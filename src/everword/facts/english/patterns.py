@@ -114,7 +114,10 @@ def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[Fact
     if kind and not (name_of and kind in _PARTS_OF_NAMES):
         yield from name_readings(kind, value[called.end() :] if called else value)
         return
-    yield from _identity_readings(normalise_key("identity", attribute), attribute, value, clause)
+    key = normalise_key("identity", _ATTRIBUTES.newer.sub("", attribute))
+    changes = _ATTRIBUTES.newer.match(attribute) is not None
+    for reading in _identity_readings(key, attribute, value, clause):
+        yield replace(reading, changes=changes or reading.changes)
 
 
 def _identity_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
@@ -494,6 +497,7 @@ _READERS = {
     "live_in": (_place, _HOME),
     "lived_in": (_past_place, _HOME),
     "moved_to": (_place, replace(_HOME, changes=True)),
+    "moved_out_of": (_place, replace(_HOME, over=True)),
     "get_status": (_status, FactReading("identity", "marital status", "", 0.95, 0.6, changes=True)),
     "be_from": (_be_from, _ORIGIN),
     "grew_up_in": (_place, _ORIGIN),
@@ -505,6 +509,8 @@ _READERS = {
     "start_at": (_employer, replace(_WORK, changes=True)),
     "start_as": (_new_job, replace(_JOB, changes=True)),
     "leave_job": (_employer, replace(_WORK, over=True)),
+    "change_studies": (_study, FactReading("identity", "studies", "", 0.9, 0.6, changes=True)),
+    "change_school": (_employer, replace(_WORK, key="school", importance=0.6, changes=True)),
     "be_called": (_own_name, _NAME),
     "go_by": (_go_by, replace(_NAME, confidence=0.6)),
     "change_name": (_name, replace(_NAME, changes=True)),

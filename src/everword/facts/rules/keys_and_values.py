@@ -28,10 +28,10 @@ from typing import Generic, TypeVar
 
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
-from everword.text.english import PROGRAMMING, RELATIONS, species
+from everword.text.english import PROGRAMMING, RELATIONS, is_past, species
 from everword.text.terms import analyse, word_terms
 from everword.text.tokens import SPOKEN_WORD
-from everword.text.words import is_content, stem
+from everword.text.words import SPELT_NUMBERS, is_content, stem
 from everword.word_lists import WordLists, lazy_pattern, read_table
 
 IDENTITY: FactCategory = "identity"
@@ -286,9 +286,27 @@ def excludes_value(fact: Fact, other: FoundFact) -> bool:
     if fact.key == other.key == "pets":
         kinds = [species(words[-1]) for words in (fact.value.split(), other.value.split()) if len(words) <= 2]
         return len(kinds) == 2 and kinds[0] == kinds[1] != "" and fold(fact.value) != fold(other.value)
+    if fact.key == other.key in _RENEWED and other.corrects:
+        return True  # "my new number is"
     if fact.key != "diet" or other.key != "diet":
-        return False
+        is_state = fact.key == fact.category == other.category and fact.category not in ("event", "plan")
+        return is_state and differs_in_number(fact.value, other.value)
     return bool(_DIET_KIND.search(fact.value) and _DIET_KIND.search(other.value)) and not has_same_value(fact, other)
+
+
+def differs_in_number(first: str, second: str) -> bool:
+    """Whether two sentences of what is so say the same but for one number: "goes to the gym twice a week"."""
+    (first_words, first_numbers), (second_words, second_numbers) = map(_split_numbers, (first, second))
+    if len(first_words) < COMMON_STEMS or first_words != second_words or is_past(first_words[0]):
+        return False
+    pairs = list(zip(first_numbers, second_numbers, strict=False))
+    return len(first_numbers) == len(second_numbers) and len([pair for pair in pairs if pair[0] != pair[1]]) == 1
+
+
+def _split_numbers(text: str) -> tuple[list[str], list[str]]:
+    words = [word.casefold() for word in SPOKEN_WORD.findall(text) if word.casefold() not in _WITH_NUMBERS]
+    numbers = [word for word in words if word[0].isdigit() or word in SPELT_NUMBERS or word in ("one", "once")]
+    return [word for word in words if word not in numbers], numbers
 
 
 def _is_free_text(fact: FoundFact | Fact) -> bool:
@@ -321,6 +339,8 @@ def _words_by_stem(text: str) -> dict[str, str]:
     return words
 
 
+_RENEWED = frozenset({"email", "phone"})
+_WITH_NUMBERS = frozenset({"now", "so", "far", "already", "currently", "times", "about", "around", "almost"})
 UNDONE_BY = {"likes": "dislikes", "dislikes": "likes"}
 
 

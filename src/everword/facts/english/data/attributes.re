@@ -13,6 +13,9 @@
 [zone]
     ((?:UTC|GMT)\s?[+-]\s?\d{1,2}(?::?\d\d)?|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+
     |(?:{ZONE_NAMES}|[CEMP][SDE]?T)\b|{NAMED_ZONES}(?=\s(?:time\b|standard)|$))
+# "my new phone number"
+[newer]
+    (?i)^(?:new|current|latest|updated)\s
 [mail]
     [\w.+-]+@[\w-]+(?:\.[\w-]+)+
 [phone]

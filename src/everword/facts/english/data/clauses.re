@@ -109,6 +109,12 @@
 # "Just moved to Rome": who speaks is meant
 [no_subject]
     (?i)(?:(?:just|finally|officially|recently)\s)+(?={NEWS_VERBS}\b)
+    |(?=(?:started|joined|moved\sto|relocated\sto|(?:got|landed|accepted)\s(?:a|the|my)\s(?:new\s|dream\s)?{JOBS})\b)
+# what is so from that day on, and not for the day
+[news]
+    (?i)(?:(?:i|we)\s)?(?:(?:just|finally|officially|recently)\s)*(?:{NEWS_VERBS}|had\smy\sfirst)\b
+[first_day]
+    (?i)(?:today|yesterday|{WEEKDAY_NAMES})(?:\s(?:is|was)|'s)\smy\sfirst\s(?:day|week)(?=\sat\b)
 [attribute]
     (?:(?:(?i:my|our)\s(?i:{modifier})(?P<relation>(?i:{relation}))(?:\s(?P<called>{name}?))?
     |(?P<named>{name}?))'s

@@ -1,6 +1,6 @@
 # Facts in a message, found by its wording, without a model: in plain English, few and sure rather than many.
 [hint]
-    (?i)(?:\b(?:{FACT_HINTS}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)
+    (?i)(?:\b(?:{FACT_HINTS}|{NEWS_VERBS}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)
 [long_ago]
     (?i)\b{LONG_AGO}\b
 [before_today]

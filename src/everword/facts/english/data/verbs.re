@@ -3,13 +3,16 @@
 [END]
     (?:\s+|$)
 [live_in]
-    (?i)(?:(?:live|reside)\s(?:{LIVE_WHERE}\s)?in|be\s(?:living|residing|based|located)\sin){END}
+    (?i)(?:(?:live|reside)\s(?:{LIVE_WHERE}\s)?in|be\s(?:living|residing|based|located)\sin)
+    (?:\s(?:an?|my|our|the)\s(?:\w+\s)?{DWELLINGS}\sin(?=\s(?-i:[A-Z])))?{END}
 [lived_in]
     (?i)(?:lived\sin){END}
 [moved_to]
     (?i)(?:(?:moved|relocated)(?:\s{MOVED_WHERE})?\s(?:from\s[\w\s]{2,30}\s)?to
     |(?:settled\s(?:down\s)?|(?:moved|settled)\s(?:in|into)\s(?:my|our|a|the)\s(?:\w+\s)?{DWELLINGS}\s)in
     (?=\s(?-i:[A-Z]))(?!\s{MONTHS}\b)){END}
+[moved_out_of]
+    (?i)(?:moved\s(?:out|away)\s(?:of|from)(?=\s(?-i:[A-Z]))){END}
 [get_status]
     (?i)got(?=\s(?:engaged|married|divorced|separated)\b){END}
 [be_from]
@@ -21,7 +24,7 @@
 [work_as]
     (?i)(?:(?:work|be\s(?:working|employed))\s(?:as|like)){END}
 [work_at]
-    (?i)(?:(?:work|be\s(?:working|employed))\s(?:at|for|with|by)){END}
+    (?i)(?:(?:work|be\s(?:working|employed))\s(?:{HOW_ONE_WORKS}\s)?(?:at|for|with|by)){END}
 [worked_as]
     (?i)(?:worked\s(?:as)){END}
 [worked_at]
@@ -31,11 +34,15 @@
     |{GETTING}\s(?:a|the|my|that)\s(?:new\s|dream\s)*{JOBS}\s(?:at|with|from)|(?:got|be)\shired\s(?:at|by)
     |had\smy\sfirst\s(?:day|week)\sat){END}
 [start_as]
-    (?i)(?:(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\sas|became|{GETTING}\s(?:a|the)\s(?:new\s)?{JOBS}\sas
+    (?i)(?:(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\sas|bec[ao]me|{GETTING}\s(?:a|the)\s(?:new\s)?{JOBS}\sas
     |(?:got|be)\s(?:promoted\sto|hired\sas)){END}
 [leave_job]
     (?i)(?:(?:quit|left|lost)\smy\sjob\s(?:at|with)|(?:resigned|retired)\sfrom|be\s(?:laid\soff|fired)\s(?:from
     |by)){END}
+[change_studies]
+    (?i)(?:(?:switched|changed)\s(?:my\s)?(?:major|studies|degree|course)s?\s(?:from\s[\w\s]{2,30}\s)?to){END}
+[change_school]
+    (?i)(?:transferred|switched)\s(?:from\s[\w\s]{2,40}\s)?to(?=\s[\w\s]{0,40}\b(?:University|College|School|Academy)\b){END}
 [be_called]
     (?i)(?:be\s(?:a\s)?(?:called|named|known\sas)){END}
 [go_by]
