@@ -134,7 +134,9 @@ def python_transcript(turns: int) -> Transcript:
         for question, (name, document) in zip(cycle(QUESTIONS), islice(library_docs(), turns // 2), strict=False)
     ]
     if len(pairs) < turns // 2:
-        raise InvalidInput("turns", f"this Python documents itself in {2 * len(pairs)} turns only; name a file: --data")
+        raise InvalidInput(
+            "turns", f"this Python's own documentation has {2 * len(pairs)} turns only; name a file: --data"
+        )
     return Transcript("questions about Python's standard library, answered by its own documentation", tuple(pairs))
 
 

@@ -81,10 +81,10 @@ def explain_receipt(receipt: Receipt) -> str:
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
 
-    CONVERSATION is begun, or gone on with, in the store. The model is the one that EVERWORD_CHAT_URL,
-    EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY name, or with --local a small one in this process (it needs
-    `pip install 'everword[local]'` and weights; it is not clever). Lines may come from a pipe: each is answered in
-    turn, and the exit status is 1 if one was not. /help lists the commands.
+    CONVERSATION is new, or continues one in the store. The model is the one that EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL
+    and EVERWORD_CHAT_KEY name, or with --local a small one in this process (it needs `pip install 'everword[local]'`
+    and weights; it is not clever). Lines may come from a pipe: each is answered in turn, and the exit status is 1 if
+    one was not. /help lists the commands.
 
     \b
     everword chat

@@ -113,8 +113,8 @@ def show_deletion(deletion: Deletion) -> None:
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved something, when, and how many.
 
-    A line for each time that messages were erased or deleted, that something expired, or that messages were moved to
-    another name. The text and whose it was are not in it.
+    There is a line for each time that messages were erased, deleted, expired or moved. It contains neither the text nor
+    the person.
 
     \b
     everword audit --limit 5
@@ -180,10 +180,9 @@ def erase(user: str, yes: bool) -> None:
 def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Replace secrets in messages by placeholders, for good.
 
-    Looks through the messages of the space for API keys, tokens, passwords, cards and other secrets, those that are
-    masked and those that were kept before, and writes a placeholder such as [secret: API key] in place of each. Older
-    versions of these messages go, too, and everything that was derived from them is made anew. `everword verify` still
-    proves the log. There is no way back.
+    Finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space, and writes a
+    placeholder such as [secret: API key] over each. Older versions of these messages are removed, and everything made
+    from them is made again. `everword verify` still proves the log. This cannot be undone.
 
     \b
     everword redact --dry-run
@@ -233,14 +232,14 @@ def show_redaction(outcome: Redaction) -> None:
 def retain(yes: bool, as_json: bool) -> None:
     """Show what is kept too long; with --yes, remove it.
 
-    How long each kind of memory is kept is a setting, in days: retain_messages, retain_episodes, retain_facts (those
-    that no longer hold), retain_digests, retain_topics (those that have faded), retain_usage. The default of each is 0,
-    for ever, and nothing goes by itself unless `retain_every` says how often. What was kept with a time at which it
-    expires goes after that time, whatever the settings say. All spaces are cleaned up; with --space, that one.
+    Settings say how many days each kind of memory is kept: retain_messages, retain_episodes, retain_facts (facts that
+    are no longer true), retain_digests, retain_topics (topics that have faded), retain_usage. The default is 0: for
+    ever. Nothing is removed automatically unless you set `retain_every`. Messages with an expiry are removed after it,
+    whatever the settings say. The command covers all spaces, or the one that --space names.
 
-    A message that goes leaves an empty place with its seal, so that `everword verify` still proves the rest. What was
-    made of it (summaries, facts, digests) stays as long as its own kind is kept. There is no way back: export first
-    (`everword export -o FILE`) if a copy is wanted.
+    A removed message leaves an empty place with its seal, so that `everword verify` still proves the rest. Summaries,
+    facts and digests that were made from it stay as long as their own setting says. This cannot be undone: export first
+    (`everword export -o FILE`) if you want a copy.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
@@ -320,9 +319,10 @@ def move(
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
     """Merge one user into another.
 
-    USER is the id that goes. Use it for two ids of one person. Conversations, messages in channels, facts, statements,
-    names and documents move; keys of the server do not. Nothing is removed: the log notes the change, `everword verify`
-    still proves every message, and --undo takes it back, unless something that was moved has been removed since.
+    USER is the id whose data moves. Use it when one person has two ids. Conversations, messages in channels, facts,
+    statements, names and documents move; keys of the server do not. Nothing is removed: the log notes the change,
+    `everword verify` still proves every message, and --undo takes it back, unless something that was moved has been
+    removed since.
 
     \b
     everword merge telegram-4711 --into alex --dry-run

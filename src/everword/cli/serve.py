@@ -53,7 +53,7 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     everword keys create --space team --name website
     everword serve --host 0.0.0.0 --workers 4 --store postgresql://user:password@host/database
 
-    Needs the extra: pip install 'everword[server]'. The routes are in docs/server.md.
+    Needs the extra: pip install 'everword[server]'. docs/rest.md lists the routes.
     """
     from everword.server import hosting
 
@@ -293,9 +293,9 @@ NO_TOKEN = (
 def bot() -> None:
     """Run a bot that remembers a chat.
 
-    It keeps what it is shown, with who said it, replies when it is addressed, and answers /summary, /remember,
-    /whatdoyouknow and others. Each chat has a store file of its own in the folder --data. docs/bots.md begins with a
-    token and ends with a running bot.
+    It stores what is said and by whom, replies when it is addressed, and answers commands such as /summary, /remember
+    and /whatdoyouknow. Each chat has a store file of its own in the folder --data. See docs/bots.md for how to get a
+    token and start it.
 
     \b
     everword bot telegram --data ~/memo

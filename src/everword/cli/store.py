@@ -250,9 +250,9 @@ def rebuild(view: str) -> None:
 def retry(view: str | None, conversation: str | None) -> None:
     """Try messages again that views failed on and set aside.
 
-    A view that fails on a message goes past it; `everword doctor` lists such messages. Most views try them again by
-    themselves, after pauses that grow. The window and the topics follow a conversation in order, and are made anew for
-    it here. In all spaces, or with --space in one.
+    A view that fails on a message goes on with the next; `everword doctor` lists such messages. Most views retry them
+    after growing pauses. The window and the topics depend on the order of a conversation, so this command makes them
+    again for the whole conversation. It covers all spaces, or the one that --space names.
 
     \b
     everword retry

@@ -258,10 +258,10 @@ def hint_space(spaces: set[str], space: str) -> None:
 def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
     """Write messages as JSON Lines, one a line, in order.
 
-    What is written can be imported again, here or elsewhere, without loss: ids, authors, times and all. A file is
-    replaced only once the new one is whole. A message that is damaged and cannot be read ends it, unless --salvage is
-    given: then the others are written, those left out are named, and the exit status is 1. Secrets (API keys,
-    passwords) are written as placeholders, unless --with-secrets is given.
+    You can import the file again, here or elsewhere, without loss of ids, authors or times. An existing file is
+    replaced only when the new one is complete. A damaged message stops the export. With --salvage, the other messages
+    are written, the damaged ones are named, and the exit status is 1. Secrets (API keys, passwords) are written as
+    placeholders, unless --with-secrets is given.
 
     \b
     everword export -o backup.jsonl

@@ -130,7 +130,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics", right="read", page="id")
     async def topics(self, *, faded: bool = False) -> list[Topic]:
-        """What is talked about, the most present first; with `faded`, also what has left the active set."""
+        """The topics of the conversation, the most current first; with `faded`, also those that have left the active
+        set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
             states = {**(page.load_faded(tx).states.to_dict() if faded else {}), **page.book.states}

@@ -57,7 +57,7 @@ class DocumentsFace:
         texts: Sequence[str] | None = None,
         expires: datetime | timedelta | None = None,
     ) -> Document:
-        """Keep a JSON object under a key, in the place of the one that was there.
+        """Store a JSON object under a key. It replaces the one that was there.
 
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
         that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or

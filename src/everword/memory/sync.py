@@ -470,7 +470,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.add_assistant_message(text, time=time))
 
     def topics(self, *, faded: bool = False) -> list[Topic]:
-        """What is talked about, the most present first; with `faded`, also what has left the active set."""
+        """The topics of the conversation, the most current first; with `faded`, also those that have left the active
+        set."""
         return self._private.wait(self._inner.topics(faded=faded))
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
@@ -525,7 +526,7 @@ class BlockingDocuments:
         self, namespace: Sequence[str], key: str, value: Mapping[str, Any], *, user: str | None = None,
         texts: Sequence[str] | None = None, expires: datetime | timedelta | None = None,
     ) -> Document:
-        """Keep a JSON object under a key, in the place of the one that was there.
+        """Store a JSON object under a key. It replaces the one that was there.
 
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
         that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or

@@ -509,7 +509,7 @@ class SqlTx(RowReader, ABC):
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]
         if source in schema.LOG:
-            raise StoreError(f"{table} is of the log, from which nothing is removed")
+            raise StoreError(f"{table} is part of the log, from which nothing is removed")
         statement = statement_of(queries.delete_statement, source, queries.comparison_shape(where))
         return self.write_rows(source, statement, [queries.comparison_values(where)])
 

@@ -197,7 +197,7 @@ async def put_document(
     body: DocumentIn,
     once_key: IdempotencyKey = None,
 ) -> Response:
-    """Keep a JSON object under a key, in the place of the one that was there."""
+    """Store a JSON object under a key. It replaces the one that was there."""
     user = caller.access.resolve_user(body.user)
     expires = parse_expiry("expires", body.expires)
     change = Change(tuple(namespace), key, body.value, user, texts_of(body.texts), expires)
