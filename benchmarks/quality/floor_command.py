@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="A file of LoCoMo or LongMemEval as published.",
 )
-@click.option("--embedder", type=click.Choice(["static", "minilm"]), default="static", help="What makes vectors.")
+@click.option(
+    "--embedder", type=click.Choice(["static", "minilm", "multilingual"]), default="static", help="What makes vectors."
+)
 @click.option(
     "--part",
     type=click.Choice(["tune", "report", "all"]),

@@ -34,7 +34,9 @@ SESSIONS = ("session recall@5", "session recall@10", "session all@5", "session a
     type=click.Path(path_type=Path),
     help="A file of LoCoMo or LongMemEval or a folder of BEAM, as published; repeatable.",
 )
-@click.option("--embedder", type=click.Choice(["static", "minilm"]), default="static", help="What makes vectors.")
+@click.option(
+    "--embedder", type=click.Choice(["static", "minilm", "multilingual"]), default="static", help="What makes vectors."
+)
 @click.option(
     "--part",
     type=click.Choice(["tune", "report", "all"]),

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--draws", default=30, show_default=True, help="Conversations put together, with --assembled.")
 @click.option("--seed", default=1, show_default=True, help="Draws the sessions and the titles, with --assembled.")
 @click.option("--titles", default=0, help="Print so many titles of LoCoMo's topics, with --assembled.")
-@click.option("--embedder", type=click.Choice(["static", "minilm"]), default="static", help="What makes vectors.")
+@click.option(
+    "--embedder", type=click.Choice(["static", "minilm", "multilingual"]), default="static", help="What makes vectors."
+)
 @click.option("--people", is_flag=True, help="Both sides are people, whatever the file calls them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
 def topics(

@@ -61,13 +61,16 @@ class Settings:
     space: str = setting("default", "The space used when none is named.")
     embedder: str = setting(
         "static",
-        "What makes vectors: `static` (built in), `minilm` (extra `[minilm]`) or `endpoint` (extra `[openai]`).",
-        choices=("static", "minilm", "endpoint"),
+        "What makes vectors: `static` (built in), `minilm`, `multilingual` (extras of these names) or `endpoint` "
+        "(extra `[openai]`).",
+        choices=("static", "minilm", "multilingual", "endpoint"),
     )
     embedder_url: str = setting("", "Base URL of an OpenAI-compatible server, for `embedder = endpoint`.")
     embedder_model: str = setting("text-embedding-3-small", "The model asked for at that server.")
     embedder_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
-    embedder_threads: int = setting(1, "Threads for `minilm`. One is right on shared machines.", least=1)
+    embedder_threads: int = setting(
+        1, "Threads for `minilm` and `multilingual`. One is right on shared machines.", least=1
+    )
     chat_url: str = setting("", "Base URL of an OpenAI-compatible server for replies: `http://localhost:11434/v1`.")
     chat_model: str = setting(
         "",

@@ -29,15 +29,19 @@ if TYPE_CHECKING:
     from everword.topics.rules.topics import TopicRule
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
-WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09, abroad=0.0)}
+WEIGHTS = {
+    "minilm": Weights(unrelated=0.06, spread=0.09, abroad=0.0),
+    "multilingual": Weights(unrelated=0.145, spread=0.085, abroad=0.04),
+}
 LOCAL = "local"  # the name of the model that runs in this process; `local@URL` is one of that name elsewhere
-EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5}  # cosine distance under which an episode is about the same thing
+# The cosine distance under which an episode is about the same thing.
+EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5, "multilingual": 0.64}
 TELEMETRY = {"prometheus": "prometheus_client", "opentelemetry": "opentelemetry"}  # by name, the package each needs
 # Cosine to a topic's centroid from which on a message comes back to it: benchmarks/calibrate_topics.py.
-TOPIC_SIMILARITY = {"static": 0.52, "minilm": 0.45}
+TOPIC_SIMILARITY = {"static": 0.52, "minilm": 0.45, "multilingual": 0.42}
 # Its cosine of messages of one conversation that have nothing to do with each other, the mean and the deviation: nearer
 # than texts of anywhere are.
-DRIFT = {"static": (0.2, 0.1), "minilm": (0.2, 0.13)}
+DRIFT = {"static": (0.2, 0.1), "minilm": (0.2, 0.13), "multilingual": (0.145, 0.085)}
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -86,6 +90,10 @@ def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Emb
         from everword.models.embedding.local import MiniLMEmbedder
 
         return CachedEmbedder(MiniLMEmbedder(threads=settings.embedder_threads), telemetry=telemetry)
+    if settings.embedder == "multilingual":
+        from everword.models.embedding.local import MultilingualEmbedder
+
+        return CachedEmbedder(MultilingualEmbedder(threads=settings.embedder_threads), telemetry=telemetry)
     from everword.models.embedding.local import StaticEmbedder
 
     return StaticEmbedder()  # faster than a look into a cache

@@ -43,7 +43,7 @@ def test_the_file_can_be_named(tmp_path: Path) -> None:
         ("lease_seconds = 'soon'", "lease_seconds must be a whole number"),
         ("lease_seconds = 0", "at least 1"),
         ("followers = 'perhaps'", "true or false"),
-        ("embedder = 'magic'", "one of static, minilm, endpoint"),
+        ("embedder = 'magic'", "one of static, minilm, multilingual, endpoint"),
         ("store = ''", "store is empty"),
         ("store = ", "cannot be read"),
     ],

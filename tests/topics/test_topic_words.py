@@ -250,3 +250,7 @@ def test_days_and_degrees_are_no_subject_in_japanese() -> None:
     assert set(read_words("今日は最後の課題、ボルダリングに無理はない", "user").stems).isdisjoint(
         {"今日", "最後", "無理"}
     )
+
+
+def test_a_phrase_of_four_words_has_a_title() -> None:
+    assert key_title(talked(*["subah resignation de diya"] * 3), ())

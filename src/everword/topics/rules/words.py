@@ -623,7 +623,9 @@ def _weigh_phrase(
     root_weights = [weights[root] for root in roots]
     mean = sum(root_weights) / len(roots)
     is_name = words[0].text[0].isupper()
-    score = (max(root_weights) + mean) * _BY_LENGTH[len(roots)] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    score = (
+        (max(root_weights) + mean) * _BY_LENGTH[min(len(roots), 3)] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    )
     return _Phrase(" ".join([*(word.text for word in words[:-1]), _bare(words[-1].text)]), roots, score)
 
 
