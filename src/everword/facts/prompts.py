@@ -35,7 +35,14 @@ from datetime import date
 from typing import Any, cast
 
 from everword.errors import ModelNonsense
-from everword.facts.english.finder import complete_answer, find_facts, is_echo, read_facts, reconcile_facts
+from everword.facts.english.finder import (
+    complete_answer,
+    find_facts,
+    is_echo,
+    read_facts,
+    read_group_facts,
+    reconcile_facts,
+)
 from everword.facts.pack_facts import PACK_LANGUAGES, read_pack_facts, usual_language
 from everword.facts.rules import statements as statement_rules
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
@@ -196,7 +203,9 @@ def offline_reading(inputs: ReadingInputs) -> ReadingReply:
         found = [] if language in PACK_LANGUAGES else _english_facts(inputs.lines, place)
         for other in dict.fromkeys((language, usual)):  # a line too short to tell its language is in that of the others
             found = found or [
-                FactInLine(place, fact) for fact in read_pack_facts(line.text, other, line.time, line.shown)
+                FactInLine(place, fact)
+                for fact in read_pack_facts(line.text, other, line.time, line.shown)
+                if not line.in_group or fact.key != fact.category  # much that is told in a group is of the moment
             ]
         facts += found
     return ReadingReply(tuple(facts))
@@ -204,6 +213,8 @@ def offline_reading(inputs: ReadingInputs) -> ReadingReply:
 
 def _english_facts(lines: Sequence[ReadLine], place: int) -> list[FactInLine]:
     line = lines[place]
+    if line.in_group:  # whom a line answers is not who spoke before
+        return [FactInLine(place, fact) for fact in read_group_facts(line.text, line.day, line.shown)]
     question = question_before(lines, place)
     found = read_facts(line.text, line.day, line.shown, question)
     is_answer = bool(question and found) and bool(complete_answer(line.text, question))

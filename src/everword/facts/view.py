@@ -31,10 +31,12 @@ from everword.follow.faults import set_aside_rows
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
+from everword.log.channel_names import read_channel_names
 from everword.log.tables import cursor_of, cursors_of, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.log import own_notes
 from everword.ports import Telemetry, Tx
+from everword.text.addressing import SEVERAL
 from everword.text.sentences import first_words
 from everword.text.terms import analyse
 
@@ -61,6 +63,7 @@ class ReadingScene:
     last_reply: str = ""
     names: Mapping[str, str] | None = None
     known: Mapping[str, Sequence[Fact]] | None = None
+    in_group: bool = False
 
 
 def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
@@ -72,8 +75,9 @@ def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
     first = run.messages[0]
     failed_turns = {row.turn for row in set_aside_rows(tx, FACTS, run.place)}  # they would make others fail, too
     before = [message for message in messages_before(tx, first) if message.turn not in failed_turns]
+    in_group = is_said_in_group(tx, (*before, *run.messages))
     if not asks:
-        return ReadingScene(before[-1:], last_reply)
+        return ReadingScene(before[-1:], last_reply, in_group=in_group)
     people = {message.author for message in (*before, *run.messages) if message.role == "user"}
     owners = sorted({owner_of(message) for message in run.messages if message.role == "user"})
     viewers = {owner: viewer_of_lines(tx, first, owner) for owner in owners}
@@ -82,7 +86,16 @@ def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
     }
     viewer = viewers[owners[0]] if len(owners) == 1 else Viewer(channel=first.conversation)
     names = tables.names_in_context(tx, first.space, people, viewer, run.messages)
-    return ReadingScene(before, last_reply, names, known)
+    return ReadingScene(before, last_reply, names, known, in_group)
+
+
+def is_said_in_group(tx: Tx, messages: Sequence[Message]) -> bool:
+    """Whether messages are from a channel in which three people or more have spoken lately."""
+    last = messages[-1]
+    if not tables.is_channel(tx, last.space, last.conversation):
+        return False
+    authors = {message.author for message in messages if message.role == "user"}
+    return len(authors) >= SEVERAL or read_channel_names(tx, last.space, last.conversation, last.turn + 1).is_group
 
 
 def known_before(tx: Tx, run: Run, person: str) -> list[Fact]:
@@ -154,7 +167,8 @@ def read_lines(
             last_reply = message.content
         speaker = names.get(message.author, message.author)
         is_new = may_state.get(message.turn, False)
-        lines.append((message, ReadLine(speaker, message.content, message.time, message.role, is_new, shown)))
+        line = ReadLine(speaker, message.content, message.time, message.role, is_new, shown, scene.in_group)
+        lines.append((message, line))
     return lines
 
 

@@ -311,6 +311,27 @@ def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFac
     return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
 
 
+_GROUPS = Patterns("groups", DATA, WORDS)
+_MOST_WORDS = 11  # of a fact from a group
+
+
+def read_group_facts(text: str, today: date | None, shown_texts: Sequence[str]) -> list[FoundFact]:
+    """What lasts of what somebody tells of themselves in a group."""
+    facts = read_facts(_GROUPS.address.sub("", text), today, shown_texts)
+    return [fact for fact in facts if lasts_in_group(fact)]
+
+
+def lasts_in_group(fact: FoundFact) -> bool:
+    """Whether a fact that somebody told in a group lasts, and is of themselves. There much is said of the moment: what
+    was tried, what failed, what a program wrote."""
+    is_own = fact.subject is None or fact.subject.islower()
+    if not is_own or _GROUPS.passing.search(fact.value) or len(fact.value.split()) > _MOST_WORDS:
+        return False
+    if fact.key != fact.category:
+        return _GROUPS.bare_value.match(fact.value) is not None
+    return _GROUPS.lasting.match(fact.value) is not None
+
+
 def mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
     """The facts, marked if the text only repeats what was shown."""
     if shown_texts and facts and is_echo(text, shown_texts):

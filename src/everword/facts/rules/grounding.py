@@ -107,7 +107,7 @@ class ReadLine:
     """A line of a conversation as it is read: who says it, by the name people know, when, and whether it is new.
 
     Lines that are not new are there to be understood with the others. `shown` is what the assistant said or was shown
-    of memory just before.
+    of memory just before. `in_group`: three people or more talk there.
     """
 
     speaker: str
@@ -116,6 +116,7 @@ class ReadLine:
     role: Role = "user"
     is_new: bool = True
     shown: tuple[str, ...] = ()
+    in_group: bool = False
 
     @property
     def may_state(self) -> bool:

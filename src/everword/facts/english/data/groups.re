@@ -1,0 +1,18 @@
+# What lasts of what people say of themselves in a group: what they use, have, are, do by habit, plan, and steps of a life.
+[lasting]
+    (?i)^(?:{ADVERBS_OF_HABIT}\s)*(?:{GROUP_HABITS}\s|works?\s(?:as|at|for|in|from|with)\s
+    |has\s(?:got\s)?(?:an?|two|three|four|five|six|\d+|both)\s(?!{GROUP_TRIFLES}\b)
+    |has\s(?:always|never)\s\w|has\s(?:been\s(?:using|running|in|with|on|an?)|(?:only\s)?(?:used|run))\s
+    |is\s(?:an?|{GROUP_STATES})\b|is\s(?:using|running)\s|is\son\s(?:an?\s)?\w*\d|is\sworking\s(?:as|at|for)\s|is\s\d+\syears
+    |their\s(?!own\b)(?:\w+\s){1,2}(?:is\san?|has|does\snot\shave|runs|uses|lives|works)\s
+    |(?:is\sgoing|is\splanning|plans|wants|hopes)\sto\s(?:try\sto\s)?{GROUP_PLANS}\b|{GROUP_STEPS}\b)
+# What is of the moment, points at something, or is a command or output.
+[passing]
+    (?i)\b{GROUP_MOMENT}\b|\b(?:fail|freez|crash|click|reboot|install|boot)\w*|[/\\=|<>{}$#`~*@]|\s--?\w|https?:
+    |\.(?:so|conf|deb|txt|py|sh|dll)\b|\.(?:iso|img)\b|[:;]-?[)(pPD]|\.\.|,\s(?:and|but|so)\b|\s{GROUP_OPEN_ENDS}$
+# The value of a key that says something.
+[bare_value]
+    (?i)^[\w][\w .,'’+&-]{1,60}$
+# Whom a line is said to.
+[address]
+    ^\s*@?[^\s:,]{1,40}(?:\s?:|,)\s+

@@ -1,0 +1,58 @@
+"""In a group a fact is what lasts of what somebody tells of themselves; elsewhere facts are as they were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from everword import Draft, Memory
+from everword.facts.english.finder import read_group_facts
+
+SAID = [
+    ("ann", "bob: I use vim on every machine"),
+    ("bob", "I have a laptop with two monitors"),
+    ("carl", "I'm from Lisbon"),
+    ("ann", "I get disconnected all the time"),
+    ("bob", "I jutse xwin on the old machine"),
+    ("carl", "I ran sudo rm /usr/lib/banshee and restarted the player"),
+    ("ann", "ok I tried with the second cable"),
+    ("bob", "E: Couldn't find package gnash"),
+    ("carl", "dana: I am learning Portuguese"),
+]
+
+
+@pytest.mark.checklist("G23")
+def test_what_lasts_is_a_fact_and_what_is_of_the_moment_is_none(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        memory.conversation("general").extend(Draft("user", text, author) for author, text in SAID)
+        memory.settle()
+        facts = {person: sorted(fact.value for fact in memory.facts(user=person)) for person in ("ann", "bob", "carl")}
+    assert facts == {
+        "ann": ["uses vim on every machine"],
+        "bob": ["has a laptop with two monitors"],
+        "carl": ["Lisbon", "is learning Portuguese"],
+    }
+
+
+def test_two_people_tell_what_happened(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        said = [("ann", "I adopted a cat last week"), ("bob", "I fixed my bike yesterday, the chain was broken")]
+        memory.conversation("pair").extend(Draft("user", text, author) for author, text in said)
+        memory.settle()
+        assert memory.facts(user="ann")
+        assert memory.facts(user="bob")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "every CD I put in opens a window",
+        "I treid lshw",
+        "i just toughts they were",
+        "my wifi is not working",
+        "I got an error",
+    ],
+)
+def test_a_word_that_is_no_verb_is_not_bent(text: str) -> None:
+    assert read_group_facts(text, None, ()) == []
