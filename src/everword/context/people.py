@@ -22,7 +22,7 @@ from everword.context.state import ContextState
 from everword.facts import tables
 from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
-from everword.facts.rules.profile import HEADINGS, fact_relevances, past_facts, value_with_days
+from everword.facts.rules.profile import HEADINGS, fact_relevances, importance_rank, past_facts, value_with_days
 from everword.facts.rules.statements import is_said_by_facts, parse_statement
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import warn_of_damage
@@ -207,11 +207,8 @@ def group_notes(
             merged_text = merged_digest.text.casefold()
             own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
         member_notes += fact_notes(own_facts, name=person, number=number, query=query)
-        member_notes += (
-            digest_notes(merged_digest, person, number)
-            if merged_digest is not None and merged_digest.made_by != "model"
-            else []
-        )
+        if merged_digest is not None and merged_digest.made_by != "model":
+            member_notes += digest_notes(merged_digest, person, number)
     return [*member_notes, *claims]
 
 
@@ -422,11 +419,6 @@ def lines_of_facts(
             note = Note(line_facts[0].id, text, reason, heading, place, name, speaker, is_lasting, is_asked)
             fact_lines.append(note)
     return sorted(fact_lines, key=lambda note: ranks[note.id])
-
-
-def importance_rank(fact: Fact) -> tuple[float, float, str]:
-    """The sort key of a fact: the most important first, then the newest."""
-    return -fact.importance, -fact.said_at.timestamp(), fact.id
 
 
 def split_into_lines(values: Sequence[Fact]) -> Iterator[list[Fact]]:

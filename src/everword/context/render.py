@@ -20,6 +20,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from everword.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
 from everword.ports import Tokenizer
 from everword.recall.rules import selection
+from everword.summaries.rules.days import local_time
 from everword.summaries.rules.extract import narrative_lines, render_lines
 from everword.summaries.rules.tiers import HIGHEST, SUMMARY
 from everword.text import fences
@@ -34,14 +35,6 @@ SHORT_WEEKDAYS = [name[:3].capitalize() for name in WEEKDAYS]
 SHORT_MONTHS = [name[:3].capitalize() for name in MONTHS]
 JUST_NOW = timedelta(minutes=10)
 MANY_SPANS = 8  # spans from which on pauses within a day do not count
-
-
-def local_time(moment: datetime, zone: tzinfo) -> datetime:
-    """A moment on the space's clock. In the first and last hours of the calendar there is only UTC."""
-    try:
-        return moment.astimezone(zone)
-    except OverflowError:
-        return moment.astimezone(UTC)
 
 
 def day_text(day: date) -> str:

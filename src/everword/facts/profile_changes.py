@@ -15,7 +15,6 @@ from everword.facts import tables
 from everword.facts import view as facts
 from everword.facts.prompts import RememberInputs, remember
 from everword.facts.rules import statements as rules
-from everword.facts.rules import statements as statement_rules
 from everword.log.access import Viewer, is_claim, may_take_back
 from everword.log.tables import warn_of_damage
 from everword.model import Fact, Forgotten, Message, Statement
@@ -56,14 +55,14 @@ class MergeScene:
         ]
         return cls(user, message, expires_at, name, speaker_name, statements)
 
-    def inputs(self, text: str, conversation: tuple[statement_rules.AuthoredMessage, ...] = ()) -> RememberInputs:
+    def inputs(self, text: str, conversation: tuple[rules.AuthoredMessage, ...] = ()) -> RememberInputs:
         """What is asked of a model, or of the rules. Without a text, the end of the conversation is what is meant."""
         texts = tuple(statement.text for statement in self.statements)
         return RememberInputs(self.name, texts, text, self.speaker_name, conversation)
 
 
 def keep_statements(
-    tx: Tx, scene: MergeScene, merge: statement_rules.ProfileMerge, inputs: RememberInputs, *, is_last: bool
+    tx: Tx, scene: MergeScene, merge: rules.ProfileMerge, inputs: RememberInputs, *, is_last: bool
 ) -> list[Statement] | None:
     """Store a merge if the profile has not changed since; on the last try, merge again in this transaction.
 
@@ -103,9 +102,7 @@ def keep_statements(
     return standing
 
 
-def merged_rows(
-    tx: Tx, scene: MergeScene, merge: statement_rules.ProfileMerge, later: Sequence[Statement]
-) -> list[Statement]:
+def merged_rows(tx: Tx, scene: MergeScene, merge: rules.ProfileMerge, later: Sequence[Statement]) -> list[Statement]:
     """The rows after a merge. The statement that was said last wins, in whatever order the messages arrive here."""
     message = scene.message
     replaced_numbers = tuple(number for number in merge.replaced if scene.statements[number - 1] not in later)
@@ -127,9 +124,9 @@ def put_against_others(
 ) -> Statement:
     """Store a statement with what it does to those of other audiences. Returns the one that stands: itself, one that
     was said later and contradicts it, or one that says the same already."""
-    reading = statement_rules.parse_statement(name, row.text)
+    reading = rules.parse_statement(name, row.text)
     for newer in later:
-        if statement_rules.contradicts(reading, statement_rules.parse_statement(name, newer.text)):
+        if rules.contradicts(reading, rules.parse_statement(name, newer.text)):
             tables.put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
             return newer
     changes, duplicate = weigh_across_audiences(name, row, others)
@@ -152,23 +149,21 @@ def weigh_across_audiences(
 
     The newer one wins here, too, but no text moves to another audience: the rest of a private statement stays private.
     """
-    new_reading = statement_rules.parse_statement(name, new.text)
+    new_reading = rules.parse_statement(name, new.text)
     rows = list[Statement]()
     for old in (old for old in others if may_give_way(old, new)):
-        old_reading = statement_rules.parse_statement(name, old.text)
+        old_reading = rules.parse_statement(name, old.text)
         retired_row = replace(old, active=False, retired_at=new.said_at, retired_by=new.id)
-        if statement_rules.contradicts(old_reading, new_reading):
+        if rules.contradicts(old_reading, new_reading):
             rows.append(retired_row)
             remaining_texts = rules.facts_not_restated(old_reading, [new_reading])
             rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(remaining_texts, 1)]
         elif old.expires_at is not None:  # the new one stands longer, or at least is newer
-            if statement_rules.says_same(new_reading, old_reading):
+            if rules.says_same(new_reading, old_reading):
                 rows.append(retired_row)
-        elif (
-            new.audience is None and old.speaker == new.speaker and statement_rules.says_same(old_reading, new_reading)
-        ):
+        elif new.audience is None and old.speaker == new.speaker and rules.says_same(old_reading, new_reading):
             return [], old
-        elif new.audience is not None and statement_rules.says_same(new_reading, old_reading):
+        elif new.audience is not None and rules.says_same(new_reading, old_reading):
             rows.append(retired_row)
     return rows, None
 
@@ -263,15 +258,13 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     statements = tables.statements_of(tx, space, user, active=False)
     name = tables.own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
-    standing = [
-        (statement.speaker, statement_rules.parse_statement(name, statement.text)) for statement in lasting(statements)
-    ]
+    standing = [(statement.speaker, rules.parse_statement(name, statement.text)) for statement in lasting(statements)]
     restored_statements = [
         rules.restore_statement(statement)
         for statement in statements
         if statement.retired_by == id
         and not any(
-            speaker == statement.speaker and answers(reading, statement_rules.parse_statement(name, statement.text))
+            speaker == statement.speaker and answers(reading, rules.parse_statement(name, statement.text))
             for speaker, reading in standing
         )
     ]
@@ -286,9 +279,9 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
 
 
-def answers(standing: statement_rules.ParsedStatement, old: statement_rules.ParsedStatement) -> bool:
+def answers(standing: rules.ParsedStatement, old: rules.ParsedStatement) -> bool:
     """Whether a statement that stands contradicts an old one, or repeats it."""
-    return statement_rules.contradicts(old, standing) or statement_rules.says_same(standing, old)
+    return rules.contradicts(old, standing) or rules.says_same(standing, old)
 
 
 def lasting(statements: Iterable[Statement]) -> list[Statement]:
@@ -299,16 +292,13 @@ def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) ->
     """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
     statements = tables.statements_of(tx, space, person, active=False)
     name = tables.own_name(tx, space, person)
-    standing = [statement_rules.parse_statement(name, statement.text) for statement in lasting(statements)]
+    standing = [rules.parse_statement(name, statement.text) for statement in lasting(statements)]
     restored = [
         rules.restore_statement(statement)
         for statement in statements
         if not statement.active
         and statement.retired_by in retired_by
-        and not any(
-            statement_rules.contradicts(statement_rules.parse_statement(name, statement.text), reading)
-            for reading in standing
-        )
+        and not any(rules.contradicts(rules.parse_statement(name, statement.text), reading) for reading in standing)
     ]
     tables.put_statements(tx, restored)
     return restored

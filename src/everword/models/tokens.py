@@ -30,10 +30,8 @@ from everword.errors import ConfigError
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 REMEMBERED = 20_000  # lines
-REMEMBERED_PIECES = 50_000  # a few megabytes
 LONG = 400  # characters: a longer line is remembered by its digest
 LONG_LINE = 16_000  # characters: what is longer is counted in portions
-LONG_PIECE = 40  # characters: a longer piece is rarely repeated
 LARGEST = 2 << 20  # characters: what is longer fits no context, and its bytes are count enough
 # Bytes of a text that are merged: about half a second at worst. A text of the usual budget of 30,000 tokens has fewer,
 # in any script; English prose, where most words are one token, has as many only in two megabytes.
@@ -55,7 +53,6 @@ class TiktokenTokenizer:
             )
         self._encoding = encoding
         self._line_counts: dict[str | bytes, tuple[int, int]] = {}
-        self._piece_counts: dict[str, tuple[int, int]] = {}
 
     @property
     def name(self) -> str:
@@ -95,16 +92,10 @@ class TiktokenTokenizer:
         return counts
 
     def _count_piece(self, piece: str) -> tuple[int, int]:
-        counts = self._piece_counts.get(piece)
-        if counts is None:
-            raw = utf8_bytes(piece)
-            ranks = load_ranks(self._encoding)
-            counts = (1, 0) if raw in ranks else (count_bpe_tokens(raw, ranks), len(raw))
-            if len(self._piece_counts) >= REMEMBERED_PIECES:
-                self._piece_counts.clear()
-            if len(piece) <= LONG_PIECE:
-                self._piece_counts[piece] = counts
-        return counts
+        """The tokens of a piece, and how many of its bytes were merged."""
+        raw = utf8_bytes(piece)
+        ranks = load_ranks(self._encoding)
+        return (1, 0) if raw in ranks else (count_bpe_tokens(raw, ranks), len(raw))
 
     def _count_within_budget(self, text: str, budget: int) -> int:
         """The number of tokens of a text, or more: at most `budget` bytes of it are merged."""

@@ -220,12 +220,10 @@ class StoreSource:
         return {turn: vectors[turn] for turn in turns if turn in vectors}
 
     def likeness(self, passages: Passages, groups: Groups) -> scope_index.Likeness:
+        if not len(passages):
+            return scope_index.no_likeness(0, groups)
         lines = "\n".join(self._terms[doc] for doc in passages.docs.tolist())
-        return (
-            scope_index.best_likeness(*scope_index.line_codes(lines.encode(), 0), groups)
-            if len(passages)
-            else scope_index.no_likeness(0, groups)
-        )
+        return scope_index.best_likeness(*scope_index.line_codes(lines.encode(), 0), groups)
 
     def traits(self, docs: Numbers) -> Traits:
         return np.array([self._traits.get(doc, UNKNOWN_TRAITS) for doc in docs.tolist()], np.int8)

@@ -9,7 +9,7 @@ imported messages are searched, not shown, and get their tiers when they are sho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from everword.follow.ask import TaskRunner
@@ -148,26 +148,16 @@ def put_tiers(tx: Tx, space: str, conversation: str, new_tiers: Mapping[int, Tie
     if not new_tiers:
         return
     earlier = load_tiers(tx, space, conversation, min(new_tiers) - 1)
-    tiers_by_turn = {
-        turn: replace(value, required=earlier[turn].required, raised_at=earlier[turn].raised_at)
-        if turn in earlier
-        else value
-        for turn, value in new_tiers.items()
-    }
-    tx.put("tiers", [tiers_row(space, conversation, turn, value) for turn, value in tiers_by_turn.items()])
+    rows = []
+    for turn, value in new_tiers.items():
+        before = earlier.get(turn, value)
+        value = replace(value, required=before.required, raised_at=before.raised_at)
+        rows.append(tiers_row(space, conversation, turn, value))
+    tx.put("tiers", rows)
 
 
 def tiers_row(space: str, conversation: str, turn: int, value: Tiers) -> dict[str, Any]:
-    return {
-        "space": space,
-        "conversation": conversation,
-        "turn": turn,
-        "tier1": value.tier1,
-        "tier2": value.tier2,
-        "made_by": value.made_by,
-        "required": value.required,
-        "raised_at": value.raised_at,
-    }
+    return {"space": space, "conversation": conversation, "turn": turn, **asdict(value)}
 
 
 def raise_tier(tx: Tx, space: str, conversation: str, turn: int, tier: int, now: int, sinks_after: int) -> None:

@@ -207,11 +207,7 @@ def load_scene(tx: Tx, run: Run) -> Scene:
     where = Filter(space, conversation=conversation)
     window = readable_messages(tx, WindowView.name, where, after=start, upto=run.lag.done)
     stored_conversation = tx.conversation(space, conversation)
-    user = (
-        stored_conversation.user
-        if stored_conversation is not None and stored_conversation.user is not None
-        else episodes.NOBODY
-    )
+    user = stored_conversation.user if stored_conversation is not None else None
     active = episodes.active_episodes(tx, space, conversation)
     last = episodes.newest_episode(active)
     message_before = None
@@ -220,7 +216,7 @@ def load_scene(tx: Tx, run: Run) -> Scene:
         last_messages = readable_messages(tx, WindowView.name, where, after=last_turn - 1, upto=last_turn)
         message_before = next((message for message in last_messages if message.is_lasting), None)
     tiers = load_tiers(tx, space, conversation, start)
-    return Scene(window, tiers, active, user, start, message_before)
+    return Scene(window, tiers, active, user or episodes.NOBODY, start, message_before)
 
 
 def reconcile_with_stored(tx: Tx, record: episodes.EpisodeRecord) -> episodes.EpisodeRecord:

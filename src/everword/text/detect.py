@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from functools import cache
-from struct import unpack
 
 from everword.text.doc import doc_of
 from everword.text.tokens import lower_letter_runs
@@ -124,27 +123,22 @@ def _detect_language(sample: str) -> str:
 def _vote(script: str, sample: str) -> str:
     words, letters = _signs(script)
     sample_words = set(lower_letter_runs(sample))
-    votes = sum(filter(None, map(words.get, sample_words)))
+    signs = [words[word] for word in sample_words if word in words]
     if not sample.isascii():
-        votes += sum([letters[letter] for letter in letters.keys() & set(sample)])
-    languages = BY_SCRIPT[script]
-    size = 2 * len(languages)
-    tally = unpack(f"<{size}H", votes.to_bytes(2 * size, "little"))
-    worths = tally[: len(languages)]
-    best = max(worths)
-    place = worths.index(best)  # of equals the first in the list, so the default
+        signs += [letters[letter] for letter in letters.keys() & set(sample)]
+    worths = dict.fromkeys(BY_SCRIPT[script], 0)
+    for users in signs:
+        for language in users:
+            worths[language] += _WORTH[len(users)]
+    best = max(worths, key=worths.__getitem__)  # of equals the first in the list, so the default
     # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
-    enough = tally[len(languages) + place] > 1 or len(sample_words) <= _SHORT or script != "latin"
-    return languages[place] if best >= _NEEDED and enough else languages[0]
-
-
-_VOTE_BITS = 16  # for the worth of all signs of a sample, which is less
+    enough = len(sample_words) <= _SHORT or script != "latin" or sum(best in users for users in signs) > 1
+    return best if worths[best] >= _NEEDED and enough else BY_SCRIPT[script][0]
 
 
 @cache
-def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
-    """The votes of each word and each letter that distinguishes languages, as one number, so that a sum counts them
-    all: the worth of the sign for each language that uses it, and after these a one for each."""
+def _signs(script: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The words and the letters that distinguish languages, each with the languages that use it."""
     words: dict[str, list[str]] = {}
     letters: dict[str, list[str]] = {}
     for language in BY_SCRIPT[script]:
@@ -152,14 +146,4 @@ def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
             words.setdefault(word, []).append(language)
         for letter in read_list("letters", "words", f"{PACKS}/{language}"):
             letters.setdefault(letter, []).append(language)
-    places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
-
-    def votes_of(*users: str) -> int:
-        return sum(
-            _WORTH[len(users)] << _VOTE_BITS * places[user] | 1 << _VOTE_BITS * (places[user] + len(places))
-            for user in users
-        )
-
-    return {word: votes_of(*users) for word, users in words.items()}, {
-        letter: votes_of(*users) for letter, users in letters.items()
-    }
+    return words, letters

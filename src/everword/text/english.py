@@ -128,11 +128,8 @@ def gerund(verb: str) -> str:
     if plain.endswith("e") and not plain.endswith(("ee", "ye", "oe")) and len(plain) > 2:
         return f"{verb[:-1]}ing"
     is_short = len(re.findall(r"[aeiou]+", plain)) == 1
-    return (
-        f"{verb}{verb[-1]}ing"
-        if is_short and _DOUBLED.search(plain) and plain not in _VERBS.not_doubled
-        else f"{verb}ing"
-    )
+    is_doubled = is_short and _DOUBLED.search(plain) and plain not in _VERBS.not_doubled
+    return f"{verb}{verb[-1]}ing" if is_doubled else f"{verb}ing"
 
 
 def form_after_i(verb: str) -> str:

@@ -210,11 +210,9 @@ def animals(text: str) -> list[str]:
                 continue
         plain_animal = _VALUES.plain_animal.match(part.strip())
         if plain_animal and english.species(plain_animal[3]):
-            descriptions.append(
-                f"{plain_animal[2]} {plain_animal[3]}"
-                if plain_animal[2] and plain_animal[2] != "some"
-                else english.species(plain_animal[3])
-            )
+            is_counted = plain_animal[2] and plain_animal[2] != "some"
+            animal = f"{plain_animal[2]} {plain_animal[3]}" if is_counted else english.species(plain_animal[3])
+            descriptions.append(animal)
     return descriptions
 
 

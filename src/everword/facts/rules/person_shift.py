@@ -116,18 +116,14 @@ def is_participle(word: str) -> bool:
 _NO_PARTICIPLES = english.PAST_FORMS.difference(WORDS.PAST_PARTICIPLES)
 
 
+_TENSES: dict[str, Tense] = {"did": "past", "was": "past", "were": "past", "will": "future"}
+_TENSES |= dict.fromkeys(("have", "had", "has"), "perfect")
+
+
 def _retell_negation(negation: re.Match[str], action: str) -> Predicate | None:
     helper = negation["do"].casefold()
     action = _strip_adverbs(action)
-    tense: Tense = (
-        "past"
-        if helper in ("did", "was", "were")
-        else "perfect"
-        if helper in ("have", "had", "has")
-        else "future"
-        if helper == "will"
-        else "present"
-    )
+    tense = _TENSES.get(helper, "present")
     word = "never" if "never" in negation[0].casefold() else "not"
     helper = "had" if helper == "had" else english.form_after_name(helper)
     predicate = _build(f"{helper} {word} {action}", tense, action)

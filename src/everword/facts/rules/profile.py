@@ -236,7 +236,7 @@ def format_moment(moment: datetime) -> str:
 
 def _section(title: str, facts: Sequence[Fact]) -> list[str]:
     facts_by_key: dict[str, list[Fact]] = {}
-    for fact in sorted(facts, key=_rank):
+    for fact in sorted(facts, key=importance_rank):
         facts_by_key.setdefault(fact.key, []).append(fact)
     lines: list[str] = []
     for key, facts_of_key in facts_by_key.items():
@@ -246,5 +246,6 @@ def _section(title: str, facts: Sequence[Fact]) -> list[str]:
     return [title, *lines] if lines else []
 
 
-def _rank(fact: Fact) -> tuple[float, float, str]:
+def importance_rank(fact: Fact) -> tuple[float, float, str]:
+    """The sort key of a fact: the most important first, then the newest."""
     return -fact.importance, -fact.said_at.timestamp(), fact.id

@@ -311,13 +311,9 @@ _TEMPLATES = read_table("templates", "statements", _DATA)
 
 def state_fact(name: str, fact: FoundFact) -> str:
     """A fact as a statement, in plain words."""
-    subject = (
-        name
-        if fact.subject is None
-        else fact.subject
-        if fact.subject[:1].isupper()
-        else f"{possessive(name)} {fact.subject}"
-    )
+    subject = name
+    if fact.subject is not None:
+        subject = fact.subject if fact.subject[:1].isupper() else f"{possessive(name)} {fact.subject}"
     article = "an " if fact.value[:1].casefold() in "aeiou" else "a "
     template = _TEMPLATES.get(fact.key, "{name}'s {key} is {value}")
     text = template.format(name=subject, key=fact.key, value=fact.value, article=article)
@@ -361,11 +357,8 @@ _FEWEST_TERMS = 2
 
 
 def _is_about(name: str, text: str) -> bool:
-    return (
-        re.match(rf"(?:\S+\s){{0,3}}@?{re.escape(fold(name))}(?!\w)", text.casefold()) is not None
-        if name.strip()
-        else False
-    )
+    named_early = rf"(?:\S+\s){{0,3}}@?{re.escape(fold(name))}(?!\w)"
+    return bool(name.strip()) and re.match(named_early, text.casefold()) is not None
 
 
 LIKE = 0.75
@@ -512,11 +505,8 @@ class _ForgetTarget:
         return bool(self.terms) and self.terms.issubset(fact_terms) and self.may_be_of(fact)
 
     def names_key(self, fact: FoundFact | Fact) -> bool:
-        return fact.subject is None and self._is_key(fact)
-
-    def _is_key(self, fact: FoundFact | Fact) -> bool:
-        if self.asked_key is not None:
-            return fact.key == self.asked_key
+        if fact.subject is not None or self.asked_key is not None:
+            return fact.subject is None and fact.key == self.asked_key
         possession = re.fullmatch(r"(?:my|his|her|their|\S+['’]s)\s(.+)", self.plain, re.IGNORECASE)
         key = normalise_key(fact.category, possession[1] if possession else self.plain)
         # An animal stands for itself: "my dog" is not every pet.

@@ -173,19 +173,11 @@ def parse_usage(usage_field: object) -> tuple[int, int] | None:
         return None
     prompt_tokens = usage_field.get("prompt_tokens")
     completion_tokens = usage_field.get("completion_tokens")
-    if (
-        isinstance(prompt_tokens, bool)
-        or isinstance(completion_tokens, bool)
-        or not isinstance(prompt_tokens, int)
-        or not isinstance(completion_tokens, int)
-    ):
+    if type(prompt_tokens) is not int or type(completion_tokens) is not int:
         return None
     # Some servers fill in zeros for what they did not count.
-    return (
-        (prompt_tokens, completion_tokens)
-        if 0 < prompt_tokens <= MOST_TOKENS and 0 < completion_tokens <= MOST_TOKENS
-        else None
-    )
+    is_counted = min(prompt_tokens, completion_tokens) > 0 and max(prompt_tokens, completion_tokens) <= MOST_TOKENS
+    return (prompt_tokens, completion_tokens) if is_counted else None
 
 
 class RelayReader:

@@ -538,14 +538,11 @@ class RelayChain:
         finally:
             # A name that no server has accepted may be any text of a caller: it is not recorded.
             model_name = str(body["model"]) if has_output else name
-            request_tokens = (
-                sum(answers.estimate_tokens(content_text(m.get("content")), self._count) for m in body["messages"])
-                if token_usage is None
-                else 0
-            )
-            tokens = token_usage or (request_tokens, characters // 4)
+            if token_usage is None:
+                texts = [content_text(message.get("content")) for message in body["messages"]]
+                token_usage = (sum(answers.estimate_tokens(text, self._count) for text in texts), characters // 4)
             seconds = time.monotonic() - start
-            self._record(ModelCall(self._role, self._task, model_name, *tokens, seconds, outcome))
+            self._record(ModelCall(self._role, self._task, model_name, *token_usage, seconds, outcome))
 
 
 def is_request_fault(error: errors.ModelError) -> bool:

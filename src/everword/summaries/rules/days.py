@@ -54,12 +54,17 @@ def parse_time_zone(name: str) -> tzinfo:
         raise InvalidInput("time_zone", f"is {name!r}, which is no known time zone: use {example}") from None
 
 
-def day_of(moment: datetime, zone: tzinfo) -> date:
-    """The day on the space's calendar. In the first and last hours of the calendar there is only UTC."""
+def local_time(moment: datetime, zone: tzinfo) -> datetime:
+    """A moment on the space's clock. In the first and last hours of the calendar there is only UTC."""
     try:
-        return moment.astimezone(zone).date()
+        return moment.astimezone(zone)
     except OverflowError:
-        return moment.astimezone(UTC).date()
+        return moment.astimezone(UTC)
+
+
+def day_of(moment: datetime, zone: tzinfo) -> date:
+    """The day on the space's calendar."""
+    return local_time(moment, zone).date()
 
 
 def day_bounds(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
@@ -234,11 +239,8 @@ def _display_id(author: str) -> str:
 
 def _display_name(author: str, names: Mapping[str, str]) -> str:
     label = fences.escape_line(_short_name(author, names))
-    return (
-        fences.with_sign(f"member {label}", author)
-        if fences.RESERVED.fullmatch("".join(map(fences.fold_character, label)))
-        else label
-    )
+    is_reserved = fences.RESERVED.fullmatch("".join(map(fences.fold_character, label)))
+    return fences.with_sign(f"member {label}", author) if is_reserved else label
 
 
 def replace_mentions(text: str, names: Mapping[str, str]) -> str:
@@ -271,7 +273,7 @@ def replace_mentions(text: str, names: Mapping[str, str]) -> str:
 def _element(message: Message, names: Mapping[str, str], people: People, zone: tzinfo, thread: str | None) -> str:
     fields = {
         **({"thread": thread} if thread else {}),
-        "timestamp": _local(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
+        "timestamp": local_time(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
         "author_id": people.ids[message.author],
         "author": people.names[message.author],
         "content": fences.escape(replace_mentions(message.content, names)),
@@ -282,13 +284,6 @@ def _element(message: Message, names: Mapping[str, str], people: People, zone: t
 def _short_name(id: str, names: Mapping[str, str]) -> str:
     name = " ".join(names.get(id, id).split())
     return name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}…"
-
-
-def _local(time: datetime, zone: tzinfo) -> datetime:
-    try:
-        return time.astimezone(zone)
-    except OverflowError:  # in the first or the last hours there are
-        return time.astimezone(UTC)
 
 
 def _escape_xml(text: str) -> str:
