@@ -148,7 +148,7 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     """The corrections among sentences in the order of time; each is corrected by the last one that corrects it."""
     by_earlier: dict[int, Correction] = {}
     for later, sentence in enumerate(sentences):
-        if not _may_correct(sentence.text) or not (_may_replace(sentence) or states_value(sentence.text)):
+        if not (_may_replace(sentence) or states_value(sentence.text)):
             continue
         for earlier in range(later - 1, -1, -1):
             together = _compare_sentences(sentences[earlier], sentence)
@@ -158,11 +158,6 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
             if together:  # it stands after one sentence only, the nearest
                 break
     return list(by_earlier.values())
-
-
-def _may_correct(text: str) -> bool:
-    """Whether a text has what one of a correction has: few have."""
-    return has_correction(text) or states_value(text)
 
 
 def _may_replace(sentence: ComparedSentence) -> bool:

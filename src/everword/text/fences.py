@@ -144,8 +144,6 @@ AT_START = lazy_pattern(
     re.IGNORECASE,
 )
 
-TELLING = lazy_pattern(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matches where none of these is
-
 
 @read_once
 def escape(text: str) -> Fenced:
@@ -288,8 +286,6 @@ def guard_line(text: str) -> str:
     if not text:
         return text
     skeleton, origins = (text, None) if text.isascii() else unmask(text)
-    if not TELLING.search(skeleton):
-        return text
     places = {match.end() for match in WITHIN.finditer(skeleton)}
     if start := AT_START.match(skeleton):
         places.add(start.end())
@@ -323,6 +319,7 @@ def fold_character(char: str) -> str:
     return "".join(LOOKALIKES.get(part, part) for part in parts if unicodedata.category(part) not in INVISIBLE)
 
 
+@read_once
 def name_shapes(text: str) -> frozenset[str]:
     """The shapes of a name: in plain small letters whatever its script, and letter by letter as drawn. Names that share
     either can be mistaken for each other."""

@@ -21,7 +21,6 @@ from everword.text.words import is_unspaced
 from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, any_of, lazy_pattern, read_list, read_table
 
 _SMALL_TALK = WordLists("small_talk", folder=EVERY_LANGUAGE)
-_FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _SMALL_TALK.phrases | _SMALL_TALK.beside)
 MAX_WORDS = 8
 MAX_CHARACTERS = 120
 
@@ -65,8 +64,6 @@ def _is_covered(words: list[str]) -> bool:
     at = 0
     has_phrase = False
     while at < len(words):
-        if not _may_begin(words[at]):
-            return False
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             phrase = " ".join(words[at : at + length])
             forms = _forms(phrase) if is_drawn else (phrase,)
@@ -78,11 +75,6 @@ def _is_covered(words: list[str]) -> bool:
         else:
             return False
     return has_phrase
-
-
-def _may_begin(word: str) -> bool:
-    """Whether a phrase, or a word that goes with one, may begin with this word."""
-    return word in _FIRST_WORDS or _DRAWN.search(word) is not None or _is_sound(word)
 
 
 def _forms(phrase: str) -> set[str]:

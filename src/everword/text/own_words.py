@@ -31,8 +31,7 @@ Lines = Sequence[str]
 
 def own_words(text: str) -> str:
     """The text with an empty line in place of every foreign line."""
-    if not text.isprintable():  # no break is
-        text = plain_breaks(text)
+    text = plain_breaks(text)
     if is_plain_line(text):
         return text
     lines = _drop_introduced_text(_drop_tags_and_quotations(text).split("\n"))

@@ -37,10 +37,7 @@ class Sentence:
 
     @property
     def is_question(self) -> bool:
-        last = self.text[-1:]
-        if last in _CLOSING_MARKS:  # few have such an end, and all are asked
-            last = self.text.rstrip(_CLOSING_MARKS)[-1:]
-        return last in _QUESTION_MARKS
+        return self.text.rstrip(_CLOSING_MARKS)[-1:] in _QUESTION_MARKS
 
 
 _CLOSING_MARKS = "\"'”’»)」』 "
@@ -311,16 +308,14 @@ _BEFORE_CLAUSE = (
 _AFTER_MARK = r"(?<=[,;:])\s+|(?<!\s)\s+(?:[—–-]+\s+|--+\s*)|--+\s*"
 _AT_WORD = rf"(?<!\s)\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b)|(?:{_BEFORE_CLAUSE})\s)"
 _CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|(?<=[，；：、،؛])\s*|…\s*|{_AT_WORD}", re.IGNORECASE)
-_ASCII_CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|{_AT_WORD}", re.IGNORECASE)
 _CLAUSE_WORDS = 4
 _CLAUSE_CHARACTERS = 6
 
 
 def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence. Joined they are the sentence; a list stays in one clause."""
-    pattern = _ASCII_CLAUSE if sentence.isascii() else _CLAUSE
     pieces: list[str] = []
-    for part, cut in parts_between(sentence, pattern.finditer(sentence)):
+    for part, cut in parts_between(sentence, _CLAUSE.finditer(sentence)):
         piece = part + cut[0] if cut else part
         if pieces and (_is_small(piece) or _is_small(pieces[-1])):
             pieces[-1] += piece
@@ -404,8 +399,6 @@ _ESCAPED = lazy_pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 _TAG = lazy_pattern(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
-_MARKUP = lazy_pattern(r"[\[<*~_`\\]")
-_MARKS = lazy_pattern(r"[*~_`\\]")  # in most texts with markup there is only the bracket of a caption
 _LEAST_BLOB = 120
 _BLOB = lazy_pattern(rf"(?<!\S)[!-~]{{{_LEAST_BLOB},}}(?!\S)")
 _DATA = lazy_pattern(r"\[data: \d+ characters\]")
@@ -414,13 +407,8 @@ _ADDRESS = lazy_pattern(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
-    if _MARKUP.search(text):
-        if "](" in text:
-            text = _IMAGE_OR_LINK.sub(r"\1", text)
-        if "<" in text:
-            text = _TAG.sub(" ", text)
-        if _MARKS.search(text):
-            text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
+    text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
+    text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
     return " ".join(text.split())
 
 

@@ -117,7 +117,6 @@ _JOINTS = r"['.,:&\-]"
 _ENDING = r"(?:\+\+|[+#](?!\w))?"
 _PLAIN_TOKEN = lazy_pattern(rf"\w+(?:{_JOINTS}\w+)*{_ENDING}")
 _BEYOND_LATIN = lazy_pattern("[\u0300-\u1fff\u2300-\U0010ffff]")
-_DOT_BEFORE_LETTER = lazy_pattern(r"\.[A-Za-z]")  # found in a small part of the time
 _LEADING_DOT = lazy_pattern(r"(?<![\w.])\.([A-Za-z]\w*)")
 # Signs that compatibility would turn into letters of the word before them.
 _SIGNS = lazy_pattern("[©®™℠]")
@@ -136,9 +135,7 @@ def _normalise(text: str) -> str:
         # In Persian the joiner parts an ending from its word; elsewhere it only changes the look.
         text = _INVISIBLE.sub("", _ARABIC_JOINER.sub(" ", text))
         text = text.replace("’", "'").replace("‘", "'").replace("ʼ", "'").replace("l·l", "ll")
-    if _DOT_BEFORE_LETTER.search(text):
-        text = _LEADING_DOT.sub(lambda name: f" dot{name[1].lower()} {name[1]}", text)
-    return text
+    return _LEADING_DOT.sub(lambda name: f" dot{name[1].lower()} {name[1]}", text)
 
 
 def _tokens(text: str) -> list[str]:
