@@ -386,18 +386,12 @@ def _fold(word: str) -> str:
 
 # A stemmer keeps state between calls. Its results are cached, so all threads can share one: it is called rarely.
 _stemmer_lock = threading.Lock()
+_stemmers = {language: Stemmer.Stemmer(name, 0) for language, name in _STEMMERS.items() if name in Stemmer.algorithms()}
 
 
 def _stem(word: str, language: str) -> str:
     with _stemmer_lock:
-        stemmer = _stemmer(language)
-        return word if stemmer is None else str(stemmer.stemWord(word))
-
-
-@cache
-def _stemmer(language: str) -> Stemmer.Stemmer | None:
-    name = _STEMMERS[language]
-    return Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None
+        return str(_stemmers[language].stemWord(word)) if language in _stemmers else word
 
 
 # Passages

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.dates import format_days, month_name
+from everword.text.doc import read_once
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
 from everword.text.tokens import lower_letter_runs
@@ -111,7 +111,7 @@ def _word_places(group: tuple[str, ...], fact_words: FactWords) -> Collection[in
     return {place for term in known_terms for place in fact_words.by_term[term]} if known_terms else ()
 
 
-@lru_cache(maxsize=16_384)
+@read_once
 def _terms(text: str) -> frozenset[str]:
     """The terms of a fact. Whatever its language, they are made as in English: it is too short to tell, and the words
     of a query are made so, too."""
