@@ -3,7 +3,7 @@
 Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
 The memory model reads batches of lines, each batch in one call, with the lines before it and what is known of the
 people. Rules read what states nothing, what is very old, and everything if there is no model. What waits
-for the model is read by rules meanwhile (`FirstFactsView`); the model's reading takes the place of theirs, message by
+for the model is read by rules meanwhile (`first_facts`); the model's reading takes the place of theirs, message by
 message. What was found is weighed against the known facts in one transaction under the person's lock: also with
 concurrent writers, a key with a single value has one active fact, and all others are history. What somebody asked to be
 forgotten stays forgotten, even if the facts are rebuilt. What is shown to the model as known is what those who hear the
@@ -335,30 +335,6 @@ class FactsView:
         )
         store_refusals(tx, space, conversation, result.refusals)
         return result.progress
-
-
-class FirstFactsView(FactsView):
-    """Reads facts by rules, ahead of the model: the model reads batches, and the next may be hours away.
-
-    Until then, what the rules found stands. The facts view then reads the same messages with the model and drops what
-    was found in them before, so nothing is there twice; what the rules are sure of stays (`reconcile_facts`). This view
-    has a cursor of its own and stores into the tables of the facts view: of a message that the facts view has read, it
-    stores nothing.
-    """
-
-    name = "first_facts"
-
-    @property
-    def has_model(self) -> bool:
-        return False
-
-    def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
-        run = result.run
-        tx.lock(READING, *run.place)
-        read_upto = cursor_of(tx, FACTS, *run.place)
-        unread_run = replace(run, messages=[message for message in run.messages if message.turn > read_upto])
-        facts = [(message, found) for message, found in result.facts_by_message if message.turn > read_upto]
-        return super().save(tx, replace(result, run=unread_run, facts_by_message=facts))
 
 
 def facts_of_reply(

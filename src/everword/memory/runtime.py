@@ -237,7 +237,8 @@ class Runtime:
         return patience_by_view(self.parts.settings) if has_model(self._memory_models) else {}
 
     def _build_views(self, parts: Parts, calls: StoreCalls) -> list[View[Any]]:
-        from everword.facts.view import FactsView, FirstFactsView
+        from everword.facts.first_facts import FirstFactsView
+        from everword.facts.view import FactsView
         from everword.follow.ask import TaskRunner
         from everword.summaries.digests import DaysView
         from everword.summaries.episodes import Calibration, EpisodesView, Writer
