@@ -20,7 +20,7 @@ BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # What a part leaves out, because there is no browser, it notes here; it is said after all parts.
 LEFT_OUT := $(VENV)/.left-out
 
-.PHONY: demo test test-all test-pythons newcomer frozen check lint types suite docs bench clean browser
+.PHONY: demo test test-all test-pythons test-agents newcomer frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/everword demo
@@ -69,6 +69,12 @@ test-pythons:
 	done; \
 	echo "Passed with Python:$${passed:- none}. Failed:$${failed:- none}. Not found here:$${missing:- none}."; \
 	[ -n "$$passed" ] && [ -z "$$failed" ]
+
+# Real coding agents from npm, headless, against a model's server on loopback. Takes minutes, and needs node.
+HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.18
+test-agents: $(VENV)/.dev
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/hosts $(HOSTS)
+	EVERWORD_TEST_HOSTS=$(abspath $(VENV)/hosts) $(BIN)/pytest -q tests/hosts/real_hosts.py
 
 # What can be said of the code without running it.
 check: lint types

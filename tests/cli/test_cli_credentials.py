@@ -95,7 +95,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "restore": ("copy.db", "--force"),
     "bench": ("tokens", "--data", f"https://al:{PLANTED}@host/"),
 }
-WITHOUT_SETTINGS = {"demo"}  # it has a store and settings of its own
+WITHOUT_SETTINGS = {"demo", "hook"}  # they have a store and settings of their own
 
 
 def planted_value(name: str) -> str:

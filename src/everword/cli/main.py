@@ -60,6 +60,7 @@ COMMANDS = {
     "open": "everword.cli.serve:open_dashboard",
     "keys": "everword.cli.serve:keys",
     "mcp": "everword.cli.serve:mcp",
+    "hook": "everword.cli.hook:hook",
     "bot": "everword.cli.serve:bot",
     "migrate": "everword.cli.store:migrate",
     "bench": "everword.cli.bench:bench",

@@ -1,0 +1,108 @@
+"""How long a coding agent waits for its memory: `python benchmarks/hooks.py [--messages 50000] [--count 100]`.
+
+Fills a store with messages of one project and runs the prompt's hook as a host does, each time a new process, with the
+service running. Then the delays where there is no store yet, the store is locked, and the service hangs. Each figure is
+printed beside that of a shell that does nothing, started in the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from statistics import quantiles
+
+from everword import Draft, Memory
+from everword.agents.events import project_of
+from everword.agents.hook import socket_path
+from everword.agents.install import command_for
+from everword.agents.service import STORE
+
+WORDS = ("cache", "queue", "index", "parser", "worker", "token", "socket", "schema", "retry", "deploy", "fixture")
+PROMPT = "How did we mend the {} of the {}?"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--messages", type=int, default=50_000)
+    parser.add_argument("--count", type=int, default=100)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        fill(place / "full", place, options.messages)
+        show("a shell that does nothing", [run("exit 0", place, place) for _ in range(options.count)])
+        with service(place / "full"):
+            show(f"prompt, {options.messages:,} messages", prompts(place / "full", place, options.count))
+            with closing(sqlite3.connect(place / "full" / STORE, isolation_level=None)) as locking:
+                locking.execute("BEGIN EXCLUSIVE")
+                show("prompt, store locked for writing", prompts(place / "full", place, options.count // 4))
+        few = options.count // 10
+        show("prompt, no store and no service", [prompts(place / f"new{n}", place, 1)[0] for n in range(few)])
+        for n in range(few):
+            stop_started(place / f"new{n}")
+        (place / "hung").mkdir()
+        with closing(socket.socket(socket.AF_UNIX)) as hung:
+            hung.bind(socket_path(str(place / "hung")))
+            hung.listen()
+            show("prompt, service that hangs", prompts(place / "hung", place, few))
+
+
+def fill(home: Path, project: Path, count: int) -> None:
+    home.mkdir()
+    chance = random.Random(1)
+    user = os.environ["EVERWORD_USER"] = "bench"
+    with Memory(str(home / STORE)) as memory:
+        for start in range(0, count, 500):
+            chat = memory.conversation(f"s{start}", user=user, space=project_of(str(project)).id)
+            chat.extend(
+                Draft("user", " ".join(chance.choices(WORDS, k=12)) + f" {n}") for n in range(start, start + 500)
+            )
+        memory.settle(3_600)
+
+
+@contextmanager
+def service(home: Path) -> Iterator[None]:
+    command = [sys.executable, "-m", "everword.agents.service", str(home)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        running.stderr.readline()
+        yield
+        running.send_signal(signal.SIGTERM)
+
+
+def stop_started(home: Path) -> None:
+    subprocess.run(["pkill", "-f", f"everword.agents.service {home}"], check=False)
+
+
+def prompts(home: Path, project: Path, count: int) -> list[float]:
+    chance = random.Random(2)
+    written = [PROMPT.format(*chance.choices(WORDS, k=2)) for _ in range(count)]
+    return [run(command_for("claude", "prompt"), home, project, prompt) for prompt in written]
+
+
+def run(command: str, home: Path, project: Path, prompt: str = "") -> float:
+    event = json.dumps({"session_id": "s", "cwd": str(project), "prompt": prompt})
+    environment = os.environ | {"EVERWORD_AGENTS": str(home)}
+    begin = time.perf_counter()
+    subprocess.run(["sh", "-c", command], input=event, env=environment, capture_output=True, text=True, check=True)
+    return time.perf_counter() - begin
+
+
+def show(what: str, seconds: list[float]) -> None:
+    cuts = quantiles(seconds, n=20, method="inclusive")
+    print(f"{what:40} p50 {cuts[9] * 1000:5.0f} ms   p95 {cuts[18] * 1000:5.0f} ms   n={len(seconds)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
