@@ -44,7 +44,7 @@ def hook() -> None:
 @FOLDER
 @EVERYWHERE
 def install_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
-    """Add the hooks to an agent's settings, and show them.
+    """Add the hooks to the settings of an agent, HOST, and show them.
 
     A second time changes nothing. To leave files out, name them in `.everwordignore`, one pattern a line; `*` turns the
     memory off for the project.
@@ -63,7 +63,7 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
 @FOLDER
 @EVERYWHERE
 def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
-    """Take the hooks out of an agent's settings again. The memory stays."""
+    """Take the hooks out of the settings of an agent, HOST, again. The memory stays."""
     place = place_of(folder, everywhere)
     were_there = uninstall(HOSTS[host], place)
     click.echo(f"{'took the hooks out of' if were_there else 'no hooks in'} {place / HOSTS[host].file}")

@@ -70,8 +70,8 @@ class Agent:
         assert "Traceback" not in rest
 
 
-@pytest.mark.checklist("G19")
 @pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.checklist("G19")
 def test_a_second_session_is_told_what_the_first_one_was(host: str, tmp_path: Path) -> None:
     agent = Agent(tmp_path, host)
     with agent.service():
@@ -129,8 +129,8 @@ def test_a_locked_store_breaks_nothing_and_what_was_said_is_kept_later(tmp_path:
         assert memory.stats().messages == 3
 
 
-@pytest.mark.checklist("G19")
 @pytest.mark.parametrize("written", ["", "nonsense", "[1]", '{"cwd": 3}', '{"prompt": {"a": 1}}'])
+@pytest.mark.checklist("G19")
 def test_whatever_a_host_writes_the_hook_ends_well(written: str, tmp_path: Path) -> None:
     home = tmp_path / "no" / "folder"
     home.parent.write_text("a file in the way")
