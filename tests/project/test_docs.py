@@ -64,6 +64,11 @@ def test_the_first_page_and_the_tutorial_show_what_they_print() -> None:
         assert all(shown for _, shown in examples(ROOT / name)), name
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_code_ends_on_a_line_of_its_own(page: Path) -> None:
+    assert re.findall(r"(?m)^.*\S.*```$", page.read_text(encoding="utf-8")) == []
+
+
 def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) < 150
