@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from datetime import date, datetime, timedelta
 from functools import cache
-from operator import attrgetter
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from everword import errors
@@ -61,8 +60,6 @@ LEFT_OUT: dict[type, tuple[str, ...]] = {
     Conversation: ("head", "changes", "changes_head"),
 }
 COMPUTED: dict[type, tuple[str, ...]] = {Episode: ("id",), Forgotten: ("found",)}
-SIMPLE = frozenset((str, int, float, bool, type(None)))  # written as they are
-NAMES = frozenset((str,))  # of the keys of a JSON object
 SHAPE = "does not have the shape it should; are server and client of the same version?"
 
 
@@ -73,59 +70,14 @@ def wire_fields(kind: Any) -> tuple[str, ...]:
     return names + COMPUTED.get(kind, ())
 
 
-@cache
-def _read_fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """What reads the fields of a value that are sent."""
-    names = wire_fields(kind)
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
-
-
-@cache
-def _structured_fields(kind: Any) -> tuple[str, ...]:
-    """The names of the fields that are sent whose values are not JSON types already."""
-    simple_names = {field.name for field, hint in _fields_with_types(kind) if _is_simple(hint)}
-    return tuple(name for name in wire_fields(kind) if name not in simple_names)
-
-
-def _is_simple(hint: Any) -> bool:
-    """Whether values of a type are JSON types."""
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        return all(_is_simple(inner) for inner in get_args(hint))
-    return hint in SIMPLE or origin is Literal
-
-
-def to_json_value(value: Any) -> Any:
-    """A value as JSON types. A mapping of JSON types is not copied."""
-    kind: Any = type(value)
-    if kind in SIMPLE:
-        return value
-    if kind is datetime:
-        return value.isoformat()
-    if kind is dict and SIMPLE.issuperset(map(type, value.values())) and NAMES.issuperset(map(type, value)):
-        return value
-    if kind is tuple or kind is list:
-        return [to_json_value(inner) for inner in value]
-    if hasattr(kind, "__dataclass_fields__"):
-        json_fields = dict(zip(wire_fields(kind), _read_fields(kind)(value)))  # noqa: B905  both have the same names
-        for name in _structured_fields(kind):
-            field_value = json_fields[name]
-            if field_value is not None:
-                json_fields[name] = to_json_value(field_value)
-        return json_fields
-    if isinstance(value, str | bool | int | float):
-        return value
-    shallow_value = to_json_shallow(value)
-    if isinstance(shallow_value, dict):
-        return {str(key): to_json_value(inner) for key, inner in shallow_value.items()}
-    return [to_json_value(inner) for inner in shallow_value] if isinstance(shallow_value, list) else shallow_value
-
-
 def dumps(value: Any) -> bytes:
     """A value as JSON bytes, however deeply it is nested."""
     return _encode(value).encode()
+
+
+def to_json_value(value: Any) -> Any:
+    """A value as JSON types."""
+    return json.loads(_encode(value))
 
 
 def to_json_shallow(value: Any) -> Any:
@@ -134,7 +86,7 @@ def to_json_shallow(value: Any) -> Any:
     if kind is datetime:
         return value.isoformat()
     if hasattr(kind, "__dataclass_fields__"):
-        return dict(zip(wire_fields(kind), _read_fields(kind)(value), strict=True))
+        return {name: getattr(value, name) for name in wire_fields(kind)}
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):

@@ -39,13 +39,12 @@ from everword.server.routes.answers import (
     answer_once,
     claim_key,
     etag_of,
-    json_bytes,
     json_response,
     line_response,
     matches_etag,
 )
 from everword.server.routes.derived import Conversation, User
-from everword.wire import dumps, to_json_value
+from everword.wire import dumps
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
@@ -191,7 +190,7 @@ def budget_of(value: Any) -> Budget:
 async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
     chat = chat_of(caller, id, body.user)
     context = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
-    content = json_bytes(context)
+    content = dumps(context)
     headers = {"ETag": etag_of(content), "Cache-Control": "private, no-cache"}
     if tag is not None and matches_etag(headers["ETag"], tag):
         return Response(None, 304, headers)
@@ -274,7 +273,7 @@ def event_response(source: AsyncIterator[bytes]) -> Response:
 
 
 def event_bytes(name: str, data: Any) -> bytes:
-    return f"event: {name}\ndata: {json.dumps(to_json_value(data), ensure_ascii=False)}\n\n".encode()
+    return f"event: {name}\ndata: ".encode() + dumps(data) + b"\n\n"
 
 
 async def replay_events(text: str) -> AsyncIterator[bytes]:
