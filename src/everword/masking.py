@@ -73,14 +73,8 @@ def mask_credentials(text: str) -> str:
     small_letters = text.lower()
     for marks, pattern, replacement in _STEPS:
         if any(mark in small_letters for mark in marks):
-            text = _compile(pattern).sub(replacement, text)
+            text = re.sub(pattern, replacement, text)
     return _token().sub(STARS, text) if _LONG_RUN.search(text) else text
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled when it is first needed: every program imports this module."""
-    return re.compile(pattern)
 
 
 @cache
@@ -133,7 +127,7 @@ def passwords_in(url: str) -> Iterator[str]:
     visible_parts = {user, scheme, *re.split(r"[/:?&=]", rest)}  # postgres:postgres@host/postgres hides nothing
     if at:
         yield from {part for part in (password, *password.split("@")) if part} - visible_parts
-    for match in _compile(_NAMED).finditer(url):
+    for match in re.finditer(_NAMED, url):
         yield match[0][len(match[1]) :].strip("'\"")
 
 

@@ -77,12 +77,12 @@ class Operation:
         """The types of what it takes, and under `return` of its answer."""
         return get_type_hints(self.method)
 
-    @cached_property
+    @property
     def places(self) -> Mapping[str, str]:
         """The arguments that are in its path, each with what it is called there."""
         return {argument or name: name for argument, name in PLACE.findall(self.path)}
 
-    @cached_property
+    @property
     def takes_name(self) -> bool:
         """Whether it reads what is kept of a `user`, who may be given by a name: what changes something takes ids."""
         return self.right == READ and not self.about_all and "user" in self.signature.parameters

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +106,6 @@ class Names(TypeDecorator[tuple[str, ...]]):
         return self.decode(value)
 
     @staticmethod
-    @lru_cache(maxsize=4096)
     def decode(value: str | None) -> tuple[str, ...]:
         try:
             return tuple(json.loads(value or "[]"))

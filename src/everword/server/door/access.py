@@ -13,7 +13,6 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -245,13 +244,8 @@ class Door:
             refusal = Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
         if key is None:
             raise refusal
-        return build_access(key.id, key.spaces, key.scopes, key.user, self._options.space), key
-
-
-@lru_cache(maxsize=1_000)
-def build_access(key_id: str, spaces: tuple[str, ...], scopes: tuple[str, ...], user: str | None, home: str) -> Access:
-    """What a key with these spaces, scopes and user opens."""
-    return Access(key_id, frozenset(spaces) if spaces else None, frozenset(scopes), user, home)
+        spaces = frozenset(key.spaces) if key.spaces else None
+        return Access(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
 
 
 def too_large(limit: int) -> Problem:

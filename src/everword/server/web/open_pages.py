@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -124,7 +123,6 @@ async def asset(request: Request, name: str) -> Response:
     return Response(compress_file(path), headers={**headers, "Content-Encoding": "gzip"}, media_type=kind)
 
 
-@cache
 def compress_file(path: Path) -> bytes:
     """A file as it is sent. Pages are not compressed: their size would tell what is beside a secret token."""
     return gzip.compress(path.read_bytes(), mtime=0)
