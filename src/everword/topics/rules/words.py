@@ -613,10 +613,12 @@ def _weigh_phrase(
     words: Sequence[_PhraseWord], count: int, counts: Mapping[str, int], weights: Mapping[str, float]
 ) -> _Phrase | None:
     """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
-    while words and _begins_badly(words, counts):
-        words = words[1:]
-    while words and _ends_badly(words, counts):
-        words = words[:-1]
+    start, end = 0, len(words)
+    while start < end and _begins_badly(words[start : start + 2], counts):
+        start += 1
+    while start < end and _ends_badly(words[max(start, end - 2) : end], counts):
+        end -= 1
+    words = words[start:end]
     roots = frozenset([word.stem for word in words if word.stem in counts])
     if not roots:
         return None
