@@ -400,25 +400,32 @@ def distinct_labels(texts: Mapping[str, str]) -> dict[str, str]:
 
 def poses(text: str, labels: Iterable[str]) -> bool:
     """Whether a text begins like a line of a speaker: with one of these labels, or a role, and a colon."""
-    opening = _OPENING.match(text)
-    if opening is None:
-        return False
-    name = plain_name(opening[1])
-    shapes = name_shapes(name)
-    return bool(_ROLE.fullmatch("".join(map(fold_character, name)))) or any(
-        not shapes.isdisjoint(name_shapes(label)) for label in labels
-    )
+    return _poses_as(text, _shapes_of(labels))
 
 
 def without_posing(text: str, labels: Collection[str]) -> str:
     """Running text with a dot wherever a sentence begins like a line of one of these speakers."""
     pieces: list[str] = []
+    shapes = _shapes_of(labels)
     at = 0
     for stop in _STOP.finditer(text):
-        if poses(text[stop.end() : stop.end() + _LOOKED_AT], labels):
+        if _poses_as(text[stop.end() : stop.end() + _LOOKED_AT], shapes):
             pieces.append(text[at : stop.end()])
             at = stop.end()
     return GUARD.join([*pieces, text[at:]])
+
+
+def _shapes_of(labels: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*map(name_shapes, labels))
+
+
+def _poses_as(text: str, shapes: frozenset[str]) -> bool:
+    opening = _OPENING.match(text)
+    if opening is None:
+        return False
+    name = plain_name(opening[1])
+    is_role = _ROLE.fullmatch("".join(map(fold_character, name))) is not None
+    return is_role or not shapes.isdisjoint(name_shapes(name))
 
 
 _LOOKED_AT = 4 * MAX_AUTHOR  # characters in which a label and its colon would be

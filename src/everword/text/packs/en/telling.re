@@ -67,7 +67,7 @@
 
 # Where a sentence goes on after a pause.
 [pause]
-\s+[-–—]+\s+|\s?[–—]\s?|(?<=\w)-\s+
+(?<!\s)\s++[-–—]++\s+|\s?[–—]\s?|(?<=\w)-\s+
 
 # How it was, after what was done: ", and it was amazing!"
 [felt_tail]
