@@ -711,7 +711,7 @@ def parse_week(text: str, inputs: WeekInputs) -> TextReply:
 def offline_week(inputs: WeekInputs) -> TextReply:
     member = plain_name(inputs.name) or "the member"
     if any(is_told_by_thread(text) for _, text in inputs.days):
-        return TextReply(merge_told_days([text for _, text in inputs.days], WEEK_SIZE))
+        return TextReply(merge_told_days([text for _, text in inputs.days], MOST_OF_WEEK))
     parts = [member_lines(text, member) for _, text in inputs.days]
     return TextReply(render_lines(extract.condense(parts, WEEK_SIZE, len)))
 

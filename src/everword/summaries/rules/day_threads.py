@@ -30,7 +30,7 @@ _LINES = lazy_pattern(
     r"(?:[^“”\n]+ (?:asked|said|answered)[^“”\n]*“[^\n]*\.(?:\n|\Z))+(?:[^“”\n]+ also answered [^\n]+\.)?"
 )
 LANGUAGE = "en"
-QUOTED = 160
+QUOTED = 240
 """Characters of a quotation, about."""
 MOST_WORDS = 14
 """Content words of a message that count for its worth."""
@@ -122,14 +122,17 @@ def is_question(sentence: str) -> bool:
 
 
 def main_sentences(text: str) -> str:
-    """Of a long text the first sentence of those that say most, and its last question."""
+    """Of a long text the sentences that say most, as many as fit, and its last question; at least one."""
     all_sentences = split_sentences(text) or [text]
-    first = max(all_sentences, key=lambda sentence: min(len(stems(sentence, LANGUAGE)), ENOUGH))
-    questions = [sentence for sentence in all_sentences if is_question(sentence)]
-    if not questions or first in questions or len(first) + len(questions[-1]) > QUOTED:
-        return first
-    places = sorted((all_sentences.index(first), all_sentences.index(questions[-1])))
-    return (" " if places[1] - places[0] == 1 else " … ").join(all_sentences[place] for place in places)
+    questions = [place for place, sentence in enumerate(all_sentences) if is_question(sentence)]
+    worths = [min(len(stems(sentence, LANGUAGE)), ENOUGH) for sentence in all_sentences]
+    by_worth = sorted(range(len(all_sentences)), key=lambda place: -worths[place])
+    places: set[int] = set()
+    for place in [by_worth[0], *questions[-1:], *by_worth[1:]]:
+        if not places or sum(len(all_sentences[other]) + 3 for other in places | {place}) <= QUOTED:
+            places.add(place)
+    gaps = {place: " " if place - 1 in places else " … " for place in places}
+    return "".join(gaps[place] + all_sentences[place] for place in sorted(places)).removeprefix(" … ").strip()
 
 
 class DayThreads:
