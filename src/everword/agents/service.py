@@ -54,7 +54,7 @@ class Service:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.store = os.environ.get("EVERWORD_STORE") or str(home / STORE)
+        self.store = str(home / STORE)
         self.person = os.environ.get("EVERWORD_USER") or pwd.getpwuid(os.getuid()).pw_name
         self.is_readable = can_read(self.store)
         self.build = hook.build()
@@ -193,8 +193,6 @@ class Service:
 
 def can_read(store: str) -> bool:
     """Whether the store can be read at once. One that is not there holds nothing yet, and is made."""
-    if "://" in store or not Path(store).exists():
-        return "://" in store
     try:
         connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=0.05)
         try:
