@@ -176,6 +176,12 @@ def test_small_talk_alone_is_better_than_nothing() -> None:
     assert gist([user("hi"), assistant("hello!")], 50, count)
 
 
+def test_what_is_told_of_ones_own_people_is_kept_among_much_else() -> None:
+    lines = [user("My sister Johanna keeps goats in Utrecht.")]
+    lines += [user(f"The weather of day {n} was grey and wet again.") for n in range(20)]
+    assert "My sister Johanna keeps goats in Utrecht." in gist(lines, 96, count)
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

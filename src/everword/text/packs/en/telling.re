@@ -37,10 +37,10 @@
     (?!\s(?:great|good|amazing|awesome|lovely|wonderful)?\s?(?:time|blast|fun|feeling|sense|idea|difference|impact|point|me)\b)
 |\b(?:was|were)\s(?:\w+ly\s)?(?:in|at|on|able|born|diagnosed|(?:\w+\s)?[a-z]{3,}ing|(?!{felt}\b)[a-z]{3,}ed)\b
 
-# A name as the subject: "Marta will bring", "Emma lives".
+# A name or somebody's as the subject: "Marta will bring", "Emma lives", "My sister Johanna keeps".
 [named]
 (?!(?:The|This|That|These|Those|It|There|What|Who|When|Where|How|Why|If|As|And|But|So|Or|No|Yes|Yeah|Just|Even|Being|Having)\b)
-(?!\w+ing\b)[A-Z][a-z]+\s(?P<verb>will|is|has|had|was|got|went|[a-z]+(?:ed|s))\b
+(?!\w+ing\b)(?:(?:My|Our|His|Her)\s[a-z]+\s)?(?:(?<=\s)|[A-Z][a-z]+\s)(?P<verb>will|is|has|had|was|got|went|[a-z]+(?:ed|s))\b
 # A name inside a sentence, or something that is not told of everything.
 [name]
 (?<=[a-z,]\s)[A-Z][a-z]|^(?i:the|an?|some|it|he|she|they)\s
