@@ -123,6 +123,7 @@ class _Value:
 def announced_secrets(text: str, small: str, cover: bytearray) -> Iterator[SecretMark]:
     """What the words around it say is a secret. What `cover` marks is no word."""
     yield from _given_to_commands(text)
+    yield from _beside_accounts(text)
     if PATTERNS.four_figures.search(text):
         yield from _opening_numbers(small)
     announcing = (_ASCII_ANNOUNCING if small.isascii() else _ANNOUNCING).finditer(small)
@@ -156,13 +157,17 @@ def _meaning(text: str, small: str, name: str, start: int, end: int) -> tuple[st
         return "wifi", "password"
     if kind == "code":
         return _meaning_of_code(small, name, start, end)
-    if name in ("key", "keys"):
-        last = (PATTERNS.letters_and_figures.findall(small, max(0, start - 24), start) or [""])[-1]
-        if last in WORDS.other_keys:
-            return None
-        if last in WORDS.secret_keys or last.endswith(("api", "access", "secret")):
-            return "api key", "key"
-    return name, kind
+    return _meaning_of_key(small, name, start) if name in ("key", "keys") else (name, kind)
+
+
+def _meaning_of_key(small: str, name: str, start: int) -> tuple[str, str] | None:
+    """Which key is meant: the word before it says so."""
+    last = (PATTERNS.letters_and_figures.findall(small, max(0, start - 24), start) or [""])[-1]
+    if last in WORDS.other_keys:
+        return None
+    if last in WORDS.secret_keys or last.endswith(("api", "access", "secret")):
+        return "api key", "key"
+    return name, _KINDS[name]
 
 
 def _meaning_of_code(small: str, name: str, start: int, end: int) -> tuple[str, str] | None:
@@ -177,12 +182,17 @@ def _meaning_of_code(small: str, name: str, start: int, end: int) -> tuple[str, 
         return None
     if PATTERNS.safety_of_a_card.search(before[-12:]) or PATTERNS.safety_of_a_card.match(after):
         return "security code", "card"
-    is_given = PATTERNS.yours.search(before) and PATTERNS.is_a_number.match(after)
-    if PATTERNS.proof.search(before) or PATTERNS.proof.search(after) or is_given:
+    if _is_proof(before, after):
         return "backup codes" if PATTERNS.backup.search(before + after) else name, "proof"
     if PATTERNS.things_with_a_pin.search(before) or PATTERNS.things_with_a_pin_after_it.search(after):
         return name, "pin"
     return None
+
+
+def _is_proof(before: str, after: str) -> bool:
+    """Whether a code proves who somebody is, by the words around it."""
+    is_given = PATTERNS.yours.search(before) and PATTERNS.is_a_number.match(after)
+    return bool(PATTERNS.proof.search(before) or PATTERNS.proof.search(after) or is_given)
 
 
 def _begins(text: str, start: int) -> bool:
@@ -243,8 +253,7 @@ def _values(text: str, word: _Word) -> Iterator[tuple[_Value, str, int]]:
         at = token.end()
         raw = token[0]
         bare = raw.strip("\"'`*").lower()
-        is_still = link and bare in WORDS.still and bare not in WORDS.links
-        if is_still or (bare in _MODALS and text.startswith(" be ", at)):
+        if _is_passed_over(text, bare, link, at):
             continue
         if new_link := _link_of(bare):
             link = new_link
@@ -273,6 +282,12 @@ def _first_link(text: str, word: _Word) -> tuple[int, str]:
         return at, "est"
     is_option = text[max(0, word.start - 12) : word.start].rpartition(" ")[2].startswith("--")
     return at, ":" if is_option else ""
+
+
+def _is_passed_over(text: str, bare: str, link: str, at: int) -> bool:
+    """Whether a word leaves the link as it is: "is now", "will be"."""
+    is_still = link != "" and bare in WORDS.still and bare not in WORDS.links
+    return is_still or (bare in _MODALS and text.startswith(" be ", at))
 
 
 def _link_of(bare: str) -> str:
@@ -329,10 +344,14 @@ def _passwords(text: str, word: _Word) -> Iterator[SecretMark]:
         if _is_password(value, link, count, text, word.text) and not is_placeholder(value.text):
             yield value.mark("password")
             return
-        small = value.text.lower()
-        if link and small not in WORDS.still and not (link == "is" and count == 0 and small in ("for", "of")):
+        if link and not _waits_for_password(value.text.lower(), link, count):
             break
     yield from _passwords_later(text, word)
+
+
+def _waits_for_password(small: str, link: str, count: int) -> bool:
+    """Whether the password may still follow a word after the link: "is now", "is for the router"."""
+    return small in WORDS.still or (link == "is" and count == 0 and small in ("for", "of"))
 
 
 def _passphrases(text: str, word: _Word) -> Iterator[SecretMark]:
@@ -350,7 +369,7 @@ def _passwords_later(text: str, word: _Word) -> Iterator[SecretMark]:
     if _rest_of_name(text, word) < 0:
         return
     line = PATTERNS.alone_on_the_next_line.match(text, word.end, word.limit)
-    if line and is_strong(line[1]) and FIGURE.search(line[1]) and (not line[1].islower() or is_very_strong(line[1])):
+    if line and _is_sure_alone(line[1]):
         yield SecretMark("password", *line.span(1))
         return
     for token in _tokens_after(text, word, word.end):
@@ -363,6 +382,11 @@ def _passwords_later(text: str, word: _Word) -> Iterator[SecretMark]:
         if _is_pointed_to(value.text, between) and not _is_reference(value):
             yield value.mark("password")
             return
+
+
+def _is_sure_alone(value: str) -> bool:
+    """Whether what stands alone on a line is surely a password."""
+    return is_strong(value) and bool(FIGURE.search(value)) and (not value.islower() or is_very_strong(value))
 
 
 def _is_pointed_to(value: str, between: str) -> bool:
@@ -390,9 +414,13 @@ def _is_password(value: _Value, link: str, count: int, text: str, announcing: st
         return False
     if not link:
         return _is_unlinked_password(value, count, mixed, announcing)
-    if mixed:
-        return True
-    if small.isdigit():
+    return mixed or _is_unmixed_password(value, link, text)
+
+
+def _is_unmixed_password(value: _Value, link: str, text: str) -> bool:
+    """Figures or letters alone, after a link."""
+    word = value.text
+    if word.isdigit():
         return len(word) >= 4 and (link != "to" or (value.last and not PATTERNS.year.fullmatch(word)))
     is_plural = "words " in text[max(0, value.start - 12) : value.start].lower()
     return not is_plural and _is_plain_password(value, link)
@@ -449,22 +477,33 @@ def _is_plain_password(value: _Value, link: str) -> bool:
 
 
 def _passwords_before(text: str, start: int) -> Iterator[SecretMark]:
-    """ "hunter2 is the password", "type in hunter2 when it asks for the password": what stands before the word."""
+    """What stands before the word, and is the password."""
+    value = _value_given_before(text, start) or _value_linked_before(text, start)
+    if value:
+        yield value.mark("password")
+
+
+def _value_given_before(text: str, start: int) -> _Value | None:
+    """ "type in hunter2 when it asks for the password": what a verb gives."""
     for match in PATTERNS.told_before.finditer(text, max(0, start - 90), start):
         value = _Value(text, *match.span(2))
         is_loose = match[1].lower() in WORDS.loose_verbs_before_a_password
         is_sure = not is_loose or is_very_strong(value.text) or PATTERNS.use.match(text, match.end())
         if is_sure and len(value.text) >= 8 and is_strong(value.text) and FIGURE.search(value.text):
-            yield value.mark("password")
-            return
+            return value
+    return None
+
+
+def _value_linked_before(text: str, start: int) -> _Value | None:
+    """ "hunter2 is the password": what a link joins to the word."""
     tokens = list(PATTERNS.piece.finditer(text, max(0, start - 80), start))[-5:]
     links = WORDS.links_to_what_is_before
     at = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at][0].lower() in links), 0)
     if not at or tokens[at - 1].start() == max(0, start - 80) > 0:
-        return
+        return None
     value = _Value(text, *tokens[at - 1].span())
-    if len(value.text) >= 6 and value.text.lower() not in WORDS.known_things and _is_mixed_value(value):
-        yield value.mark("password")
+    is_long_enough = len(value.text) >= 6 and value.text.lower() not in WORDS.known_things
+    return value if is_long_enough and _is_mixed_value(value) else None
 
 
 def _is_mixed_value(value: _Value) -> bool:
@@ -490,11 +529,15 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 
 def _given_to_commands(text: str) -> Iterator[SecretMark]:
-    """Passwords that commands are given, and those of accounts that every system has."""
+    """Passwords that commands are given."""
     for command in [command for sign, command in _COMMANDS if sign in text]:
         for match in command.finditer(text):
             if not match[1].isdigit() and not is_stand_in(match[1]):
                 yield SecretMark("password", *match.span(1))
+
+
+def _beside_accounts(text: str) -> Iterator[SecretMark]:
+    """Passwords after an address of mail, or after an account that every system has."""
     for match in PATTERNS.mail_and_password.finditer(text) if "@" in text else ():
         if is_strong(match[1].rstrip(".,;!")) and not is_stand_in(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
@@ -552,13 +595,18 @@ def _belongs(text: str, word: _Word, number: re.Match[str]) -> bool:
         return False
     if _rest_of_name(text, word) < 0:
         return False
-    is_changed = last in WORDS.loose_links and not WORDS.still.isdisjoint(names)
-    is_after_link = last in WORDS.links or last in WORDS.still or last == "s"  # "it's"
-    is_linked = is_changed or is_after_link or between.rstrip()[-1:] in _LINK_SIGNS
+    is_linked = _is_linked_number(between, names, last)
     is_year = PATTERNS.year.fullmatch(number[1]) is not None
     if word.kind == "pin":
         return _is_pin(text, word, number, names, is_linked=is_linked, is_year=is_year)
     return is_linked or not is_year
+
+
+def _is_linked_number(between: str, names: list[str], last: str) -> bool:
+    """Whether what stands between a word and a number links them."""
+    is_changed = last in WORDS.loose_links and not WORDS.still.isdisjoint(names)
+    is_after_link = last in WORDS.links or last in WORDS.still or last == "s"  # "it's"
+    return is_changed or is_after_link or between.rstrip()[-1:] in _LINK_SIGNS
 
 
 def _is_pin(text: str, word: _Word, number: re.Match[str], names: list[str], *, is_linked: bool, is_year: bool) -> bool:
@@ -644,9 +692,7 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, word: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not PATTERNS.letters_of_a_token.fullmatch(token):
-        return False
-    if (is_thing(token) and token[0] != "~") or is_public(token) or token.lower() in WORDS.known_things:
+    if not _may_be_token(token):
         return False
     if word.kind == "weak":
         return bool(link) and len(token) >= 16 and is_unguessable(token, hexes=link == ":" and count == 0)
@@ -655,3 +701,10 @@ def _is_token(value: _Value, word: _Word, link: str, count: int) -> bool:
     if link and "secret" in word.text and len(token) >= 8 and is_mixed(token):
         return not PATTERNS.made_up_name.fullmatch(token[:60].lower())
     return len(token) >= 10 and is_unguessable(token, hexes=True)
+
+
+def _may_be_token(token: str) -> bool:
+    """Whether it has the letters of a token, and is nothing known."""
+    if not PATTERNS.letters_of_a_token.fullmatch(token) or is_public(token):
+        return False
+    return (not is_thing(token) or token[0] == "~") and token.lower() not in WORDS.known_things

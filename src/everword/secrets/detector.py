@@ -115,14 +115,21 @@ def _is_token(text: str, start: int, value: str) -> bool:
         return False
     before = text[max(0, start - _FAR) : start].lower()
     near = before[-_NEAR:]
-    against = max((match.end() for match in PATTERNS.id_before.finditer(near)), default=-1)
-    hint = max((match.end() for match in PATTERNS.secrets.finditer(near)), default=-1)
+    against = _last_end(PATTERNS.id_before.finditer(near))
+    hint = _last_end(PATTERNS.secrets.finditer(near))
     if against >= max(hint, 0) or "base64" in before:
         return False
     if is_sure and len(value) >= _SHORTEST and not is_camel_case(value):
         return True
-    is_long = len(value) >= _SURELY_LONG and not is_sure and not PATTERNS.hexadecimal_number.fullmatch(value)
-    return is_long or hint >= 0 or PATTERNS.secrets.search(before) is not None
+    return hint >= 0 or _is_long_random(value, is_sure) or PATTERNS.secrets.search(before) is not None
+
+
+def _last_end(matches: Iterator[re.Match[str]]) -> int:
+    return max((match.end() for match in matches), default=-1)
+
+
+def _is_long_random(value: str, is_sure: bool) -> bool:
+    return len(value) >= _SURELY_LONG and not is_sure and not PATTERNS.hexadecimal_number.fullmatch(value)
 
 
 # -- by their form: a checksum is reckoned where the format has one; what is made of one letter only stands for a key
@@ -160,16 +167,21 @@ def _marks_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Iterat
         yield from _addresses(text)
     if runs or "asic " in text or "earer " in text:
         yield from _headers(text)
+        yield from _signatures(text)
     if FIGURE.search(text):
-        yield from _ibans(text)
-        if PATTERNS.figures_of_a_card.search(text):
-            yield from _cards(text)
-        if PATTERNS.figures_of_a_social_security_number.search(text):
-            yield from _social_security(text)
-        if any(hint in small for hint in WORDS.one_time_seeds):
-            yield from _seeds(text, small)
+        yield from _secret_numbers(text, small)
     if _has_listed_words(small):
         yield from _recovery_phrases(text)
+
+
+def _secret_numbers(text: str, small: str) -> Iterator[SecretMark]:
+    yield from _ibans(text)
+    if PATTERNS.figures_of_a_card.search(text):
+        yield from _cards(text)
+    if PATTERNS.figures_of_a_social_security_number.search(text):
+        yield from _social_security(text)
+    if any(hint in small for hint in WORDS.one_time_seeds):
+        yield from _seeds(text, small)
 
 
 def _private_keys(text: str) -> Iterator[SecretMark]:
@@ -241,6 +253,9 @@ def _headers(text: str) -> Iterator[SecretMark]:
     for match in PATTERNS.bearer_header.finditer(text) if "earer" in text or "EARER" in text else ():
         if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
+
+
+def _signatures(text: str) -> Iterator[SecretMark]:
     for match in PATTERNS.signature_in_an_address.finditer(text) if "ig=" in text or "ignature=" in text else ():
         if not is_placeholder(match[1]):
             yield SecretMark("token", *match.span(1))

@@ -76,8 +76,11 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
     pieces = [piece for piece in re.split(r"[-_./+=~:%]", token) if len(piece) >= 4]
     if any(len(piece) >= 12 and is_random(piece) for piece in pieces) or is_random(token):
         return True
-    if not hexes:
-        return False
+    return hexes and _is_random_in_one_case(token, pieces)
+
+
+def _is_random_in_one_case(token: str, pieces: list[str]) -> bool:
+    """Whether a token is a UUID, pieces of one length in capitals, or has a piece like a hexadecimal number."""
     if PATTERNS.uuid.fullmatch(token):
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
