@@ -170,19 +170,30 @@ def _may_replace(sentence: ComparedSentence) -> bool:
 
 def _compare_sentences(old: ComparedSentence, new: ComparedSentence) -> bool | None:
     """Whether one sentence corrects another, and is understood only after it; None if it corrects nothing of it."""
-    text = new.text
-    if _may_replace(new):
-        common = old.content.heads & new.content.heads
-        takes_back = is_retraction(text)
-        names = new.content.names - old.content.names if old.content.names and takes_back else frozenset()
-        gives_value = bool(new.content.values - old.content.values and old.content.values) or bool(names)
-        is_same_thing = bool(common) and len(common) >= _HALF * min(len(old.content.heads), len(new.content.heads))
-        if is_same_thing and (gives_value or _PATTERNS.ending.search(text)):
-            return not new.stands or (takes_back and not is_change(text) and new.speaker != old.speaker)
-        is_near = 0 <= new.turn - old.turn <= _NEAR and len(words(text)) <= _SHORT
-        if is_near and gives_value and not new.content.heads:
-            return True
+    replaces = _replaces(old, new) if _may_replace(new) else None
+    if replaces is not None:
+        return replaces
     return False if _restates(old, new) and new.stands else None
+
+
+def _replaces(old: ComparedSentence, new: ComparedSentence) -> bool | None:
+    """As `_compare_sentences`, for a sentence that says it corrects something."""
+    text = new.text
+    common = old.content.heads & new.content.heads
+    takes_back = is_retraction(text)
+    gives_value = _gives_value(old, new, takes_back)
+    is_same_thing = bool(common) and len(common) >= _HALF * min(len(old.content.heads), len(new.content.heads))
+    if is_same_thing and (gives_value or _PATTERNS.ending.search(text)):
+        return not new.stands or (takes_back and not is_change(text) and new.speaker != old.speaker)
+    is_near = 0 <= new.turn - old.turn <= _NEAR and len(words(text)) <= _SHORT
+    return True if is_near and gives_value and not new.content.heads else None
+
+
+def _gives_value(old: ComparedSentence, new: ComparedSentence, takes_back: bool) -> bool:
+    """Whether a sentence gives another value than the old one; a retraction may also give another name."""
+    if old.content.values and new.content.values - old.content.values:
+        return True
+    return takes_back and bool(old.content.names and new.content.names - old.content.names)
 
 
 def _restates(old: ComparedSentence, new: ComparedSentence) -> bool:

@@ -628,9 +628,7 @@ def parse_times(text: str, today: date | None, *, ahead: bool = False) -> TimedP
     has_duration = False
     between = _PATTERNS.between.search(text)
     if between:
-        until = parse_date(between[2], today, ahead=ahead)
-        since = parse_date(between[1], today, ahead=ahead)
-        since = parse_date(between[1], today) if since and until and since > until else since
+        since, until = _parse_edges(between[1], between[2], today, ahead=ahead)
         text = _cut_match(text, between)
     duration = _PATTERNS.lasting.search(text)
     if duration:
@@ -649,6 +647,13 @@ def parse_times(text: str, today: date | None, *, ahead: bool = False) -> TimedP
     if moment:
         then = parse_date(moment[1], today)
     return TimedPhrase(" ".join(text.split()), since, until, then, has_duration)
+
+
+def _parse_edges(first: str, last: str, today: date | None, *, ahead: bool) -> tuple[date | None, date | None]:
+    """The days of "between `first` and `last`", in this order."""
+    until = parse_date(last, today, ahead=ahead)
+    since = parse_date(first, today, ahead=ahead)
+    return parse_date(first, today) if since and until and since > until else since, until
 
 
 def strip_final_time(text: str) -> str:

@@ -216,28 +216,30 @@ def _has_present(text: str) -> bool:
     for match in _PATTERNS.third_person.finditer(text):
         verb = match["verb"].casefold()
         before = words_before(text, match.start()).split()
-        if not before or before[-1].casefold() in _PREDICATES.before_noun or before[-1][-1].isdigit():
+        if not before or _leads_to_noun(before[-1]):
             continue
-        is_known = (
-            verb[:-1] in PLAIN_VERBS
-            or (verb.endswith("es") and verb[:-2] in PLAIN_VERBS)
-            or f"{verb[:-3]}y" in PLAIN_VERBS
-        )
         is_counted = text[match.end() + 1 : match.end() + 2].isdigit()
-        is_noun_like = (
-            not match["object"] and not is_counted and not _PREDICATES.noun_like.isdisjoint((verb[:-1], verb[:-2]))
-        )
-        if is_noun_like:
+        if not match["object"] and not is_counted and not _PREDICATES.noun_like.isdisjoint((verb[:-1], verb[:-2])):
             if before_noun_end is None:
                 before_noun_end = _end_of_first(_PREDICATES.before_noun, text)
             if not match["place"] or before_noun_end > match.start():
                 continue  # "long walks on the beach", "points for fantasy books and films"
-        if is_known or match["object"]:
+        if match["object"] or _is_third_person(verb):
             return True
     return any(
         match["verb"] in PLAIN_VERBS and _is_plural(match["subject"].casefold())
         for match in _PATTERNS.after_noun.finditer(text)
     )
+
+
+def _leads_to_noun(word: str) -> bool:
+    return word.casefold() in _PREDICATES.before_noun or word[-1].isdigit()
+
+
+def _is_third_person(verb: str) -> bool:
+    """Whether it is the form after "she" of a known verb: "needs", "goes", "carries"."""
+    is_in_es = verb.endswith("es") and verb[:-2] in PLAIN_VERBS
+    return is_in_es or verb[:-1] in PLAIN_VERBS or f"{verb[:-3]}y" in PLAIN_VERBS
 
 
 def _end_of_first(words: frozenset[str], text: str) -> int:

@@ -235,10 +235,14 @@ def _parse_equation(clause: str) -> Iterator[KeyValue]:
     concrete = _is_concrete(value)
     if not value or not (match[1] or concrete):
         return
-    if first in _NO_SUBJECT or "'" in first or is_ordinary(first) or (first.endswith("ing") and not match[1]):
+    if not _may_be_subject(first) or (first.endswith("ing") and not match[1]):
         return
     ordinary = all(is_ordinary(word) or not is_content(word, "en") for word in words(value))
     yield KeyValue(match[2], value, 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5)
+
+
+def _may_be_subject(word: str) -> bool:
+    return not (word in _NO_SUBJECT or "'" in word or is_ordinary(word))
 
 
 def _is_concrete(value: str) -> bool:
@@ -413,23 +417,35 @@ _REPEATED = 6
 
 def topic_pairs(sentences: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[KeyValue]:
     """Pairs of words that are repeated, and the words that weigh most."""
-    noteless = [sentence for sentence in sentences if sentence.kind != "note"]
-    content = [sentence for sentence in noteless if not is_filler(sentence)] or noteless
+    content = _content_sentences(sentences)
     sentence_words = [words(sentence.text) for sentence in content]
     for pair in _repeated_pairs(sentence_words, language):
         yield KeyValue("topic", " ".join(pair), 4.5)
-    spellings: dict[str, str] = {}
-    for word in chain.from_iterable(sentence_words):
-        spellings.setdefault(stem(word, language), word)
-    heaviest = sorted(spellings.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
-    for number, root in enumerate(heaviest):
-        word = spellings[root]
-        if not any(map(str.isalpha, word)):
-            continue
-        if number == 0 or not (is_ordinary(word) or word.casefold() in SPELT_NUMBERS or is_small_talk(word)):
+    heaviest = _heaviest_words(sentence_words, language, weights)
+    for number, word in enumerate(heaviest):
+        if any(map(str.isalpha, word)) and (number == 0 or _may_be_topic(word)):
             yield KeyValue("topic", word, (4 if number < 4 else 3) - number / 30)
     if not heaviest and content:
         yield KeyValue("text", " ".join(WORD.findall(content[0].text)[:MAX_VALUE]) or content[0].text[:40], 1)
+
+
+def _content_sentences(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences without notes, and without fillers unless there is nothing else."""
+    noteless = [sentence for sentence in sentences if sentence.kind != "note"]
+    return [sentence for sentence in noteless if not is_filler(sentence)] or noteless
+
+
+def _heaviest_words(sentence_words: Iterable[Sequence[str]], language: str, weights: Mapping[str, float]) -> list[str]:
+    """The words that weigh most, each as it is written first."""
+    spellings: dict[str, str] = {}
+    for word in chain.from_iterable(sentence_words):
+        spellings.setdefault(stem(word, language), word)
+    stems = sorted(spellings.keys() & weights.keys(), key=lambda root: (-weights[root], root))
+    return [spellings[root] for root in stems[:_TOPIC_WORDS]]
+
+
+def _may_be_topic(word: str) -> bool:
+    return not (is_ordinary(word) or word.casefold() in SPELT_NUMBERS or is_small_talk(word))
 
 
 def _repeated_pairs(sentence_words: Iterable[Sequence[str]], language: str) -> list[tuple[str, str]]:

@@ -51,6 +51,11 @@ def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None)
         return Unknown()
     if any(member.id == name.removeprefix("@") for member in everybody):
         return _by_handle(name.removeprefix("@"), everybody)
+    return _by_name(name, everybody)
+
+
+def _by_name(name: str, everybody: list[Member]) -> Whom:
+    """The member whom a name means that is no id: the most exact way to compare names that finds somebody decides."""
     steps = _steps(name)
     for step in steps:
         candidates = [candidate for member in everybody if (candidate := _first_match(member, step)) is not None]

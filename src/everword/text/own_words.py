@@ -296,11 +296,13 @@ def _speaker_lines(lines: Lines) -> Iterator[int]:
     label_counts = Counter(match["label"] for match in speakers.values())
     alternates = len(label_counts) > 1 and max(label_counts.values()) > 1
     for number, match in speakers.items():
-        is_capitalised = all(word[0].isupper() for word in match["label"].split())
-        if (alternates or is_capitalised or len(label_counts) > 1) and (
-            alternates or _PATTERNS.first_person.search(match["speech"])
-        ):
+        if alternates or _speaks_of_oneself(match, has_others=len(label_counts) > 1):
             yield number
+
+
+def _speaks_of_oneself(match: re.Match[str], *, has_others: bool) -> bool:
+    is_speaker = has_others or all(word[0].isupper() for word in match["label"].split())
+    return is_speaker and _PATTERNS.first_person.search(match["speech"]) is not None
 
 
 def _cue_lines(lines: Lines) -> Iterator[int]:
@@ -466,11 +468,15 @@ def _verse_lines(lines: Lines) -> Iterator[int]:
     texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in numbers]
     if len(texts) < _FEWEST_VERSES or any(len(text) > _LONGEST_VERSE or _LIST.match(text) for text in texts):
         return
+    if _repeats_or_rhymes(texts):
+        yield from numbers
+
+
+def _repeats_or_rhymes(texts: Sequence[str]) -> bool:
     repeats = [text for text, times in Counter(texts).items() if times > 1 and len(text.split()) > 2]
     ends = [text.split()[-1] for text in texts if text]
     rhymes = sum(_rhymes(end, [*ends[max(at - 2, 0) : at], *ends[at + 1 : at + 3]]) for at, end in enumerate(ends))
-    if repeats or 2 * rhymes >= len(texts):
-        yield from numbers
+    return bool(repeats) or 2 * rhymes >= len(texts)
 
 
 def _stanza_lines(lines: Lines) -> Iterator[int]:

@@ -215,17 +215,21 @@ class _Reader:
             self._read_demonstrative(at, word)
         elif word in lists.comparing:
             self._read_other(at, word)
-        elif word in lists.seeming:
-            self.hangs |= self._word(at - 1) in MARKS
-        elif word == "also":
-            self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.speakers
-        elif word in ("mine", "yours"):
-            self.hangs |= self._word(at - 1) != "of" and "thing" not in self.named_at
-        elif word == "option":
+        else:
+            self.hangs |= self._leans_back(at, word)
+
+    def _leans_back(self, at: int, word: str) -> bool:
+        """Whether a word needs what was said before it: "seems", "also", "mine", "option 2", "your idea"."""
+        if word in lists.seeming:
+            return self._word(at - 1) in MARKS
+        if word == "also":
+            return 0 < at < _EARLY and self.words[0] not in lists.speakers
+        if word in ("mine", "yours"):
+            return self._word(at - 1) != "of" and "thing" not in self.named_at
+        if word == "option":
             is_counted = self._word(at + 1)[:1].isdigit()
-            self.hangs |= is_counted and self._word(at + 2) not in (",", ":", "-", "–", "—")
-        elif word == "your" and self._word(at + 1) in lists.said_things:
-            self.hangs = True
+            return is_counted and self._word(at + 2) not in (",", ":", "-", "–", "—")
+        return word == "your" and self._word(at + 1) in lists.said_things
 
     def _want(self, kind: str, at: int) -> None:
         """Note a pronoun before which nothing of its kind is named; "the name of it" names nothing."""
@@ -265,13 +269,7 @@ class _Reader:
 
     def _is_identified(self, start: int, end: int, phrase: Sequence[str]) -> bool:
         """Whether the words of "the …" say which one is meant, or there is only one."""
-        if self._word(start) in '"“' or any(self._is_name(at) for at in range(start, end)):
-            return True
-        if phrase[0] in lists.ordinals or phrase[0].endswith("est") or phrase[0][0].isdigit():
-            return True
-        if phrase[-1] in lists.unique or phrase[0] in lists.times:
-            return True
-        if start > 1 and phrase[-1] in lists.familiar:
+        if self._names_only_one(start, end, phrase):
             return True
         after = self._word(end)
         if after in lists.identifiers:
@@ -283,6 +281,16 @@ class _Reader:
             return is_known and self._word(end + 1) not in lists.times
         return after == "from" and end + 1 < len(self.spelt) and self._is_name(end + 1)
 
+    def _names_only_one(self, start: int, end: int, phrase: Sequence[str]) -> bool:
+        """Whether there is only one of what the words after "the" name: a name, "first", "best", "sun"."""
+        if self._word(start) in '"“' or any(self._is_name(at) for at in range(start, end)):
+            return True
+        if phrase[0] in lists.ordinals or phrase[0].endswith("est") or phrase[0][0].isdigit():
+            return True
+        if phrase[-1] in lists.unique or phrase[0] in lists.times:
+            return True
+        return start > 1 and phrase[-1] in lists.familiar
+
     def _is_known(self, at: int) -> bool:
         """Whether the words after "the" name something that everybody knows: "the park", "the Louvre"."""
         phrase, end = self._phrase(at)
@@ -291,12 +299,7 @@ class _Reader:
 
     def _read_demonstrative(self, at: int, word: str) -> None:
         after = self._word(at + 1)
-        is_time = after in lists.times and (after != "coming" or self._word(at + 2) in lists.times)
-        if is_time and (word in ("this", "that") or after == "days"):
-            return
-        if word == "that" and self._is_conjunction(at):
-            return
-        if word == "those" and after in lists.after_those:
+        if self._points_at_nothing(at, word, after):
             return
         self.hangs |= self._word(at - 2) == "sound"  # "I like the sound of that soup": one of several that were offered
         phrase, _ = self._phrase(at + 1)
@@ -307,6 +310,15 @@ class _Reader:
             self._add_definite(phrase, is_near=True)
         else:
             self._want("fact", at)
+
+    def _points_at_nothing(self, at: int, word: str, after: str) -> bool:
+        """Whether a demonstrative points at nothing that was said: "this week", "I know that", "those who"."""
+        is_time = after in lists.times and (after != "coming" or self._word(at + 2) in lists.times)
+        if is_time and (word in ("this", "that") or after == "days"):
+            return True
+        if word == "that" and self._is_conjunction(at):
+            return True
+        return word == "those" and after in lists.after_those
 
     def _names_one_before(self, end: int) -> bool:
         """Whether a clause before a comma is about somebody by name: "Rex stays with us, that dog hates trains"."""
@@ -363,8 +375,7 @@ class _Reader:
         if word == "here":
             return after not in ("in", "at") or not self._is_name(min(at + 2, len(self.words) - 1))
         if word in ("same", "such"):
-            is_measure = word == "such" and after in ("a", "an", "as")
-            return not (is_measure or "as" in self.words[at + 1 :] or "thing" in self.named_at)
+            return not self._says_as_what(at, word, after)
         if word == "both":
             return not ("and" in self.words[at + 1 : at + 1 + _NOUNS] or "plural" in self.named_at)
         if word == "another":
@@ -372,11 +383,20 @@ class _Reader:
         if word == "other":
             return before == "the"
         if word in lists.favourites:
-            is_alone = after in MARKS or after in lists.be_forms or not after
-            return is_alone and self.named_at.keys().isdisjoint(("thing", "plural", "person"))
+            return self._is_bare_favourite(after)
         if word in ("some", "any"):
             return after in MARKS or after in lists.after_some
         return word != "more" or before[:1].isdigit() or before in lists.determiners
+
+    def _says_as_what(self, at: int, word: str, after: str) -> bool:
+        """Whether a sentence itself says with what "same" or "such" compares."""
+        is_measure = word == "such" and after in ("a", "an", "as")
+        return is_measure or "as" in self.words[at + 1 :] or "thing" in self.named_at
+
+    def _is_bare_favourite(self, after: str) -> bool:
+        """Whether "favourite" stands without a noun, and nothing was named of which it is one."""
+        is_alone = after in MARKS or after in lists.be_forms or not after
+        return is_alone and self.named_at.keys().isdisjoint(("thing", "plural", "person"))
 
     def _is_existential(self, at: int) -> bool:
         """Whether "there" says that something exists: "there are two", and not "growing up there must be hard"."""
@@ -416,11 +436,7 @@ class _Reader:
             return True
         if words[0] == "which" or words[0] in lists.modals:
             return self.words[-1] != "?"
-        if words[0] in lists.adverbs and words[1:] and words[1].endswith("ing"):
-            return True
-        if words[0] in lists.cooking and words[1:] and words[1] in lists.after_cooking:
-            return True
-        if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
+        if _opens_with_step(words):
             return True
         is_short_reply = words[0] in lists.subjects and self._word(1) in lists.stranded and self._word(2) in MARKS
         if is_short_reply or words[0] in lists.openers:
@@ -453,11 +469,14 @@ class _Reader:
         if (is_group or may_be_plural) and "plural" not in named_at and (is_group or self._is_plural(at, word)):
             named_at["plural"] = at
         if may_be_thing:
-            is_place = "place" not in named_at and self._word(at - 2) in lists.before_place
-            if (is_place or "thing" not in named_at) and self._names_thing(at, word):
-                self.name(at, "thing")
-                if is_place:
-                    named_at["place"] = at
+            self._add_thing(at, word)
+
+    def _add_thing(self, at: int, word: str) -> None:
+        is_place = "place" not in self.named_at and self._word(at - 2) in lists.before_place
+        if (is_place or "thing" not in self.named_at) and self._names_thing(at, word):
+            self.name(at, "thing")
+            if is_place:
+                self.named_at["place"] = at
 
     def name(self, at: int, *kinds: str) -> None:
         """Note the kinds of things that are named at a place."""
@@ -467,16 +486,8 @@ class _Reader:
     def _names_thing(self, at: int, word: str) -> bool:
         """Whether a word is the noun of a thing: after "a" or "my", after a verb or "of", or first in a sentence."""
         before = self._word(at - 1)
-        is_owned = before == "'s" and self._word(at - 2) not in lists.before_is
-        if is_owned or before in lists.determiners or before == "the" or before[:1].isdigit():
-            phrase = self._phrase(at)[0]
-            if (
-                phrase[0] in lists.light
-                or phrase[-1] in lists.light
-                or (self._is_plural(at, phrase[-1]) and before != "the")
-            ):
-                return False
-            return all(_may_be_it(follower) for follower in phrase)
+        if self._follows_determiner(at, before):
+            return self._is_thing_phrase(at, before)
         is_done = word.endswith("ing") and self._word(at + 1) not in lists.objects
         if at == 0:
             is_subject = _may_be_noun(word) and self._word(1) in lists.be_forms
@@ -484,6 +495,20 @@ class _Reader:
         if before not in lists.before_noun or self._is_plural(at, word) or self._is_plural(at, self._phrase(at)[0][-1]):
             return False
         return _may_be_noun(word) and (is_done or not word.endswith(("ing", "ed")))
+
+    def _follows_determiner(self, at: int, before: str) -> bool:
+        """Whether "a", "my", "the", a number or an owner's name stands before a word."""
+        is_owned = before == "'s" and self._word(at - 2) not in lists.before_is
+        return is_owned or before in lists.determiners or before == "the" or before[:1].isdigit()
+
+    def _is_thing_phrase(self, at: int, determiner: str) -> bool:
+        """Whether the words after a determiner name one thing."""
+        phrase = self._phrase(at)[0]
+        if phrase[0] in lists.light or phrase[-1] in lists.light:
+            return False
+        if determiner != "the" and self._is_plural(at, phrase[-1]):
+            return False
+        return all(map(_may_be_it, phrase))
 
     def _is_plural(self, at: int, word: str) -> bool:
         return word_kind(word).may_be_plural and self._word(at - 1) not in lists.before_verb
@@ -517,3 +542,12 @@ class _Reader:
 
     def _word(self, at: int) -> str:
         return self.words[at] if 0 <= at < len(self.words) else ""
+
+
+def _opens_with_step(words: Sequence[str]) -> bool:
+    """Whether the first words are those of a step in instructions: "then mixing", "stir in", "aim for 20"."""
+    if words[0] in lists.adverbs and words[1:] and words[1].endswith("ing"):
+        return True
+    if words[0] in lists.cooking and words[1:] and words[1] in lists.after_cooking:
+        return True
+    return words[:2] == ["aim", "for"] and words[-1][:1].isdigit()

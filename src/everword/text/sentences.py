@@ -141,7 +141,7 @@ def _blocks(text: str) -> Iterator[_Block]:
     while at < len(lines):
         is_plain = len(lines) - at < _RUN and _is_plain(lines[at])
         special, after = (None, at + 1) if is_plain else _special(lines, at)
-        if is_plain or (special is None and lines[at].strip() and not _RULE.match(lines[at])):
+        if is_plain or (special is None and _is_prose(lines[at])):
             line = lines[at] if is_plain else _QUOTE.sub("", lines[at], count=1)
             if paragraph and not _runs_on(paragraph[-1], line):
                 yield _Block("prose", " ".join(paragraph))
@@ -156,6 +156,10 @@ def _blocks(text: str) -> Iterator[_Block]:
         at = after
     if paragraph:
         yield _Block("prose", " ".join(paragraph))
+
+
+def _is_prose(line: str) -> bool:
+    return line.strip() != "" and not _RULE.match(line)
 
 
 def _squeeze_spaces(line: str) -> str:

@@ -98,13 +98,17 @@ def is_fragment(text: str, language: str) -> bool:
     is_telling = any(_telling_word(word, language) for word in text_words)
     if not is_telling and not WHEN.search(text):
         return language == "en" or not _content_words(text_words, language)
-    if len(text_words) <= _FEW_NAMES and all(
-        word[:1].isupper() or word.isdigit() for word in _content_words(text_words, language)
-    ):
+    if _has_only_names(text_words, language):
         return True
     if _PATTERNS.first_person.match(text):
         return len(text_words) + len(_APOSTROPHE.findall(text)) < _FEW_WORDS
     return len(text_words) < _FEW_WORDS
+
+
+def _has_only_names(text_words: Sequence[str], language: str) -> bool:
+    if len(text_words) > _FEW_NAMES:
+        return False
+    return all(word[:1].isupper() or word.isdigit() for word in _content_words(text_words, language))
 
 
 def _content_words(text_words: Sequence[str], language: str) -> list[str]:
@@ -277,7 +281,7 @@ class _Finder:
             return ALONE
         if sentence.kind == "item":
             return self._item_support(place, text, self._references_at(place))
-        if sentence.is_question and not (_is_request(text) and len(self._references_at(place).nouns) >= _ASKED):
+        if sentence.is_question and not self._asks_for_something(place, text):
             return NOTHING
         is_courteous = _is_courteous(text)
         if not is_courteous and (answer := self._answer_support(place, sentence, text)):
@@ -289,6 +293,10 @@ class _Finder:
         if self._is_assistants(place):
             return self._assistants_support(place, sentence)
         return self._persons_support(place, text)
+
+    def _asks_for_something(self, place: int, text: str) -> bool:
+        """Whether a question is a request that names what is wanted."""
+        return _is_request(text) and len(self._references_at(place).nouns) >= _ASKED
 
     def _persons_support(self, place: int, text: str) -> Support:
         gives_value = _gives_value(text)
@@ -416,11 +424,9 @@ class _Finder:
     def _item_support(self, place: int, text: str, references: References) -> Support:
         """An item says something without the list if it is a statement, or a title and what it stands for."""
         title, _, described = text.partition(": ")
-        is_point = self._is_assistants(place) and _is_bare_point(text)
-        if is_whole_item(text) and not is_point and not references.hangs and not references.pronouns:
-            support = self._definite_support(place, references)
-            if support.stands:
-                return support
+        support = self._whole_item_support(place, text, references)
+        if support.stands:
+            return support
         if len(words(described or title)) < (_DESCRIBED if described else _INTRODUCED):
             return NOTHING
         if references.hangs or references.pronouns or references.definites:
@@ -431,6 +437,12 @@ class _Finder:
         introduced = bare_text(self.statements[introduction].sentence)
         is_clear = has_predicate(introduced) and self._references_at(introduction).is_closed
         return Support(True, introduction) if is_clear else NOTHING
+
+    def _whole_item_support(self, place: int, text: str, references: References) -> Support:
+        is_point = self._is_assistants(place) and _is_bare_point(text)
+        if is_point or references.hangs or references.pronouns or not is_whole_item(text):
+            return NOTHING
+        return self._definite_support(place, references)
 
 
 def _text_and_title(sentence: Sentence) -> tuple[str, str]:
@@ -703,6 +715,11 @@ def _mild_support(statements: Sequence[SourcedSentence], place: int, language: s
         return Support(True, question)
     if _says_nothing(sentence.text, text, language):
         return NOTHING
+    return _statement_support(text, before, question, language)
+
+
+def _statement_support(text: str, before: int | None, question: int | None, language: str) -> Support:
+    """What a statement needs: the sentence before that it joins, or the one it points back to."""
     if _PATTERNS.joins.match(text) and len(words(text)) <= _JOINED:
         return NOTHING if before is None else Support(True, before)
     if not _may_point_back(text):

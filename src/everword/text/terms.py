@@ -241,7 +241,11 @@ def _words(token: str) -> list[str]:
         return [name] if len(bare) == 1 else [name, *_words(bare)]
     if "'" in bare:
         return _split_apostrophes(bare)
-    bare = _THOUSANDS.sub("", bare)
+    return _split_parts(_THOUSANDS.sub("", bare))
+
+
+def _split_parts(bare: str) -> list[str]:
+    """The words of a token with separators, figures or capitals in it, and the token as one if it reads as one."""
     parts = [part for part in _SEPARATORS.split(bare) if part]
     number = _NUMBER.search(bare)
     words = [re.sub("[.,:]", "p", number[0])] if number else []
