@@ -32,22 +32,22 @@ PAUSE = 0.01  # seconds between two attempts to close a generator that still run
 class LoopCall(Generic[T]):
     """A coroutine that a loop runs for another thread. asyncio's own way makes a second future and links it."""
 
-    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
-        self._work = work
+    def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
+        self._begin = begin
         self._task: asyncio.Task[T] | None = None
         self.ended = threading.Lock()  # held until the coroutine has ended in any way
         self.ended.acquire()
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Called in the loop's thread, as is `cancel`."""
-        self._task = loop.create_task(self._work)
+        self._task = loop.create_task(self._begin())
         self._task.add_done_callback(lambda _: self.ended.release())
 
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
         else:  # it was never to be started
-            self._work.close()
+            self._begin().close()
             self.ended.release()
 
     def result(self) -> T:
@@ -90,13 +90,17 @@ class LoopThread:
         self.is_left_behind = True
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.call(lambda: work)
+
+    def call(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Wait for a coroutine that is made in the loop's thread: however soon Ctrl-C comes, none is left unawaited."""
         if threading.current_thread() is self._thread:
-            work.close()
+            begin().close()
             raise EverwordError("Memory cannot be called from inside its own loop: use AsyncMemory there")
-        call = LoopCall(work)
+        call = LoopCall(begin)
         try:
             with self._lock:
-                self._check_running(work)
+                self._check_running(begin)
                 self._loop.call_soon_threadsafe(call.start, self._loop)
             call.ended.acquire()
         except KeyboardInterrupt:
@@ -107,25 +111,25 @@ class LoopThread:
             raise
         return call.result()
 
-    def _check_running(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _check_running(self, begin: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """Raise if the loop is stopped; in a forked process, start it again."""
         if self.is_left_behind and not self.is_stopped:
             if self.forked is None:
-                work.close()
+                begin().close()
                 raise EverwordError(FORKED)
             # It is not closed: what it waits for belongs to the other process.
             self._abandoned_loops.append(self._loop)
             self._start_thread()
             self.forked()
         if self.is_stopped:
-            work.close()
+            begin().close()
             raise EverwordError(CLOSED)
 
     def iterate_pages(self, source: AsyncIterator[T]) -> Iterator[T]:
         async def next_items() -> list[T]:
             return [item async for item in _take(source, 500)]
 
-        while items := self.wait(next_items()):
+        while items := self.call(next_items):
             yield from items
 
     def iterate_items(self, source: AsyncIterator[T]) -> Iterator[T]:
@@ -135,7 +139,7 @@ class LoopThread:
             return [item async for item in _take(source, 1)]
 
         try:
-            while items := self.wait(next_items()):
+            while items := self.call(next_items):
                 yield from items
         finally:
             close = getattr(source, "aclose", None)
