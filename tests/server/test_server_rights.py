@@ -373,7 +373,7 @@ def test_an_operation_that_tells_what_is_stored_needs_the_right_to_read() -> Non
 
 KNOWN = {
     "role": "assistant",
-    "content": f"So it is {WORDS['alex']}",
+    "content": f"So it is {WORDS['alex']}, and the password is kX9!vq2LmZ",
     "author": "the old bot",
     "time": "2026-01-02T03:04:05+00:00",
     "platform_id": "known",
@@ -403,9 +403,12 @@ def test_a_write_key_learns_nothing_stored_of_a_known_message(server: Serving, p
     assert (blind["message"]["id"], blind["message"]["turn"]) == (first["message"]["id"], 1)
     own = {"role": "user", "content": "another text", "author": "alex", "user": "alex", "metadata": {}}
     assert own.items() <= blind["message"].items()
+    assert blind["message"]["secrets"] == [], "what stands where in the stored text is for those who read"
     assert not [word for word in ("quokka", "old", "2026-01-02") if word in json.dumps(blind)]
     assert send(("read", "write"), guess)["message"] == first["message"]
-    assert send(("write",), {"role": "user", "content": "new"})["kept"] == "new"
+    new = send(("write",), {"role": "user", "content": "new, and the password is kX9!vq2LmZ"})
+    assert new["kept"] == "new"
+    assert [mark["kind"] for mark in new["message"]["secrets"]] == ["password"]
 
 
 @pytest.mark.checklist("G7")

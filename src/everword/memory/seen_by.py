@@ -93,11 +93,14 @@ def own_batch(access: Access, batch: Batch) -> Batch:
 
 
 def message_as_sent(message: Message, draft: Draft, user: str | None, now: datetime) -> Message:
-    """A message with what its request said of it, and of what is stored only its place and its id: for a key that may
-    not read."""
+    """A message with what its request said of it, and of what is stored only its place, its id and what became of it:
+    for a key that may not read. Secrets are marked in a text that this request brought, and in no other."""
     expires_at = draft.expires_at
-    return replace(
-        message,
+    return Message(
+        space=message.space,
+        conversation=message.conversation,
+        turn=message.turn,
+        id=message.id,
         role=draft.role,
         author=draft.author or draft.user or user or draft.role,
         user=draft.user or user,
@@ -106,8 +109,10 @@ def message_as_sent(message: Message, draft: Draft, user: str | None, now: datet
         platform_id=draft.platform_id,
         metadata=draft.metadata,
         expires_at=now + expires_at if isinstance(expires_at, timedelta) else expires_at,
+        kept=message.kept,
+        degraded=message.degraded,
+        secrets=message.secrets if message.kept in ("new", "edited") else (),
         reply_to=draft.reply_to,
-        versions=(),
     )
 
 
