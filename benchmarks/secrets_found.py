@@ -18,7 +18,7 @@ from typing import Any
 
 from everword.secrets.detector import find_secrets
 
-CORPORA = Path(__file__).parent.parent / "tests" / "rules" / "data"
+CORPORA = Path(__file__).parent.parent / "tests" / "secrets" / "data"
 SAID = ("text", "content", "query", "clean_text")  # the fields of messages
 HOSTILE = (
     "password is ",
