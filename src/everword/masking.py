@@ -35,13 +35,13 @@ _NAME = (
     r"[\w-]{0,40}(?:password|passwd|passphrase|pwd|secret|credential)s?|[\w-]{0,40}token(?![a-z])"
     r"|[\w-]{0,40}api[_-]?key|(?:[\w-]{0,40}[_-])?(?:key|sig|signature|auth)"
 )
-_QUOTED = r"'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\""
-_UNQUOTED = r"(?:\\.|[^\s&:;,)]|[:;,)](?!\s|$))++"  # without what ends a sentence after it
+_QUOTED = r"'(?>(?:\\.|[^'\\])*)'|\"(?>(?:\\.|[^\"\\])*)\""
+_UNQUOTED = r"(?>(?:\\.|[^\s&:;,)]|[:;,)](?!\s|$))+)"  # without what ends a sentence after it
 _NAMED = rf"(?i)(?<![A-Za-z])((?:{_NAME})(?:=|%3D)\s?)(?:{_QUOTED}|{_UNQUOTED})"
 _FIELD = rf"(?i)((['\"])(?:{_NAME})\2\s?:\s?)(?:{_QUOTED})"
-_MARK = r"(?:\\?['\"])?+\s?+[:=,]\s?+(?:b?\\?['\"])?+"  # between the name of a header and its value
+_MARK = r"(?>(?:\\?['\"])?)\s?+[:=,]\s?+(?>(?:b?\\?['\"])?)"  # between the name of a header and its value
 _HEADER = (
-    rf"(?i)((?:proxy-)?authorization|x-api-key|api-key|secret-token)({_MARK}(?:(?:bearer|basic|token|bot)\s)?+)"
+    rf"(?i)((?:proxy-)?authorization|x-api-key|api-key|secret-token)({_MARK}(?>(?:(?:bearer|basic|token|bot)\s)?))"
     r"(?!(?-i:…|KEY|TOKEN|rk_…|\*\*\*))[^\s'\"]{1,4000}"  # not where an advice says what to send
 )
 _COOKIE = rf"(?i)((?:set-)?cookie)({_MARK})[^\n'\"]{{1,4000}}"

@@ -62,9 +62,9 @@ class Readable(Protocol):
 
 
 # A string, also one that breaks off: otherwise each quote after its beginning would be tried as another beginning.
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)(?:"|\\?\Z)', re.DOTALL)
 # The same, where only one that breaks off stays: `sub` with its group takes out the others.
-_WHOLE_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|("[^"\\]*+(?:\\.[^"\\]*+)*+\\?\Z)', re.DOTALL)
+_WHOLE_STRING = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"|("[^"\\]*+(?>(?:\\.[^"\\]*+)*)\\?\Z)', re.DOTALL)
 _TOKEN = re.compile(_STRING.pattern + rb"|[\[\]{}]", re.DOTALL)
 _LEVELS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1, as signed bytes
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))

@@ -137,10 +137,10 @@ WITHIN = lazy_pattern(
     re.IGNORECASE,
 )
 AT_START = lazy_pattern(
-    rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
+    rf"(?>(?:[^\w={GUARD}]|_)*)(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
     rf"(?:(?==\s?=\s?=.*\w)|(?=message\s*\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
-    rf"|(?=(?:[^\w{GUARD}]|_){{2,}}+end\s+(?:of\s+)?(?:the\s+)?(?:{SECTIONS})(?:\W|_)*+$)"
-    rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?:\W|_)*+$)",
+    rf"|(?=(?>(?:[^\w{GUARD}]|_){{2,}})end\s+(?:of\s+)?(?:the\s+)?(?:{SECTIONS})(?>(?:\W|_)*)$)"
+    rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?>(?:\W|_)*)$)",
     re.IGNORECASE,
 )
 

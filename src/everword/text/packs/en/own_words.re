@@ -89,7 +89,7 @@
 |memor(?:y|ies))|memor(?:y|ies)|remembered|retrieved\smemory|facts\sabout\s(?:the\suser|you))[\W_]*
 
 [quoted]
-\s*+(?:\"[^\"]++\"|“[^“”]++”|'(?:[^']|(?<=\w)'(?=\w))++'(?!\w))(?P<after>(?:[^\"“”']|(?<=\w)'(?=\w))*+)$
+\s*+(?:\"[^\"]++\"|“[^“”]++”|'(?>(?:[^']|(?<=\w)'(?=\w))+)'(?!\w))(?P<after>(?>(?:[^\"“”']|(?<=\w)'(?=\w))*))$
 
 [of_mine]
 (?i)\b(?:my|our|me|us)\b
