@@ -20,6 +20,7 @@ CORPORA = (
     "secrets_blind2.jsonl",
     "secrets_blind3.jsonl",
     "secrets_blind4.jsonl",
+    "secrets_blind5.jsonl",
 )
 FOUND = 0.98  # of the secrets, at least
 ALARMS = 0.02  # of the look-alikes, at most
@@ -156,7 +157,7 @@ def test_the_corpora_are_as_large_as_promised() -> None:
     sizes = [counts(read(name)) for name in CORPORA]
     assert sizes[0] >= (200, 400)
     assert sizes[1] >= (100, 200)
-    assert sizes[2:] == [(93, 183), (220, 420), (200, 400), (200, 400)]
+    assert sizes[2:] == [(93, 183), (220, 420), (200, 400), (200, 400), (77, 149)]
 
 
 pieces = st.lists(

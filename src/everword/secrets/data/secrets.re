@@ -207,13 +207,13 @@ backup|recovery|rescue|scratch|secours|respaldo|резерв
 (?<![\w/.@:-])(?:root|admin|administrator|guest|postgres|sa|pi)\s?[/:]\s?([^\s/\"']{6,60})
 
 [four_figures]
-\d\d\d\ ?-?\d
+\d\d\d\ ?-?\d|\d-\d{1,2}-\d
 
 [use_this_code]
 use\ (?<!\wuse\ )(?:code\ )?(\d{4,8}|\d{3}[ -]\d{3})\ to\ (?:verify|log\ ?in|sign\ ?in|confirm|reset|continue|authenticate)
 
 [NUMBER_AT_THE_END_OF_A_CLAUSE]
-([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on\ the|at\ the|in\ the|please)\b))
+([#*]?\d{4,8}[#*]?|\d{1,2}(?:-\d{1,2}){2,3})(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on\ the|at\ the|in\ the|please)\b))
 
 [number_that_opens]
 {opening}\w{0,6}\b[^.!?\n\d]{0,50}?(?:\b(?:with|using|typing|is|code|mit|avec|con|com)|[:=])\s?(?:{NUMBER_AT_THE_END_OF_A_CLAUSE})
