@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
@@ -547,7 +546,6 @@ class ContextBuilder:
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
 
 
-@lru_cache(maxsize=64)
 def weights_for_context(weights: Weights) -> Weights:
     """The weights for a context, which has room for many hits of one occasion."""
     return replace(weights, coverage=0.0)
