@@ -16,11 +16,11 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from functools import cache
 from types import TracebackType
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 from everword.secrets.values import PATTERNS
+from everword.word_lists import lazy_pattern
 
 STARS = "***"
 
@@ -58,6 +58,10 @@ _STEPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 )
 """What a text must have, in small letters, to be searched at all; the pattern; what stands instead."""
 
+_KNOWN_TOKENS = PATTERNS.fill("{api_key}|{token}|{private_key}")
+_TOKEN = lazy_pattern(rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{_KNOWN_TOKENS}|{_OTHER_TOKENS})", re.VERBOSE)
+"""Finds what tells by its form that it is a credential."""
+
 _SHORTEST = 6  # characters of a secret that is masked wherever it stands
 _LONG_WORD = 12  # characters; a shorter one of nothing but letters of one case is a word, such as `ollama`
 _WORD = 8  # characters; a shorter one is masked only where it is not a part of a word
@@ -74,14 +78,7 @@ def mask_credentials(text: str) -> str:
     for marks, pattern, replacement in _STEPS:
         if any(mark in small_letters for mark in marks):
             text = re.sub(pattern, replacement, text)
-    return _token().sub(STARS, text) if _LONG_RUN.search(text) else text
-
-
-@cache
-def _token() -> re.Pattern[str]:
-    """Finds what tells by its form that it is a credential."""
-    known = PATTERNS.fill("{api_key}|{token}|{private_key}")
-    return re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{known}|{_OTHER_TOKENS})", re.VERBOSE)
+    return _TOKEN.sub(STARS, text) if _LONG_RUN.search(text) else text
 
 
 def keep_out_of_texts(secret: str) -> None:

@@ -114,11 +114,11 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
     sink_names = [name for name in TELEMETRY if name in names or ("auto" in names and find_spec(TELEMETRY[name]))]
     sinks: list[Telemetry] = []
     if "prometheus" in sink_names:
-        from everword.telemetry.prometheus import PrometheusTelemetry
+        from everword.telemetry import PrometheusTelemetry
 
         sinks.append(PrometheusTelemetry())
     if "opentelemetry" in sink_names:
-        from everword.telemetry.otel import OpenTelemetry
+        from everword.telemetry import OpenTelemetry
 
         sinks.append(OpenTelemetry())
     return sinks

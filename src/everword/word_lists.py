@@ -153,7 +153,7 @@ class Patterns(Mapping[str, re.Pattern[str]]):
         self._words = words or WordLists(folder=folder)
         self._parts = parts
 
-    @cached_property
+    @property
     def _entries(self) -> dict[str, str]:
         return read_entries(self._file) | self._parts
 

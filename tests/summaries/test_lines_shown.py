@@ -49,7 +49,7 @@ def fill(memory: Memory, count: int, *, long: bool = False) -> None:
         Draft(
             "user" if number % 2 == 0 else "assistant",
             f"{SENTENCES[number % 4]}, number {number}. "
-            + ("Nothing else happened there at all. " * 400 if long else ""),
+            + ("Nothing else happened there at all. " * 100 if long else ""),
             time=DAY + timedelta(days=number // 10, minutes=number),
         )
         for number in range(count)

@@ -23,8 +23,7 @@ from everword.memory.memory import MemoryEngine
 from everword.models.embedding import CachedEmbedder
 from everword.models.embedding.local import StaticEmbedder
 from everword.ports import Call, Telemetry, Tx
-from everword.telemetry.otel import OpenTelemetry
-from everword.telemetry.prometheus import PrometheusTelemetry
+from everword.telemetry import OpenTelemetry, PrometheusTelemetry
 from everword.testing import FrozenClock
 from everword.testing.doubles import ScriptedLLM
 from everword.wiring import build, open_store

@@ -59,18 +59,18 @@ class Operation:
     sends: Mapping[str, str] = field(default_factory=dict)
     by_hand: bool = False
     tool: str = ""
-    method: Callable[..., Any] = field(default=lambda: None, repr=False)
+    method: Callable[..., Any] = field(default=lambda self: None, repr=False)
+    signature: inspect.Signature = field(init=False, repr=False, compare=False)
+    """What it takes, without `self`."""
+
+    def __post_init__(self) -> None:
+        _, *parameters = inspect.signature(self.method).parameters.values()
+        object.__setattr__(self, "signature", inspect.Signature(parameters))
 
     @property
     def rights(self) -> frozenset[str]:
         """All rights that it needs."""
         return frozenset({self.right, READ} if self.tells == "memory" else {self.right})
-
-    @cached_property
-    def signature(self) -> inspect.Signature:
-        """What it takes, without `self`."""
-        signature = inspect.signature(self.method)
-        return signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @cached_property
     def types(self) -> Mapping[str, Any]:

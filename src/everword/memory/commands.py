@@ -119,10 +119,7 @@ async def run_command(
     exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
     masked_text = runtime.parts.secrets.guard_text("text", text)
     inputs = CommandInputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
-    parsed_command = (await runtime.tasks.ask(command, inputs)).reply
-    if parsed_command.language == DEFAULT and not is_clear(text):
-        earlier_texts = [message.content for message in reversed(scene.recent) if message.role == "user"]
-        parsed_command = replace(parsed_command, language=language_of_chat(text, earlier_texts))
+    parsed_command = in_language_of_chat((await runtime.tasks.ask(command, inputs)).reply, text, scene)
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
@@ -148,6 +145,14 @@ async def run_command(
         return answer
     await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark, id=id))
     return answer
+
+
+def in_language_of_chat(parsed_command: Command, text: str, scene: CommandScene) -> Command:
+    """The command, to be answered in the language of the chat if its own words do not tell one."""
+    if parsed_command.language != DEFAULT or is_clear(text):
+        return parsed_command
+    earlier_texts = [message.content for message in reversed(scene.recent) if message.role == "user"]
+    return replace(parsed_command, language=language_of_chat(text, earlier_texts))
 
 
 def ids_meant(parsed_command: Command, scene: CommandScene) -> set[str]:

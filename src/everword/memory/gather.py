@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
@@ -371,11 +370,7 @@ class ContextBuilder:
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not hits
         # While little has left the window, a search would bring all of it back, and nothing would be saved.
-        if person is None:
-            outside_count = spoken.start
-        else:
-            tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
-            outside_count = max(tally.docs - len(spoken.window), 0)
+        outside_count = self._count_outside(tx, source, person, spoken)
         return_limit = max(RETURNING, -(-outside_count // (OF_ASKED if is_question(request.text) else OF_TOLD)))
         outside_hits = [
             hit
@@ -388,11 +383,21 @@ class ContextBuilder:
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
         relevance = self._nearest_messages(source, request, spoken.nearest) if hits and not uncertain else {}
-        shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
-        relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
+        relevance |= self._scores_by_turn([hit for hit in hits if hit.message.id in excluded_ids] + retrieved)
         return RecalledMessages(
             retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0, uncertain
         )
+
+    def _scores_by_turn(self, hits: Sequence[Hit]) -> dict[int, float]:
+        """The scores of the hits in this conversation."""
+        return {hit.message.turn: hit.score for hit in hits if hit.message.conversation == self._scope.id}
+
+    def _count_outside(self, tx: Tx, source: PassageSource | None, person: str | None, spoken: SpokenMessages) -> int:
+        """How many messages have left the window."""
+        if person is None:
+            return spoken.start
+        tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
+        return max(tally.docs - len(spoken.window), 0)
 
     def _with_neighbours(
         self, tx: Tx, person: str, hits: Sequence[Hit], excluded_ids: Collection[str], now: datetime
@@ -547,7 +552,6 @@ class ContextBuilder:
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
 
 
-@lru_cache(maxsize=64)
 def weights_for_context(weights: Weights) -> Weights:
     """The weights for a context, which has room for many hits of one occasion."""
     return replace(weights, coverage=0.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 from everword.text.detect import DEFAULT, detect_written
 from everword.text.wordings import Wordings, fold_letters, packs_with
@@ -55,31 +55,30 @@ def times_in_packs(text: str) -> Iterator[NamedTime]:
 
 @cache
 def _calendar(language: str) -> _Calendar:
-    return _Calendar(language, FILE)
+    return _Calendar(language)
 
 
 class _Calendar(Wordings):
     """The calendar of one language."""
 
-    @cached_property
-    def _tables(self) -> dict[str, dict[str, str]]:
-        return {name: self.table(name) for name, text in self.entries.items() if name != "times" and ": " in text}
-
-    @cached_property
-    def hint(self) -> re.Pattern[str]:
-        """Finds something in every text that names a time: a digit, or the first letters of a line."""
+    def __init__(self, language: str) -> None:
+        super().__init__(language, FILE)
+        self._tables = {
+            name: self.table(name) for name, text in self.entries.items() if name != "times" and ": " in text
+        }
+        pairs = [line.rpartition(" = ") for line in self.rows("times")]
         names = [word for table in self._tables.values() for word in table.values()]
-        names += [line for line, _ in self._lines if not _SLOT.search(line)]
-        return lazy_pattern("|".join((r"\d", *map(self.fill, names))), re.IGNORECASE)
-
-    @cached_property
-    def _lines(self) -> list[tuple[str, str]]:
-        pairs = (line.rpartition(" = ") for line in self.rows("times"))
-        return [(line, english) for line, _, english in pairs]
-
-    @cached_property
-    def _time_patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        return [(self._compile(line), english) for line, english in self._lines]
+        names += [line for line, _, _ in pairs if not _SLOT.search(line)]
+        # Finds something in every text that names a time: a digit, or the first letters of a line.
+        self.hint = lazy_pattern("|".join((r"\d", *map(self.fill, names))), re.IGNORECASE)
+        self._times = [(self._compile(line), english) for line, _, english in pairs]
+        start = r"(?<!\w)" if self.is_spaced else ""
+        since = self.pattern("since_before").pattern
+        self._since_before = lazy_pattern(rf"{start}{since}(?:\s*$|(?=\W)|(?<='))", re.IGNORECASE)
+        since = self.pattern("since_after").pattern
+        self._since_after = lazy_pattern(
+            rf"(?:^['\s]?|['\s]|(?<=[\w])){since}(?:$|(?=\W)|(?<=[\u3041-\ud7ff]))", re.IGNORECASE
+        )
 
     def _compile(self, line: str) -> re.Pattern[str]:
         taken: set[str] = set()
@@ -100,7 +99,7 @@ class _Calendar(Wordings):
         return lazy_pattern(rf"{_START}(?:{source}){_END}" if self.is_spaced else source, re.IGNORECASE)
 
     def times(self, folded: str) -> Iterator[NamedTime]:
-        for pattern, english in self._time_patterns:
+        for pattern, english in self._times:
             for match in pattern.finditer(folded):
                 if match[0].strip():
                     yield self._named_time(match, english, folded)
@@ -118,17 +117,6 @@ class _Calendar(Wordings):
                 or self._since_after.search(match[0])
             )
         return NamedTime(start, end, " ".join(text.removeprefix("since ").split()), is_since)
-
-    @cached_property
-    def _since_before(self) -> re.Pattern[str]:
-        word = self.pattern("since_before").pattern
-        start = r"(?<!\w)" if self.is_spaced else ""
-        return lazy_pattern(rf"{start}{word}(?:\s*$|(?=\W)|(?<='))", re.IGNORECASE)
-
-    @cached_property
-    def _since_after(self) -> re.Pattern[str]:
-        word = self.pattern("since_after").pattern
-        return lazy_pattern(rf"(?:^['\s]?|['\s]|(?<=[\w])){word}(?:$|(?=\W)|(?<=[\u3041-\ud7ff]))", re.IGNORECASE)
 
     def _translate(self, slot: re.Match[str], match: re.Match[str]) -> str:
         """The English word for what stands in a slot; nothing if it is left out."""

@@ -56,6 +56,8 @@ BY_SCRIPT: dict[str, tuple[str, ...]] = {
     "myanmar": ("my",),
 }
 """The languages that are recognised in each script; the first is the default."""
+ROMANISED = ("ar", "hi")
+"""Those that chats also write in Latin letters: their packs have a list `romanised`."""
 
 _BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
 
@@ -91,18 +93,14 @@ def is_clear(text: str) -> bool:
 
 
 def _detect_romanised(sample: str, language: str) -> str:
-    words = sample.split()
-    for code, own_words in _romanised_words().items():
-        signs = sum(word.strip(",.!?;:…") in own_words for word in words)
+    words = [word.strip(",.!?;:…") for word in sample.split()]
+    english_words = function_words(DEFAULT)
+    for code in ROMANISED:
+        own_words = _WORDS[code].romanised
+        signs = sum(word in own_words and word not in english_words for word in words)
         if signs >= 2 and 4 * signs >= len(words):
             return code
     return language
-
-
-@cache
-def _romanised_words() -> dict[str, frozenset[str]]:
-    lists = {language: frozenset(read_list("romanised", "words", f"{PACKS}/{language}")) for language in LANGUAGES}
-    return {language: words - function_words(DEFAULT) for language, words in lists.items() if words}
 
 
 def _detect_language(sample: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from everword.text.detect import function_words
@@ -37,7 +36,6 @@ class WordKind(NamedTuple):
     may_be_thing: bool
 
 
-@lru_cache(maxsize=20_000)
 def word_kind(word: str) -> WordKind:
     """What a word may name."""
     is_person = word in PERSONS

@@ -357,7 +357,6 @@ def _language_of(word: str, language: str) -> str:
     return BY_SCRIPT.get(script, (UNKNOWN,))[0]
 
 
-@lru_cache(maxsize=20_000)
 def _term(word: str, language: str) -> str:
     """The term a word is indexed as; empty if nothing of it is left."""
     language = _language_of(word, language) if word else UNKNOWN
@@ -388,7 +387,7 @@ def _fold(word: str) -> str:
     return "".join(b if b < "\u0400" else c for b, c in zip(bases, word, strict=True)).translate(_FOLDED)
 
 
-# A stemmer keeps state between calls. Its results are cached, so all threads can share one: it is called rarely.
+# A stemmer keeps state between calls: threads use it one after another.
 _stemmer_lock = threading.Lock()
 _stemmers = {language: Stemmer.Stemmer(name, 0) for language, name in _STEMMERS.items() if name in Stemmer.algorithms()}
 

@@ -1,9 +1,8 @@
 """The words of a text: the one tokeniser of the rules.
 
 `lower_words` gives the runs of word characters and `lower_letter_runs` those of letters: all other characters become
-spaces. `JOINED_WORD` and `SPOKEN_WORD` find words with what joins their
-parts. `spelt_tokens` gives the words and marks of an English sentence; what is after an apostrophe is a word of its
-own. The index has terms of its own (`terms`).
+spaces. `JOINED_WORD` finds words with what joins their parts. `spelt_tokens` gives the words and marks of an English
+sentence; what is after an apostrophe is a word of its own. The index has terms of its own (`terms`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,11 @@ BEFORE_PLACE = 120  # characters of the words before a place: more than the long
 
 JOINED_WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 """Finds a word with its apostrophes and hyphens: "mother-in-law's"."""
-SPOKEN_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
-"""Finds a word with its apostrophes: what a hyphen joins is two words."""
+
+
+def spoken_words(text: str) -> list[str]:
+    """The words of a text with their apostrophes: what a hyphen joins is two words."""
+    return [word for joined in JOINED_WORD.findall(text) for word in joined.split("-")]
 
 
 def lower_words(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 
 from everword.text.detect import PACKS, script_of
 from everword.word_lists import PACKAGE, lazy_pattern, read_entries, read_table
@@ -63,18 +63,10 @@ class Wordings:
         self.is_spaced = language not in _UNSPACED
         self._file = file
         self._groups = groups or {}
+        self.entries = read_entries(f"{PACKS}/{language}/{file}.txt")
+        self.parts = self.table("parts")  # the short wordings that others name
         self._patterns: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._alternatives: dict[str, re.Pattern[str]] = {}
-
-    @cached_property
-    def entries(self) -> dict[str, str]:
-        """The entries of the file, as text."""
-        return read_entries(f"{PACKS}/{self.language}/{self._file}.txt")
-
-    @cached_property
-    def parts(self) -> dict[str, str]:
-        """The short wordings that others name."""
-        return self.table("parts")
 
     def rows(self, entry: str) -> list[str]:
         """The lines of an entry, as text; none if the file has no such entry."""

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from math import log
 from pathlib import Path
 
@@ -51,7 +51,6 @@ class WordTable:
     scales: NDArray[np.float32]
 
 
-@cache
 def load_word_table() -> WordTable:
     """The table that comes with everword."""
     with np.load(FILE, allow_pickle=False) as arrays:
@@ -86,7 +85,6 @@ _UNSPACED = frozenset({"han", "kana", "thai", "lao", "khmer", "myanmar"})
 _DENSE = 3  # times as much is said by a character of a script without spaces
 _LONGEST_RUN = 8  # characters of a Chinese or Japanese word
 _LONGEST_WORD = 40  # characters; longer is no word
-_REMEMBERED = 20_000  # words
 _FREQUENT = 3_000  # stems
 
 
@@ -154,7 +152,6 @@ def full_stop(text: str) -> str:
     return _FULL_STOPS.get(script_of(last_letter), ".")
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def is_content(word: str, language: str) -> bool:
     """Whether a word carries content."""
     if any(map(str.isdigit, word)):
@@ -170,12 +167,8 @@ def is_ordinary(word: str) -> bool:
 
 
 @cache
-def _frequent_stems() -> frozenset[str]:
-    return frozenset(load_word_table().stems.decode().split("\n")[:_FREQUENT])
-
-
-@cache
-def _concreteness_by_stem() -> dict[str, float]:
+def _stem_knowledge() -> tuple[frozenset[str], dict[str, float]]:
+    """The frequent stems of English, and how concrete each stem is."""
     table = load_word_table()
     roots = table.stems.decode().split("\n")
     places = {root: place for place, root in enumerate(roots)}
@@ -187,18 +180,18 @@ def _concreteness_by_stem() -> dict[str, float]:
     ]
     axis = vectors[ends[0]].mean(axis=0) - vectors[ends[1]].mean(axis=0)
     nearness = vectors @ (axis / np.sqrt(axis @ axis))
-    return dict(zip(roots, np.round(nearness, 2).tolist(), strict=True))
+    return frozenset(roots[:_FREQUENT]), dict(zip(roots, np.round(nearness, 2).tolist(), strict=True))
 
 
 def concreteness(root: str) -> float:
     """How much nearer in meaning an English stem is to words for things than to words for thoughts, from -0.6 to 0.6; 0
     if it is not known."""
-    return _concreteness_by_stem().get(root, 0.0)
+    return _stem_knowledge()[1].get(root, 0.0)
 
 
 def is_common(word: str) -> bool:
     """Whether it is one of the frequent words of English, or of its function words."""
-    return not is_content(word, LANGUAGE) or is_ordinary(word) or stem(word, LANGUAGE) in _frequent_stems()
+    return not is_content(word, LANGUAGE) or is_ordinary(word) or stem(word, LANGUAGE) in _stem_knowledge()[0]
 
 
 def matters(word: str, language: str) -> bool:
@@ -225,7 +218,6 @@ def _drop_possessive(word: str) -> str:
     return word[:-1] if word.endswith(_APOSTROPHES) else word
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def stem(word: str, language: str) -> str:
     """The stem that a word is counted as: the same for all forms of a word. A number is its own stem."""
     if any(map(str.isdigit, word)):

@@ -30,7 +30,7 @@ from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
 from everword.text.english import PROGRAMMING, RELATIONS, is_past, species
 from everword.text.terms import analyse, word_terms
-from everword.text.tokens import SPOKEN_WORD
+from everword.text.tokens import spoken_words
 from everword.text.words import SPELT_NUMBERS, is_content, stem
 from everword.word_lists import WordLists, lazy_pattern, read_table
 
@@ -171,7 +171,7 @@ def _plain_words(key: str) -> tuple[str, ...]:
         .replace("'s", "")
         .replace("'", "")
     )
-    spellings = [_SPELLINGS.get(word, word) for word in SPOKEN_WORD.findall(text)]
+    spellings = [_SPELLINGS.get(word, word) for word in spoken_words(text)]
     words = tuple(word for spelling in spellings for word in spelling.split())
     return tuple(word for word in words if word not in _WORDS.noise) or words
 
@@ -304,7 +304,7 @@ def differs_in_number(first: str, second: str) -> bool:
 
 
 def _split_numbers(text: str) -> tuple[list[str], list[str]]:
-    words = [word.casefold() for word in SPOKEN_WORD.findall(text) if word.casefold() not in _WITH_NUMBERS]
+    words = [word.casefold() for word in spoken_words(text) if word.casefold() not in _WITH_NUMBERS]
     numbers = [word for word in words if word[0].isdigit() or word in SPELT_NUMBERS or word in ("one", "once")]
     return [word for word in words if word not in numbers], numbers
 
@@ -333,7 +333,7 @@ def _is_exact(word: str) -> bool:
 def _words_by_stem(text: str) -> dict[str, str]:
     """The words of a value by their stems; negations too, though they are no content words."""
     words: dict[str, str] = {}
-    for word in SPOKEN_WORD.findall(text):
+    for word in spoken_words(text):
         if is_content(word.casefold(), "en") or word.casefold() in _NEGATIONS:
             words.setdefault(stem(word, "en"), word)
     return words

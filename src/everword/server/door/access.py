@@ -195,12 +195,7 @@ class Door:
 
     async def _admit(self, scope: Scope) -> int:
         """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
-        headers: dict[bytes, bytes] = {}
-        for name, value in scope["headers"]:
-            if name in SINGLE_HEADERS and name in headers:
-                raise Problem(400, "bad_request", f"there are two headers {name.decode()!r}: send one")
-            if name in CHECKED_HEADERS:
-                headers[name] = value
+        headers = checked_headers(scope)
         if self._keys is None and (refusal := loopback.refusal(headers, self._options.origins)) is not None:
             raise Problem(403, *refusal)
         if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
@@ -212,13 +207,18 @@ class Door:
         limit = self._options.body if key is None or key.body is None else key.body
         rate = self._options.rate if key is None or key.rate is None else key.rate
         self._count_request(access.key_id, rate)
-        for maker in () if key is None else key.makers:  # many keys that one makes share its rate
-            if maker.rate is not None:
-                self._count_request(maker.id, maker.rate)
+        if key is not None:
+            self._count_for_makers(key)
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limit:
             raise too_large(limit)
         return limit
+
+    def _count_for_makers(self, key: ApiKey) -> None:
+        """Many keys that one makes share its rate."""
+        for maker in key.makers:
+            if maker.rate is not None:
+                self._count_request(maker.id, maker.rate)
 
     def _count_request(self, key_id: str, rate: int) -> None:
         """Count a request of a key; raises if that are too many."""
@@ -246,6 +246,17 @@ class Door:
             raise refusal
         spaces = frozenset(key.spaces) if key.spaces else None
         return Access(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
+
+
+def checked_headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers that say who calls and from where; raises if one that decides is there twice."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in SINGLE_HEADERS and name in headers:
+            raise Problem(400, "bad_request", f"there are two headers {name.decode()!r}: send one")
+        if name in CHECKED_HEADERS:
+            headers[name] = value
+    return headers
 
 
 def too_large(limit: int) -> Problem:

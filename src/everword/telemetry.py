@@ -1,4 +1,4 @@
-"""Counts as metrics of a Prometheus registry.
+"""Where counts and timings can go besides the store: a Prometheus registry, OpenTelemetry's API.
 
     everword_model_calls_total      role, task, model, outcome
     everword_model_tokens_total     role, task, model, direction (in, out)
@@ -8,7 +8,9 @@
     everword_view_total             kind, outcome; messages brought in, or failures
     everword_view_seconds           kind, outcome; a histogram
 
-A registry has each metric once, so memories that share a registry share its metrics.
+OpenTelemetry's instruments are the same with dots: `everword.model.calls`. Nothing here opens a port or sends anything:
+Prometheus is read by whoever serves its registry, and OpenTelemetry's API does nothing until the program that uses
+everword sets up its own provider. A registry has each metric once, so memories that share a registry share its metrics.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ from everword.errors import MissingExtra
 from everword.ports import Call
 
 if TYPE_CHECKING:
+    from opentelemetry import metrics as instruments
     from prometheus_client import CollectorRegistry, Counter, Histogram
 
 SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)  # a model takes its time
 LABELS = ("kind", "outcome")
+SCOPE = "everword"
 
 _lock = threading.Lock()
 _metrics_by_registry: WeakKeyDictionary[CollectorRegistry, Metrics] = WeakKeyDictionary()
@@ -101,3 +105,45 @@ class PrometheusTelemetry:
 
 def metric_name(activity: str) -> str:
     return "everword_" + "".join(char if char.isascii() and char.isalnum() else "_" for char in activity)
+
+
+class OpenTelemetry:
+    """Writes to a provider: the process's own one, if none is given."""
+
+    def __init__(self, provider: instruments.MeterProvider | None = None) -> None:
+        try:
+            from opentelemetry.metrics import get_meter
+        except ImportError:
+            raise MissingExtra("telemetry", "OpenTelemetry") from None
+        self._meter = get_meter(SCOPE, meter_provider=provider)
+        self._lock = threading.Lock()
+        self._counters: dict[str, instruments.Counter] = {}
+        self._histograms: dict[str, instruments.Histogram] = {}
+
+    def call(self, call: Call) -> None:
+        labels = {"role": call.role, "task": call.task, "model": call.model}
+        self._counter("model.calls", "{call}").add(1, labels | {"outcome": call.outcome})
+        tokens = self._counter("model.tokens", "{token}")
+        tokens.add(call.tokens_in, labels | {"direction": "in"})
+        tokens.add(call.tokens_out, labels | {"direction": "out"})
+        duration_labels = {"role": call.role, "task": call.task, "outcome": call.outcome}
+        self._histogram("model.duration").record(call.seconds, duration_labels)
+
+    def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
+        labels = {"kind": kind, "outcome": outcome}
+        name = "_".join(what.split())
+        self._counter(name, "1").add(amount, labels)
+        if seconds is not None:
+            self._histogram(f"{name}.duration").record(seconds, labels)
+
+    def _counter(self, name: str, unit: str) -> instruments.Counter:
+        with self._lock:
+            if name not in self._counters:
+                self._counters[name] = self._meter.create_counter(f"{SCOPE}.{name}", unit)
+            return self._counters[name]
+
+    def _histogram(self, name: str) -> instruments.Histogram:
+        with self._lock:
+            if name not in self._histograms:
+                self._histograms[name] = self._meter.create_histogram(f"{SCOPE}.{name}", "s")
+            return self._histograms[name]
