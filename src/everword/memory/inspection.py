@@ -115,6 +115,11 @@ class ListedConversation:
         return self.messages[-1] if self.messages else None
 
     @property
+    def person(self) -> tuple[str, str]:
+        """The id and the name of the person of a chat; empty for a channel."""
+        return self.conversation.user or "", self.owner
+
+    @property
     def label(self) -> str:
         """What to call it."""
         return conversation_label(self.conversation, self.title, self.owner)

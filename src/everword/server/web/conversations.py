@@ -43,6 +43,7 @@ from everword.server.door.access import Caller, caller_for
 from everword.server.problems import Problem
 from everword.server.routes.answers import line_response
 from everword.server.web.pages import (
+    PRESENCES,
     Form,
     FormFields,
     Id,
@@ -56,6 +57,7 @@ from everword.server.web.pages import (
     scope_of,
     shorten,
     show_page,
+    suggest_conversations,
     view_of,
 )
 from everword.topics.rules.topic_set import priority
@@ -278,7 +280,8 @@ async def overview_values(caller: Caller, overview: Overview[Any], user: str) ->
     """What an overview of many conversations gives its page."""
     name = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, user)) if user else ""
     cursor = None if overview.next_before is None else place_cursor(*overview.next_before)
-    return {"items": overview.items, "next_cursor": cursor, "user": user, "name": name}
+    lines = [] if caller.access.is_bound else await suggest_conversations(caller)
+    return {"items": overview.items, "next_cursor": cursor, "user": user, "name": name, "lines": lines}
 
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
@@ -299,7 +302,8 @@ def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
     return {
         "now": int(now.timestamp()) if now < end else None,
         "times": [int(time.timestamp()) for time in times],
-        "names": [shorten(topic.title, LONGEST_NAME) or topic.id for topic in topics],
+        "names": [shorten(topic.title, LONGEST_NAME) or "untitled topic" for topic in topics],
+        "levels": [level for level in PRESENCES if level[0]],
         "values": [[value_at(topic, time) for time in times] for topic in topics],
     }
 

@@ -22,6 +22,7 @@ from everword.context.build import TITLES
 from everword.context.receipts import SLOTS
 from everword.errors import InvalidInput, NotFound
 from everword.follow.ask import NONE
+from everword.log.rules import MAX_ID
 from everword.log.tables import cursor_of
 from everword.memory.inspection import Names, name_items, names_of_authors, past_replies, read_page
 from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
@@ -53,9 +54,9 @@ PARTS: dict[str, str] = LABELS["score_parts"]
 router = APIRouter(include_in_schema=False)
 MAX_TEXT = 4_000  # characters of a message in a link, as for the route of the API
 MAX_TOTAL = 1_000_000  # tokens
-PLAYGROUND = "playground"  # the chat that one begins with
+PLAYGROUND = "playground"  # begins the id of the chat that one begins with
 SHOWN_MESSAGES = 12  # of the playground
-NAMES = {title: name for name, title in TITLES.items()}
+NAMES = {title: name for name, title in TITLES.items()} | {"POSSIBLY RELATED MEMORY": "retrieved"}
 FENCE = re.compile(r"^=== (END )?(.+?) ===$", re.MULTILINE)
 ABOUT: dict[str, str] = LABELS["sections"]
 
@@ -274,7 +275,7 @@ def parse_budget(text: str) -> Budget:
 def split_prompt(messages: Sequence[ChatMessage]) -> Iterator[PromptPart]:
     """What the model is sent, by section. Only the builder writes a fence: what people said is escaped in one."""
     for place, message in enumerate(messages):
-        if message["role"] == "system" and place == 0:
+        if message["role"] == "system" and place in (0, len(messages) - 2):
             yield from split_system(message["content"])
         else:
             section = "current" if place == len(messages) - 1 else "recent"
@@ -376,11 +377,12 @@ async def show_playground(
     text: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """A chat, and beside it what the memory adds: for a message that is tried, or for the last reply."""
-    id = conversation or PLAYGROUND
+    lines = await suggest_conversations(caller)
+    owner = caller.access.user or user or next((line.conversation.user for line in lines if line.owner), None) or ME
+    id = conversation or f"{PLAYGROUND}-{owner}"[:MAX_ID]
     runtime = caller.memory.runtime
     scope = scope_of(caller, id)
     page = await read_page(runtime, scope, None, SHOWN_MESSAGES)
-    owner = caller.access.user or user or ME
     if page.conversation is not None:
         owner = page.conversation.user or owner
     context = stored = None
@@ -394,7 +396,7 @@ async def show_playground(
     values = {
         "conversation": id,
         "page": page,
-        "label": await label_place(caller, id) if page.conversation else "a new chat",
+        "label": await label_place(caller, id) if page.conversation else "A new chat",
         "owner": owner,
         "text": text,
         "context": context,
@@ -403,7 +405,7 @@ async def show_playground(
         "shares": [share for share in section_shares(receipt) if share.tokens > 0] if receipt else [],
         "item_names": await name_items(runtime, scope, [receipt]) if receipt else {},
         "about": ABOUT,
-        "lines": await suggest_conversations(caller),
+        "lines": lines,
         "model": model_name(caller),
         "samples": write_samples(caller, path, body, *chat_lines(id, body)),
     }
@@ -424,7 +426,7 @@ def chat_lines(id: str, body: Mapping[str, str]) -> tuple[str, str, str]:
 @router.post("/web/playground/send")
 async def send_message(caller: Annotated[Caller, caller_for("reply")], form: Form) -> Response:
     """Keep a message, and have it answered if a model is configured."""
-    id = form.text("conversation") or PLAYGROUND
+    id = form.required_text("conversation")
     text = form.required_text("text")
     user = caller.access.resolve_user(form.text("user") or None)
     page = await read_page(caller.memory.runtime, scope_of(caller, id), None, 1)

@@ -91,6 +91,9 @@ function drawChart(element) {
     options.hooks = { setSelect: [(plot) => chooseRange(plot, chart)] };
     series.forEach((line) => Object.assign(line, { fill: line.stroke, paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.2 }) }));
   }
+  if (chart.levels) {
+    Object.assign(options.axes[1], { size: 64, splits: () => chart.levels.map(([least]) => least), values: () => chart.levels.map(([, word]) => word) });
+  }
   if (chart.now) {
     options.hooks = { draw: [markNow(element, chart.now)] };
   }
