@@ -271,8 +271,11 @@ async def read_upload(request: Request) -> FormData:
     if kind not in (MULTIPART, KIND):
         raise Problem(415, "media_type", UNREADABLE)
     form = await request.form(max_files=1, max_fields=FIELDS, max_part_size=4_096)
-    token = form.get("token")
-    check_token(request, token if isinstance(token, str) else "")
+    try:
+        check_token(request, text_in(form, "token"))
+    except Problem:
+        await form.close()
+        raise
     return form
 
 
@@ -285,25 +288,29 @@ def text_in(form: FormData, name: str) -> str:
 async def send_file(caller: Annotated[Caller, caller_for("add_messages")]) -> Response:
     """Take a file and look into it. Nothing is kept in the memory yet."""
     form = await read_upload(caller.request)
-    file = form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        raise InvalidInput("file", "is missing: choose the export to import")
-    folder = folder_of(caller)
-    upload = Upload(
+    try:
+        file = form.get("file")
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise InvalidInput("file", "is missing: choose the export to import")
+        upload = upload_in(caller, form, file.filename)
+        await asyncio.to_thread(keep_file, folder_of(caller), upload, file)
+    finally:
+        await form.close()
+    return redirect(view_of(caller).link("/web/import/file", id=upload.id))
+
+
+def upload_in(caller: Caller, form: FormData, name: str) -> Upload:
+    """What is asked for in a form with a file of this name."""
+    return Upload(
         token_hex(16),
         caller.access.key_id,
         caller.space,
-        clean_name(os.path.basename(file.filename))[:120] or "upload",
+        clean_name(os.path.basename(name))[:120] or "upload",
         format=text_in(form, "format"),
         user=caller.access.resolve_user(text_in(form, "user") or None),
         assistant=text_in(form, "assistant"),
         timezone=text_in(form, "timezone") or None,
     )
-    try:
-        await asyncio.to_thread(keep_file, folder, upload, file)
-    finally:
-        await form.close()
-    return redirect(view_of(caller).link("/web/import/file", id=upload.id))
 
 
 def keep_file(folder: UploadFolder, upload: Upload, file: UploadFile) -> None:
