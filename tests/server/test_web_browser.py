@@ -31,27 +31,33 @@ SPOTS = "What did I say about the spots on the leaves?"
 # Every page, by its path without parameters; the test fails if a page of the dashboard is not among them.
 PAGES = (
     "/",
+    "/?from=2024-01-01&to=2024-02-01",
+    "/web/find?query=brown+spots",
     "/web/spaces",
     "/web/conversations",
     f"/web/conversation?id={CHAT}&turn=13",
     f"/web/conversation?id={LONG}",
     f"/web/message?conversation={CHAT}&turn={REPLY}",
     f"/web/context?conversation={CHAT}&text={quote(SPOTS)}&other=700",
+    f"/web/playground?conversation={CHAT}&text={quote(SPOTS)}",
     f"/web/replies?conversation={CHAT}",
     f"/web/reply?conversation={CHAT}&turn={REPLY}",
     f"/web/search?query=brown+spots&conversation={CHAT}&turn=1",
     "/web/people",
     "/web/person?id=marta",
     "/web/person?id=noor&channel=bakery",
+    "/web/person?id=marta&order=time",
     "/web/people?name=guest&after=guest-030",
     "/web/person/refused?id=marta",
     "/web/person/digests?id=noor",
     "/web/topics",
+    "/web/episodes?user=bram",
     "/web/fact?user=marta&id={fact}",
     f"/web/topics?conversation={LONG}",
     f"/web/topic?conversation={CHAT}&id=t1",
     f"/web/episodes?conversation={LONG}",
     f"/web/episode?conversation={CHAT}&level=1&first=1",
+    "/web/import",
     "/web/integrity",
     "/web/erase?user=marta",
     "/web/keys",
@@ -66,6 +72,8 @@ NO_PAGES = {
     "/web/conversation/messages",
     "/web/conversation/export",
     "/web/episode/parts",
+    "/web/import/file",  # test_a_file_is_imported_after_a_look_into_it
+    "/web/import/progress",
 }
 CHARTED = "/"  # a page with every stylesheet
 COLOURFUL = ("/", f"/web/reply?conversation={CHAT}&turn={REPLY}")  # pages that have all the colours there are
@@ -195,7 +203,7 @@ def test_a_long_conversation_loads_as_one_scrolls(stage: Stage) -> None:
         expect(bubbles).to_have_count(80)
         last = page.locator(".chat .meta a").last.text_content()
         assert last is not None
-        page.get_by_label("Turn").fill("7")
+        page.get_by_label("Message", exact=True).fill("7")
         page.get_by_role("button", name="Jump").click()
         expect(page.locator("#turn-7")).to_be_in_viewport()
 
@@ -205,7 +213,7 @@ def test_pages_can_be_read_without_scripts(stage: Stage) -> None:
     context.add_cookies([{"name": COOKIE, "value": stage.cookie, "url": stage.server.url}])
     page = context.new_page()
     page.goto("/")
-    expect(page.get_by_text("Messages a day")).to_be_visible()
+    expect(page.get_by_text("Messages over time")).to_be_visible()
     page.goto(f"/web/conversation?id={LONG}")
     page.get_by_role("link", name="Older messages").click()
     expect(page.locator(".chat .bubble")).to_have_count(40)

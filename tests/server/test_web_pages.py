@@ -34,7 +34,7 @@ ALL_RIGHTS = ("read", "write", "admin")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A space with a secret."""
     store = str(tmp_path_factory.mktemp("pages") / "memory.db")
-    model = ScriptedLLM([f"I know that {SECRET}."])
+    model = ScriptedLLM([f"I know that {SECRET}."], default="I cannot say.")
     with Serving(store, auth=True, chat=model) as running:
         memory = running.memory
         chat = memory.conversation("chat", user="alex", space="theirs")
@@ -81,7 +81,7 @@ def state_of(server: Serving) -> tuple[list[str], list[str], list[str]]:
 
 
 def filled(values: dict[str, str], fact: str, **more: str) -> dict[str, str]:
-    return {name: value.replace("{fact}", fact) for name, value in values.items()} | more
+    return {name.replace("{fact}", fact): value.replace("{fact}", fact) for name, value in values.items()} | more
 
 
 def test_every_route_of_the_dashboard_is_in_the_walk(server: Serving) -> None:
@@ -512,7 +512,7 @@ def test_a_category_with_many_facts_has_pages_of_its_own(tmp_path: Path) -> None
     with Serving(store, followers=False) as server:
         person = httpx2.get(f"{server.url}/web/person?id=ann").text
         assert person.count(">kettle ") == FACTS
-        assert f"All {FACTS + CATEGORY} of possession" in person
+        assert f"All {FACTS + CATEGORY}" in person
         category = httpx2.get(f"{server.url}/web/person?id=ann&category=possession").text
         rest = httpx2.get(f"{server.url}/web/person?id=ann&category=possession&skip={CATEGORY}").text
         assert (category.count(">kettle "), rest.count(">kettle ")) == (CATEGORY, FACTS)

@@ -12,20 +12,21 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from math import inf, log2
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.errors import NotFound
-from everword.facts.tables import SAID, names_in_context, own_name
-from everword.log.access import ConversationScope, Viewer
-from everword.log.tables import NAME_KINDS, PEOPLE, conversation_titles, mask_row, warn_of_damage
+from everword.facts.tables import SAID, active_facts_by_person, names_in_context, own_name
+from everword.log.access import Access, ConversationScope, Viewer, scope_for
+from everword.log.rules import TOLD
+from everword.log.tables import NAME_KINDS, PEOPLE, conversation_titles, given_titles, mask_row, warn_of_damage
 from everword.memory.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
-from everword.model import Conversation, Episode, Filter, Member, Message, Name, Receipt, Tiers, Topic
+from everword.model import Conversation, Episode, Fact, Filter, Member, Message, Name, Receipt, Tiers, Topic
 from everword.model.log import own_notes
 from everword.ports import Tx
 from everword.summaries import episodes
@@ -35,7 +36,12 @@ from everword.topics import tables as topic_rows
 from everword.topics.rules import topic_set
 from everword.topics.view import TopicPage
 
+BEGINNING = datetime(1, 1, 2, tzinfo=UTC)  # before every message
 LAST_ID = "\U0010ffff"  # after every id, and every name of a member
+NEWS = 6  # things of each kind that are new
+NEWS_READ = 10  # conversations in which they are looked for
+QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
+MOST_TITLES = 500  # conversations whose titles a search reads
 LAST_MESSAGES = 6  # messages of a conversation that are read for the list
 DAYS_TABLE = "days"
 MOST_ROWS = 200  # of days in channels that are read
@@ -47,6 +53,11 @@ FRESH = timedelta(minutes=1)  # for which an order is kept
 MOST_KEPT = 32  # orders
 TOPIC_ID = re.compile(r"t(\d{1,9})")
 
+T = TypeVar("T")
+Place = tuple[datetime, str]  # of a conversation in the list of those that changed last
+TALKS = 12  # conversations of which an overview shows topics or episodes
+TOPICS_OF_EACH = 4
+EPISODES_OF_EACH = 3
 Order = Sequence[int]
 States = Mapping[int, topic_set.TopicState]
 AT_ONCE = 500  # turns or ids in one query
@@ -77,27 +88,71 @@ async def list_spaces(runtime: Runtime, after: str = "", limit: int = 100) -> li
     return await runtime.read(read)
 
 
-async def count_days(runtime: Runtime, space: str, days: int) -> Mapping[date, int]:
-    """How many messages were said on each of the last days (UTC), the oldest first; also on days without any."""
-    today = runtime.parts.clock.now().astimezone(UTC).date()
-    first = today - timedelta(days=days - 1)
-    since = datetime.combine(first, time(), UTC)
-    counts = await runtime.read(lambda tx: tx.count_messages("day", space, since))
-    return {day: counts.get(day, 0) for day in (first + timedelta(days=number) for number in range(days))}
+async def count_days(runtime: Runtime, space: str) -> Mapping[date, int]:
+    """How many messages were said on each day (UTC), the oldest first; days without any are left out."""
+    counts = await runtime.read(lambda tx: tx.count_messages("day", space, BEGINNING))
+    return dict(sorted(counts.items()))
 
 
 # -- conversations in a list
 
 
+MACHINE_ID = re.compile(r"(?=\S*\d)\S*[0-9a-f]{8}\S*|-?\d+", re.IGNORECASE | re.ASCII)  # no person chose such an id
+
+
 @dataclass(frozen=True, slots=True)
 class ListedConversation:
-    """A conversation in a list: its title ("" if it has none), who spoke lately, and the last message."""
+    """A conversation in a list: its title ("" if it has none), who spoke lately, and the last messages."""
 
     conversation: Conversation
     title: str
     people: tuple[str, ...]
-    last: Message | None
+    messages: tuple[Message, ...]
     owner: str  # what the person of a chat is called; "" for a channel
+
+    @property
+    def last(self) -> Message | None:
+        return self.messages[-1] if self.messages else None
+
+    @property
+    def person(self) -> tuple[str, str]:
+        """The id and the name of the person of a chat; empty for a channel."""
+        return self.conversation.user or "", self.owner
+
+    @property
+    def label(self) -> str:
+        """What to call it."""
+        return conversation_label(self.conversation, self.title, self.owner)
+
+
+def conversation_label(conversation: Conversation, title: str, owner: str) -> str:
+    """What a conversation is called: its title, or an id that somebody chose, or whose it is."""
+    if title:
+        return title
+    if conversation.id.startswith(TOLD):
+        return f"What {owner or 'somebody'} asked to remember"
+    if not MACHINE_ID.fullmatch(conversation.id):
+        return conversation.id
+    return f"Chat with {owner}" if owner else "Untitled channel"
+
+
+async def label_conversations(runtime: Runtime, access: Access, space: str, ids: Iterable[str]) -> dict[str, str]:
+    """What conversations are called, by id; those that the access may not see are left out."""
+
+    def read(tx: Tx) -> dict[str, str]:
+        scopes = [scope_for(access, space, id, None) for id in dict.fromkeys(ids)]
+        conversations = [conversation for scope in scopes if (conversation := scope.find(tx)) is not None]
+        titles = conversation_titles(tx, space, [conversation.id for conversation in conversations])
+        owners = {conversation.user: "" for conversation in conversations}
+        owners |= {user: own_name(tx, space, user) for user in owners if user is not None}
+        return {
+            conversation.id: conversation_label(
+                conversation, titles.get(conversation.id, ""), owners[conversation.user]
+            )
+            for conversation in conversations
+        }
+
+    return await runtime.read(read)
 
 
 async def recent_lines(
@@ -134,9 +189,8 @@ def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
     names = names_of_people(tx, conversation, messages)
     shown_people = tuple(names.get(person, person) for person in people)
     owner = conversation.user or ""
-    last = messages[-1] if messages else None
     title = conversation_titles(tx, conversation.space, [conversation.id]).get(conversation.id, "")
-    return ListedConversation(conversation, title, shown_people, last, names.get(owner, owner))
+    return ListedConversation(conversation, title, shown_people, tuple(messages), names.get(owner, owner))
 
 
 def recent_messages(tx: Tx, conversation: Conversation) -> list[Message]:
@@ -188,6 +242,130 @@ def topic_firsts(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dic
     """By turn, the first turn of its topic. They are asked for by the turns themselves: a search by what comes after a
     turn would read every row of the conversation before it."""
     return {row["turn"]: row["topic"] for row in tx.rows(topic_rows.TURNS, where={**place, "turn": turns})}
+
+
+# -- what is new
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact that was said lately, and what its person is called."""
+
+    fact: Fact
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What was said lately: conversations, questions that people asked in them, and facts about these people."""
+
+    lines: tuple[ListedConversation, ...]
+    questions: tuple[tuple[ListedConversation, Message], ...]
+    facts: tuple[NewFact, ...]
+
+
+async def read_news(runtime: Runtime, space: str, user: str | None, since: datetime, until: datetime) -> News:
+    """What was said in a space between two times, or of it what is one user's; the newest first."""
+
+    def read(tx: Tx) -> News:
+        conversations = tx.conversations(space, user, recent=True, before=(until, ""), limit=NEWS_READ)
+        lines = [
+            read_line(tx, conversation)
+            for conversation in conversations
+            if not conversation.id.startswith(TOLD)
+            and conversation.last_message_at is not None
+            and conversation.last_message_at >= since
+        ]
+        questions = [
+            (line, message) for line in lines for message in reversed(line.messages) if is_question(message, since)
+        ]
+        questions.sort(key=lambda question: question[1].time, reverse=True)
+        return News(tuple(lines[:NEWS]), tuple(questions[:NEWS]), tuple(read_new_facts(tx, space, lines, since, until)))
+
+    return await runtime.read(read)
+
+
+def is_question(message: Message, since: datetime) -> bool:
+    return message.role == "user" and message.time >= since and message.content.rstrip().endswith(QUESTION_MARKS)
+
+
+def read_new_facts(
+    tx: Tx, space: str, lines: Iterable[ListedConversation], since: datetime, until: datetime
+) -> Iterator[NewFact]:
+    """The newest facts about those who spoke in these conversations."""
+    speakers = {message.author for line in lines for message in line.messages if message.role == "user"}
+    people = sorted(speakers | {line.conversation.user for line in lines if line.conversation.user is not None})
+    by_person = active_facts_by_person(tx, space, people)
+    facts = [fact for facts in by_person.values() for fact in facts if since <= fact.said_at < until]
+    for fact in sorted(facts, key=lambda fact: fact.said_at, reverse=True)[:NEWS]:
+        yield NewFact(fact, own_name(tx, space, fact.user))
+
+
+def labels_of(tx: Tx, space: str, conversations: Sequence[Conversation]) -> dict[str, str]:
+    """What conversations of a space are called, by id."""
+    titles = conversation_titles(tx, space, [conversation.id for conversation in conversations])
+    users = {conversation.user for conversation in conversations if conversation.user is not None}
+    names = {user: own_name(tx, space, user) for user in users}
+    return {
+        conversation.id: conversation_label(
+            conversation, titles.get(conversation.id, ""), names.get(conversation.user or "", "")
+        )
+        for conversation in conversations
+    }
+
+
+# -- conversations and topics that a search finds
+
+
+async def titled_conversations(
+    runtime: Runtime, space: str, user: str | None, words: str, limit: int
+) -> list[ListedConversation]:
+    """The conversations whose title or id has these words, among those with the newest messages; at most so many."""
+    wanted = words.casefold().split()
+
+    def read(tx: Tx) -> list[ListedConversation]:
+        conversations = {
+            conversation.id: conversation
+            for conversation in tx.conversations(space, user, recent=True, limit=MOST_TITLES)
+            if not conversation.id.startswith(TOLD)
+        }
+        titles = given_titles(tx, space, conversations)
+        ids = [id for id in conversations if has_words(f"{titles.get(id, '')} {id}", wanted)]
+        return [read_line(tx, conversations[id]) for id in ids[:limit]]
+
+    return await runtime.read(read)
+
+
+def has_words(text: str, words: Iterable[str]) -> bool:
+    folded_text = text.casefold()
+    return all(word in folded_text for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTopic:
+    """A topic, and the conversation that it is of."""
+
+    conversation: str
+    topic: TopicName
+
+
+async def topics_of_messages(
+    runtime: Runtime, access: Access, space: str, messages: Sequence[Message], limit: int
+) -> list[PlacedTopic]:
+    """The topics of messages, in the order of these; of conversations that the access may see."""
+
+    def read(tx: Tx) -> list[PlacedTopic]:
+        turns: dict[str, list[int]] = {}
+        for message in messages:
+            turns.setdefault(message.conversation, []).append(message.turn)
+        topics = list[PlacedTopic]()
+        for id, turns_of_place in turns.items():
+            if scope_for(access, space, id, None).find(tx) is not None:
+                by_turn = topics_by_turn(tx, topic_rows.place_of(space, id), tuple(turns_of_place))
+                topics += [PlacedTopic(id, topic) for topic in dict.fromkeys(by_turn.values()) if topic.title]
+        return topics[:limit]
+
+    return await runtime.read(read)
 
 
 # -- people in a list
@@ -480,6 +658,93 @@ async def list_topics(
     return await runtime.read(read)
 
 
+@dataclass(frozen=True, slots=True)
+class ListedTopic:
+    """A topic in a list of many conversations: the id of its own, and what that is called."""
+
+    conversation: str
+    label: str
+    topic: Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Overview(Generic[T]):
+    """What some conversations have, and where the conversations after these begin, if there are more."""
+
+    items: tuple[T, ...]
+    next_before: Place | None
+
+
+async def topics_of_many(
+    runtime: Runtime, orders: TopicOrders, space: str, user: str | None, before: Place | None
+) -> Overview[ListedTopic]:
+    """The most present topics of the conversations of a space, or of one user, that changed last; the most present and
+    then the latest first."""
+    now = runtime.parts.clock.now()
+
+    def read(tx: Tx) -> Overview[ListedTopic]:
+        conversations = recent_talks(tx, space, user, before)
+        topics = list[ListedTopic]()
+        for conversation in conversations[:TALKS]:
+            page = runtime.topics.read_page(tx, space, conversation.id)
+            states: States = page.book.states or page.load_faded(tx).states.to_dict()
+            merge_states = states_of_merges(states)
+            label = labels_of(tx, space, [conversation])[conversation.id]
+            topics += [
+                ListedTopic(conversation.id, label, read_topic(tx, page, states, merge_states, first, now))
+                for first in orders.order_of(page, states, merge_states, not page.book.states, now)[:TOPICS_OF_EACH]
+            ]
+        topics.sort(key=lambda listed: (round(listed.topic.priority, 2), listed.topic.last_active_at), reverse=True)
+        return Overview(tuple(topics), next_place(conversations))
+
+    return await runtime.read(read)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEpisodes:
+    """The episodes of a conversation that are part of no other, in a list of many."""
+
+    conversation: str
+    label: str
+    episodes: tuple[Episode, ...]
+
+
+async def episodes_of_many(
+    runtime: Runtime, space: str, user: str | None, before: Place | None
+) -> Overview[ListedEpisodes]:
+    """The highest episodes of the conversations of a space, or of one user, that changed last."""
+
+    def read(tx: Tx) -> Overview[ListedEpisodes]:
+        conversations = recent_talks(tx, space, user, before)
+        listed = list[ListedEpisodes]()
+        for conversation in conversations[:TALKS]:
+            records = sorted(
+                episodes.active_episodes(tx, space, conversation.id),
+                key=lambda record: (-record.episode.level, -record.episode.first),
+            )
+            shown = name_speakers(tx, conversation, [record.episode for record in records[:EPISODES_OF_EACH]])
+            if shown:
+                listed.append(
+                    ListedEpisodes(conversation.id, labels_of(tx, space, [conversation])[conversation.id], tuple(shown))
+                )
+        return Overview(tuple(listed), next_place(conversations))
+
+    return await runtime.read(read)
+
+
+def recent_talks(tx: Tx, space: str, user: str | None, before: Place | None) -> list[Conversation]:
+    """The conversations that changed last, and one more, without those of commands."""
+    conversations = tx.conversations(space, user, recent=True, before=before, limit=TALKS + 1)
+    return [conversation for conversation in conversations if not conversation.id.startswith(TOLD)]
+
+
+def next_place(conversations: Sequence[Conversation]) -> Place | None:
+    if len(conversations) <= TALKS:
+        return None
+    last = conversations[TALKS - 1]
+    return (last.last_message_at or last.changed_at, last.id)
+
+
 def states_of_merges(states: States) -> States:
     """The topics that became part of another, and those others: to all the rest, only they themselves matter."""
     merged_firsts = [first for first, state in states.items() if state.merged_into is not None]
@@ -557,6 +822,7 @@ class NamedItem:
     text: str
     conversation: str = ""
     turn: int = 0
+    label: str = ""  # what the conversation is called
 
 
 Names = Mapping[str, NamedItem]
@@ -651,9 +917,14 @@ def message_names(tx: Tx, scope: ConversationScope, ids: Iterable[str]) -> Itera
         if row["erasure"] is None:
             yield f"m{row['turn']}", NamedItem("message", shorten_text(row["content"]), scope.id, row["turn"])
     others = [id for id in ids if not TURN_ID.fullmatch(id)]
+    labels = dict[str, str]()
     for message in tx.find_messages(scope.space, ids=others, damaged=lambda _: None):
         if not message.erased:
-            yield message.id, NamedItem("message", shorten_text(message.content), message.conversation, message.turn)
+            place = message.conversation
+            if place not in labels:
+                conversation = tx.conversation(scope.space, place)
+                labels[place] = place if conversation is None else labels_of(tx, scope.space, [conversation])[place]
+            yield message.id, NamedItem("message", shorten_text(message.content), place, message.turn, labels[place])
 
 
 def known_names(tx: Tx, scope: ConversationScope, user: str, ids: Iterable[str]) -> Iterator[tuple[str, NamedItem]]:

@@ -30,7 +30,17 @@ from everword.memory.memory import SeenMemory
 from everword.parsing import UnreadableJson, check_json
 from everword.server import WHOLE_BODY, ServerOptions
 from everword.server.door import loopback
-from everword.server.door.keys import SIGN_IN_BYTES, ApiKey, Keys, Sessions, is_open_page, is_page, read_cookie
+from everword.server.door.keys import (
+    IMPORT,
+    SIGN_IN_BYTES,
+    UPLOAD_BYTES,
+    ApiKey,
+    Keys,
+    Sessions,
+    is_open_page,
+    is_page,
+    read_cookie,
+)
 from everword.server.door.rates import Rates
 from everword.server.problems import Problem, problem_of, problem_response
 
@@ -204,7 +214,8 @@ class Door:
             return SIGN_IN_BYTES
         access, key = await self._authenticate(scope, headers)
         scope["access"] = access
-        limit = self._options.body if key is None or key.body is None else key.body
+        usual_limit = max(self._options.body, UPLOAD_BYTES) if scope["path"] == IMPORT else self._options.body
+        limit = usual_limit if key is None or key.body is None else key.body
         rate = self._options.rate if key is None or key.rate is None else key.rate
         self._count_request(access.key_id, rate)
         if key is not None:

@@ -60,8 +60,10 @@ SIGN_IN = "/web/sign-in"
 SIGN_OUT = "/web/sign-out"
 STATIC = "/web/static/"
 DOCS = "/docs"
+IMPORT = "/web/import"
 COOKIE_VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([0-9a-f]{64})", re.ASCII)
 SIGN_IN_BYTES = 16_384  # the most that may be sent to sign in
+UPLOAD_BYTES = 256 << 20  # of a file to import, by a key without a limit of its own
 NOTE = "signed_out:"  # begins the name of a key's note
 MOST_ENDED = 200  # sessions in a note
 

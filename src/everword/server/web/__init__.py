@@ -5,14 +5,17 @@ A page uses the engine's public methods and nothing else. What people and models
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 from fastapi import FastAPI
 
 from everword.memory.inspection import TopicOrders
 from everword.server.door.rates import SignIns, table_beside
-from everword.server.web import administration, conversations, labs, open_pages, people
+from everword.server.web import administration, conversations, home, imports, labs, open_pages, people
 from everword.server.web.pages import show_problem
 
-ROUTERS = tuple(module.router for module in (open_pages, administration, conversations, labs, people))
+ROUTERS = tuple(module.router for module in (open_pages, home, administration, conversations, labs, people, imports))
 
 
 def prepare(app: FastAPI) -> None:
@@ -21,3 +24,4 @@ def prepare(app: FastAPI) -> None:
     app.state.sign_ins = SignIns(table_beside(app.state.options.rates))
     app.state.figures = administration.FigureCache(app.state.memory)
     app.state.topic_orders = TopicOrders()
+    app.state.imports = set[asyncio.Task[Any]]()

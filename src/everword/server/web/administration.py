@@ -44,6 +44,7 @@ from everword.server.web.pages import (
     FormFields,
     Id,
     environment,
+    label_places,
     redirect,
     show_page,
     view_of,
@@ -52,7 +53,6 @@ from everword.server.web.pages import (
 router = APIRouter(include_in_schema=False)
 
 FRESH = 5.0  # seconds for which figures are shown without new ones being made
-DAYS = 30  # days of the chart
 MAX_SPACES = 200  # in the list
 MOST_KEPT = 100  # spaces whose figures are kept
 
@@ -89,11 +89,6 @@ class Figures:
     caches: tuple[LookCount, ...]
     made_at: float
 
-    @property
-    def chart(self) -> dict[str, Any]:
-        times = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in self.days]
-        return {"times": times, "names": ["messages"], "values": [list(self.days.values())], "bars": True}
-
 
 class FigureCache:
     """The last figures of each space."""
@@ -121,7 +116,7 @@ class FigureCache:
 
     async def _count(self, space: str) -> Figures:
         stats = await self._memory.stats(space=space)
-        days = await count_days(self._memory.runtime, space, DAYS)
+        days = await count_days(self._memory.runtime, space)
         rows = await self._memory.runtime.read(lambda tx: tx.rows("usage", where={"space": space}))
         figures = Figures(stats, days, sum_spending(rows), sum_caches(stats.activity), time.monotonic())
         if len(self._figures) >= MOST_KEPT:
@@ -168,12 +163,6 @@ async def figures_for(caller: Caller) -> Figures | None:
         return None
     cache: FigureCache = caller.request.app.state.figures
     return await cache.of_space(caller.space)
-
-
-@router.get("/")
-async def show_overview(caller: Annotated[Caller, caller_for("stats")]) -> Response:
-    figures = await figures_for(caller)
-    return show_page(caller, "overview.html", section="Overview", figures=figures, degraded=caller.memory.degraded)
 
 
 @router.get("/web/overview/live")
@@ -286,7 +275,8 @@ async def show_preview(
         deletion = await preview_person(caller, user)
     else:
         deletion = await caller.memory.delete_conversation(conversation, space=caller.space, dry_run=True)
-    values = {"user": user, "conversation": conversation, "deletion": deletion}
+    values: dict[str, Any] = {"user": user, "conversation": conversation, "deletion": deletion}
+    values["labels"] = await label_places(caller, [] if deletion is None else deletion.conversations)
     return show_page(caller, "erase.html", section="Integrity", **values)
 
 

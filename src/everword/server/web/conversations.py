@@ -17,14 +17,17 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from everword.errors import InvalidInput, NotFound
+from everword.facts.tables import own_name
 from everword.log.access import ConversationScope
 from everword.memory.conversation import AsyncConversation
 from everword.memory.inspection import (
     ListedConversation,
     MessagePage,
+    Overview,
     TopicList,
     TopicOrders,
     active_episodes,
+    episodes_of_many,
     find_receipt,
     find_topic,
     lines_of,
@@ -33,12 +36,14 @@ from everword.memory.inspection import (
     read_episode,
     read_page,
     recent_lines,
+    topics_of_many,
 )
 from everword.model import Deletion, Topic
 from everword.server.door.access import Caller, caller_for
 from everword.server.problems import Problem
 from everword.server.routes.answers import line_response
 from everword.server.web.pages import (
+    PRESENCES,
     Form,
     FormFields,
     Id,
@@ -46,11 +51,13 @@ from everword.server.web.pages import (
     RequiredTurn,
     Skip,
     Turn,
+    label_place,
+    label_places,
     redirect,
     scope_of,
     shorten,
-    show_choice,
     show_page,
+    suggest_conversations,
     view_of,
 )
 from everword.topics.rules.topic_set import priority
@@ -66,6 +73,7 @@ MICROSECOND = timedelta(microseconds=1)
 router = APIRouter(include_in_schema=False)
 MAX_LEVEL = 100
 
+Cursor = Annotated[str, Query(max_length=300)]
 Level = Annotated[int, Query(ge=1, le=MAX_LEVEL)]
 DRAWN = 8  # topics in the chart
 LONGEST_BEHIND = timedelta(days=45)  # of the chart
@@ -81,7 +89,7 @@ async def show_conversations(
     caller: Annotated[Caller, caller_for("conversations")],
     query: Annotated[str, Query(max_length=MAX_QUERY)] = "",
     user: Id = "",
-    cursor: Annotated[str, Query(max_length=300)] = "",
+    cursor: Cursor = "",
 ) -> Response:
     """The conversations with the newest messages; with a query, those in which it is found, the best first."""
     person = caller.access.resolve_user(user or None)
@@ -103,8 +111,11 @@ async def find_lines(caller: Caller, query: str, person: str | None) -> list[Lis
 
 
 def write_cursor(line: ListedConversation) -> str:
-    microseconds = ((line.conversation.last_message_at or EPOCH) - EPOCH) // MICROSECOND
-    return f"{microseconds}.{line.conversation.id}"
+    return place_cursor(line.conversation.last_message_at or EPOCH, line.conversation.id)
+
+
+def place_cursor(moment: datetime, id: str) -> str:
+    return f"{(moment - EPOCH) // MICROSECOND}.{id}"
 
 
 def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
@@ -137,7 +148,7 @@ async def show_conversation(
     """A conversation as a chat: its last messages, or those before a turn, or those around one."""
     upto = turn + AROUND if turn is not None else before
     page = await page_of(caller, id, upto)
-    values = {"id": id, "page": page, "turn": turn}
+    values = {"id": id, "page": page, "turn": turn, "label": await label_place(caller, id)}
     return show_page(caller, "conversation.html", section="Conversations", **values)
 
 
@@ -183,7 +194,9 @@ async def show_message_page(
         "has_receipt": has_receipt,
         "versions": versions,
         "names": page.names,
+        "label": await label_place(caller, conversation),
         "deletion": deletion,
+        "labels": await label_places(caller, [conversation]),
         "notice": notice,
     }
     return show_page(caller, "message.html", section="Conversations", id=conversation, **values)
@@ -225,13 +238,20 @@ async def delete_message(caller: Annotated[Caller, caller_for("delete_message")]
 
 
 @router.get("/web/episodes")
-async def show_episodes(caller: Annotated[Caller, caller_for("episodes")], conversation: Id = "") -> Response:
-    """The active episodes of a conversation, the highest level first."""
+async def show_episodes(
+    caller: Annotated[Caller, caller_for("episodes")], conversation: Id = "", user: Id = "", cursor: Cursor = ""
+) -> Response:
+    """The active episodes of a conversation, the highest level first; or the highest of many conversations."""
     if not conversation:
-        return await show_choice(caller, "Episodes", "/web/episodes")
+        person = caller.access.resolve_user(user or None)
+        overview = await episodes_of_many(caller.memory.runtime, caller.space, person, parse_cursor(cursor))
+        values = await overview_values(caller, overview, user)
+        return show_page(caller, "episodes_of_many.html", section="Episodes", **values)
     scope = scope_of(caller, conversation)
     episodes = await active_episodes(caller.memory.runtime, scope)
-    return show_page(caller, "episodes.html", section="Episodes", conversation=conversation, episodes=episodes)
+    labels = await label_places(caller, [conversation])
+    values = {"conversation": conversation, "episodes": episodes, "labels": labels}
+    return show_page(caller, "episodes.html", section="Episodes", **values)
 
 
 @router.get("/web/episode")
@@ -241,7 +261,8 @@ async def show_episode(
     """One episode with its parts: a page, or a piece of the tree if a script asks."""
     scope = scope_of(caller, conversation)
     parts = await read_episode(caller.memory.runtime, scope, level, first)
-    values = {"conversation": conversation, "episode": parts.episode, "episodes": parts.parts}
+    labels = await label_places(caller, [conversation])
+    values = {"conversation": conversation, "episode": parts.episode, "episodes": parts.parts, "labels": labels}
     return show_page(caller, "episode.html", section="Episodes", **values)
 
 
@@ -253,6 +274,14 @@ async def show_parts(
     scope = scope_of(caller, conversation)
     parts = await read_episode(caller.memory.runtime, scope, level, first)
     return show_page(caller, "episode_tree.html", conversation=conversation, episodes=parts.parts)
+
+
+async def overview_values(caller: Caller, overview: Overview[Any], user: str) -> dict[str, Any]:
+    """What an overview of many conversations gives its page."""
+    name = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, user)) if user else ""
+    cursor = None if overview.next_before is None else place_cursor(*overview.next_before)
+    lines = [] if caller.access.is_bound else await suggest_conversations(caller)
+    return {"items": overview.items, "next_cursor": cursor, "user": user, "name": name, "lines": lines}
 
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
@@ -273,7 +302,8 @@ def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
     return {
         "now": int(now.timestamp()) if now < end else None,
         "times": [int(time.timestamp()) for time in times],
-        "names": [shorten(topic.title, LONGEST_NAME) or topic.id for topic in topics],
+        "names": [shorten(topic.title, LONGEST_NAME) or "untitled topic" for topic in topics],
+        "levels": [level for level in PRESENCES if level[0]],
         "values": [[value_at(topic, time) for time in times] for topic in topics],
     }
 
@@ -289,10 +319,16 @@ async def show_topics(
     conversation: Id = "",
     with_faded: Annotated[str, Query(alias="faded", max_length=8)] = "",
     skip: Skip = 0,
+    user: Id = "",
+    cursor: Cursor = "",
 ) -> Response:
-    """The topics of a conversation, the most present first."""
+    """The topics of a conversation, the most present first; or those of many conversations."""
     if not conversation:
-        return await show_choice(caller, "Topics", "/web/topics")
+        person = caller.access.resolve_user(user or None)
+        orders: TopicOrders = caller.request.app.state.topic_orders
+        overview = await topics_of_many(caller.memory.runtime, orders, caller.space, person, parse_cursor(cursor))
+        values = await overview_values(caller, overview, user)
+        return show_page(caller, "topics_of_many.html", section="Topics", **values)
     scope = scope_of(caller, conversation)
     listing = await page_of_topics(caller, scope, bool(with_faded), skip)
     all_faded = not listing.topics and not with_faded
@@ -308,6 +344,7 @@ async def show_topics(
         "chart": chart,
         "faded": with_faded,
         "all_faded": all_faded and bool(topics),
+        "labels": await label_places(caller, [conversation]),
     }
     next_skip = skip + TOPICS if skip + TOPICS < listing.count else None
     return show_page(caller, "topics.html", section="Topics", next_skip=next_skip, **values)
@@ -328,7 +365,7 @@ async def show_topic(caller: Annotated[Caller, caller_for("topic_history")], con
     shown_messages = messages[-TOPIC_MESSAGES:]
     names = await names_within(caller.memory.runtime, scope, {message.author for message in shown_messages})
     values = {"conversation": conversation, "topic": topic, "others": others}
-    values |= {"messages": shown_messages, "names": names}
+    values |= {"messages": shown_messages, "names": names, "labels": await label_places(caller, [conversation])}
     return show_page(caller, "topic.html", section="Topics", chart=chart, **values)
 
 

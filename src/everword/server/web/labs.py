@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -20,13 +21,31 @@ from starlette.responses import Response
 from everword.context.build import TITLES
 from everword.context.receipts import SLOTS
 from everword.errors import InvalidInput, NotFound
+from everword.follow.ask import NONE
+from everword.log.rules import MAX_ID
 from everword.log.tables import cursor_of
 from everword.memory.inspection import Names, name_items, names_of_authors, past_replies, read_page
 from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
 from everword.recall.rules.selection import check_floor
 from everword.server.door.access import Caller, caller_for
 from everword.server.web.conversations import page_of
-from everword.server.web.pages import LABELS, Id, RequiredTurn, Turn, scope_of, show_page, suggest_conversations
+from everword.server.web.pages import (
+    LABELS,
+    ME,
+    Form,
+    Id,
+    RequiredTurn,
+    Turn,
+    label_place,
+    label_places,
+    redirect,
+    scope_of,
+    show_page,
+    suggest_conversations,
+    view_of,
+    write_data,
+    write_samples,
+)
 
 MOST_HITS = 1_000  # hits among which a message that was not shown is looked for
 MAX_QUERY = 1_000  # characters
@@ -35,7 +54,9 @@ PARTS: dict[str, str] = LABELS["score_parts"]
 router = APIRouter(include_in_schema=False)
 MAX_TEXT = 4_000  # characters of a message in a link, as for the route of the API
 MAX_TOTAL = 1_000_000  # tokens
-NAMES = {title: name for name, title in TITLES.items()}
+PLAYGROUND = "playground"  # begins the id of the chat that one begins with
+SHOWN_MESSAGES = 12  # of the playground
+NAMES = {title: name for name, title in TITLES.items()} | {"POSSIBLY RELATED MEMORY": "retrieved"}
 FENCE = re.compile(r"^=== (END )?(.+?) ===$", re.MULTILINE)
 ABOUT: dict[str, str] = LABELS["sections"]
 
@@ -206,8 +227,9 @@ async def show_search(
     values_sent |= {"facts": facts, "limit": limit, "conversation": conversation, "turn": turn}
     shown_messages = [hit.message for hit in hits] + ([explanation.message] if explanation else [])
     names = await names_of_authors(caller.memory.runtime, shown_messages)
+    labels = await label_places(caller, [message.conversation for message in shown_messages])
     values = {"query": query, "asked": values_sent, "roles": ROLES, "hits": draw_hits(hits), "explanation": explanation}
-    return show_page(caller, "search.html", section="Search lab", labels=PARTS, names=names, **values)
+    return show_page(caller, "search.html", section="Search lab", labels=labels, names=names, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +275,7 @@ def parse_budget(text: str) -> Budget:
 def split_prompt(messages: Sequence[ChatMessage]) -> Iterator[PromptPart]:
     """What the model is sent, by section. Only the builder writes a fence: what people said is escaped in one."""
     for place, message in enumerate(messages):
-        if message["role"] == "system" and place == 0:
+        if message["role"] == "system" and place in (0, len(messages) - 2):
             yield from split_system(message["content"])
         else:
             section = "current" if place == len(messages) - 1 else "recent"
@@ -293,9 +315,9 @@ def describe(title: str, context: Context) -> BuiltContext:
 
 
 async def build_contexts(
-    caller: Caller, conversation: str, text: str, budgets: Sequence[str], markers: bool
+    caller: Caller, conversation: str, text: str, budgets: Sequence[str], markers: bool, user: str | None = None
 ) -> list[BuiltContext]:
-    chat = caller.memory.conversation(conversation, space=caller.space)
+    chat = caller.memory.conversation(conversation, user=user, space=caller.space)
     contexts = list[BuiltContext]()
     for name in budgets:
         budget = parse_budget(name)
@@ -344,13 +366,89 @@ async def show_context(
     )
 
 
+# -- the playground
+
+
+@router.get("/web/playground")
+async def show_playground(
+    caller: Annotated[Caller, caller_for("context")],
+    conversation: Id = "",
+    user: Id = "",
+    text: Annotated[str, Query(max_length=MAX_TEXT)] = "",
+) -> Response:
+    """A chat, and beside it what the memory adds: for a message that is tried, or for the last reply."""
+    lines = await suggest_conversations(caller)
+    owner = caller.access.user or user or next((line.conversation.user for line in lines if line.owner), None) or ME
+    id = conversation or f"{PLAYGROUND}-{owner}"[:MAX_ID]
+    runtime = caller.memory.runtime
+    scope = scope_of(caller, id)
+    page = await read_page(runtime, scope, None, SHOWN_MESSAGES)
+    if page.conversation is not None:
+        owner = page.conversation.user or owner
+    context = stored = None
+    if text.strip():
+        (context,) = await build_contexts(caller, id, text, ["standard"], False, owner)
+    else:
+        stored = next(iter(await past_replies(runtime, scope)), None)
+    receipt = context.receipt if context else stored.stored.receipt if stored else None
+    body = {"text": text or "What do you know about me?"}
+    path = f"/v1/conversations/{quote(id, safe='')}/context"
+    values = {
+        "conversation": id,
+        "page": page,
+        "label": await label_place(caller, id) if page.conversation else "A new chat",
+        "owner": owner,
+        "text": text,
+        "context": context,
+        "receipt": receipt,
+        "stored": stored,
+        "shares": [share for share in section_shares(receipt) if share.tokens > 0] if receipt else [],
+        "item_names": await name_items(runtime, scope, [receipt]) if receipt else {},
+        "about": ABOUT,
+        "lines": lines,
+        "model": model_name(caller),
+        "samples": write_samples(caller, path, body, *chat_lines(id, body)),
+    }
+    return show_page(caller, "playground.html", section="Playground", **values)
+
+
+def model_name(caller: Caller) -> str:
+    """The model that answers here; "" if none is configured."""
+    model = caller.memory.runtime.chat.for_task("reply")
+    return "" if model.name == NONE else model.name
+
+
+def chat_lines(id: str, body: Mapping[str, str]) -> tuple[str, str, str]:
+    context = f"context = memory.conversation({write_data(id)}).context({write_data(body['text'])})"
+    return context, "print(context.messages)  # give them to any model", "print(context.receipt)"
+
+
+@router.post("/web/playground/send")
+async def send_message(caller: Annotated[Caller, caller_for("reply")], form: Form) -> Response:
+    """Keep a message, and have it answered if a model is configured."""
+    id = form.required_text("conversation")
+    text = form.required_text("text")
+    user = caller.access.resolve_user(form.text("user") or None)
+    page = await read_page(caller.memory.runtime, scope_of(caller, id), None, 1)
+    is_channel = page.conversation is not None and page.conversation.user is None
+    owner = page.conversation.user if page.conversation is not None else user or ME
+    chat = caller.memory.conversation(id, user=owner, space=caller.space)
+    author = user or ME if is_channel else None
+    if model_name(caller):
+        await chat.reply(text, author=author)
+    else:
+        await chat.add("user", text, author=author)
+    return redirect(view_of(caller).link("/web/playground", conversation=id) + "#end")
+
+
 @router.get("/web/replies")
 async def show_replies(caller: Annotated[Caller, caller_for("receipts")], conversation: Id) -> Response:
     """The last replies of a conversation, each with its tokens and calls."""
     await page_of(caller, conversation, 1)
     scope = scope_of(caller, conversation)
     replies = await past_replies(caller.memory.runtime, scope)
-    values = {"conversation": conversation, "replies": replies, "most": SLOTS}
+    labels = await label_places(caller, [conversation])
+    values = {"conversation": conversation, "replies": replies, "most": SLOTS, "labels": labels}
     return show_page(caller, "replies.html", section="Context lab", **values)
 
 
@@ -368,6 +466,7 @@ async def show_reply(
     receipt = reply.stored.receipt
     values = {
         "conversation": conversation,
+        "labels": await label_places(caller, [conversation]),
         "reply": reply,
         "receipt": receipt,
         "shares": [share for share in section_shares(receipt) if share.tokens > 0],

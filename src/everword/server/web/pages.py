@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
@@ -31,7 +33,8 @@ from starlette.types import Scope
 from everword import __version__
 from everword.log.access import Access, ConversationScope, scope_for
 from everword.log.rules import TOLD
-from everword.memory.inspection import ListedConversation, recent_lines
+from everword.memory.inspection import ListedConversation, label_conversations, names_of_authors, recent_lines
+from everword.model import Message
 from everword.server import ServerOptions
 from everword.server.door.access import Caller
 from everword.server.door.keys import OVERVIEW, SIGN_IN, Sessions
@@ -54,7 +57,9 @@ FRAGMENT = "HX-Request"  # the header by which a script asks for a part of a pag
 MAX_SHOWN = 2_000  # characters of a text that a list shows
 CODE = re.compile(r"`([^`]+)`")
 MAX_TURN = 2**31 - 1
+PRESENCES = ((0.35, "current"), (0.15, "recent"), (0.05, "fading"), (0.0, "quiet"))  # from which presence on
 SUGGESTED = 12  # conversations that are offered to choose from
+ME = "me"  # who one is on a server without keys, until one says it
 MINUTE = 60
 HOUR = 3_600
 DAY = 86_400
@@ -66,33 +71,42 @@ Turn = Annotated[int | None, Query(ge=1, le=MAX_TURN)]
 Notice = Annotated[str, Query(alias="done", max_length=32)]
 Skip = Annotated[int, Query(ge=0, le=1_000_000)]
 KIND = "application/x-www-form-urlencoded"
-MAX_FIELDS = 100
+MAX_FIELDS = 600  # a page of facts has two for each
 FORGED = "this form did not come from a page of this session: load the page again, and send it once more"
 UNREADABLE = "the form cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """One entry of the menu: its path, its name, and the operation that it shows: who may not do that does not see
-    it."""
+    """One entry of the menu: its path, its name, the operation that it shows (who may not do that does not see it), and
+    the letter that leads there after a "g"."""
 
     path: str
     name: str
     operation: str
+    letter: str
+    group: str = ""
     for_all: bool = False  # not for a key of one user
+
+    @property
+    def hint(self) -> str:
+        """What its page is for, in a sentence."""
+        return LABELS["pages"][self.name]
 
 
 MENU = (
-    Navigation(OVERVIEW, "Overview", "stats"),
-    Navigation("/web/conversations", "Conversations", "conversations"),
-    Navigation("/web/context", "Context lab", "context"),
-    Navigation("/web/search", "Search lab", "search"),
-    Navigation("/web/people", "People", "people"),
-    Navigation("/web/topics", "Topics", "topics"),
-    Navigation("/web/episodes", "Episodes", "episodes"),
-    Navigation("/web/integrity", "Integrity", "audit"),
-    Navigation("/web/keys", "Keys", "list_keys", for_all=True),
-    Navigation("/web/settings", "Settings", "settings", for_all=True),
+    Navigation(OVERVIEW, "Home", "stats", "h"),
+    Navigation("/web/conversations", "Conversations", "conversations", "c"),
+    Navigation("/web/people", "People", "people", "p"),
+    Navigation("/web/topics", "Topics", "topics", "t"),
+    Navigation("/web/episodes", "Episodes", "episodes", "e"),
+    Navigation("/web/playground", "Playground", "context", "y", "Try"),
+    Navigation("/web/context", "Context lab", "context", "x", "Try"),
+    Navigation("/web/search", "Search lab", "search", "s", "Try"),
+    Navigation("/web/import", "Import", "add_messages", "i", "Manage"),
+    Navigation("/web/integrity", "Integrity", "audit", "v", "Manage"),
+    Navigation("/web/keys", "Keys", "list_keys", "k", "Manage", for_all=True),
+    Navigation("/web/settings", "Settings", "settings", "o", "Manage", for_all=True),
 )
 
 
@@ -113,8 +127,10 @@ class PageView:
         return self.access.may(operation)
 
     @property
-    def menu(self) -> Iterator[Navigation]:
-        return (entry for entry in MENU if self.may(entry.operation) and not (entry.for_all and self.access.is_bound))
+    def menu(self) -> list[tuple[str, list[Navigation]]]:
+        """The entries by group, in order."""
+        shown = [entry for entry in MENU if self.may(entry.operation) and not (entry.for_all and self.access.is_bound)]
+        return [(group, list(entries)) for group, entries in groupby(shown, key=lambda entry: entry.group)]
 
     @property
     def may_switch(self) -> bool:
@@ -148,10 +164,47 @@ async def suggest_conversations(caller: Caller) -> list[ListedConversation]:
     return await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
 
 
-async def show_choice(caller: Caller, section: str, path: str) -> Response:
-    """A page on which a conversation is chosen."""
-    lines = await suggest_conversations(caller)
-    return show_page(caller, "choose.html", section=section, lines=lines, target=path)
+async def label_places(caller: Caller, ids: Iterable[str]) -> dict[str, str]:
+    """What conversations are called, by id, as far as the caller may see them."""
+    return await label_conversations(caller.memory.runtime, caller.access, caller.space, ids)
+
+
+async def label_place(caller: Caller, id: str) -> str:
+    """What one conversation is called; its id, if it is not there for the caller."""
+    return (await label_places(caller, [id])).get(id, id)
+
+
+async def name_authors(caller: Caller, messages: Sequence[Message]) -> dict[tuple[str, str], str]:
+    """What the authors of messages are called where they spoke, by conversation and author."""
+    return await names_of_authors(caller.memory.runtime, messages)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSamples:
+    """What a page shows, as a program would ask for it: a command, and a program in Python."""
+
+    curl: str
+    python: str
+
+
+def write_samples(caller: Caller, path: str, body: Mapping[str, Any] | None, *lines: str) -> CodeSamples:
+    """A request to the API as a command for a shell; and lines of Python that do the same with a client."""
+    url = str(caller.request.base_url).rstrip("/")
+    parts = [f"curl {shlex.quote(url + path)}"]
+    if caller.request.app.state.keys is not None:
+        parts.append("-H 'Authorization: Bearer rk_…'")
+    if caller.space != caller.access.home:
+        parts.append(f"-H {shlex.quote('X-Everword-Space: ' + caller.space)}")
+    if body is not None:
+        parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(write_data(body))}"]
+    arguments = [write_data(url)]
+    if caller.request.app.state.keys is not None:
+        arguments.append('"rk_…"')
+    if caller.space != caller.access.home:
+        arguments.append(f"space={write_data(caller.space)}")
+    indented = "\n".join(f"    {line}" for line in lines)
+    python = f"from everword import Client\n\nwith Client({', '.join(arguments)}) as memory:\n{indented}"
+    return CodeSamples(" \\\n  ".join(parts), python)
 
 
 def show_page(caller: Caller, template: str, **values: Any) -> Response:
@@ -202,7 +255,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    templates.globals |= {"asset": asset_link, "version": __version__, "moment": write_moment, "is_told": is_told}
+    templates.globals |= {
+        "asset": asset_link,
+        "version": __version__,
+        "moment": write_moment,
+        "is_told": is_told,
+        "hint": find_hint,
+    }
     templates.filters |= {
         "number": write_number,
         "shorten": shorten,
@@ -213,6 +272,8 @@ def environment() -> Environment:
         "count": write_count,
         "code": write_code,
         "tag_name": write_tag_name,
+        "key_name": write_key,
+        "presence": write_presence,
     }
     return templates
 
@@ -268,6 +329,22 @@ def write_tag_name(tag: str) -> str:
     return tag[:1].upper() + tag[1:]
 
 
+def write_key(key: str, category: str = "") -> str:
+    """The key of a fact as words; "" where it says no more than the category does."""
+    words = key.replace("_", " ").strip()
+    return "" if words == category else words
+
+
+def write_presence(value: float) -> str:
+    """How much a topic is on people's minds, in a word."""
+    return next(word for least, word in PRESENCES if value >= least)
+
+
+def find_hint(group: str, name: str) -> str:
+    """What a label means, in a sentence; "" if there is nothing to explain."""
+    return LABELS.get(group, {}).get(name, "")
+
+
 def is_told(conversation: str) -> bool:
     """Whether a conversation holds what somebody told by command, and no talk."""
     return conversation.startswith(TOLD)
@@ -287,7 +364,7 @@ def write_span(span: timedelta) -> str:
     return f"{seconds:.0f} s"
 
 
-def write_data(values: Mapping[str, Any] | list[Any]) -> str:
+def write_data(values: Mapping[str, Any] | list[Any] | str) -> str:
     """Values for a script, for an attribute of an element."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
@@ -309,8 +386,7 @@ class FormFields(dict[str, str]):
 
 async def read_form(request: Request) -> FormFields:
     """The fields of a form that was sent from a page of this server, with the session's token."""
-    if is_from_elsewhere(request):
-        raise Problem(403, "forged", FORGED)
+    check_origin(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != KIND:
         raise Problem(415, "media_type", UNREADABLE)
@@ -320,10 +396,21 @@ async def read_form(request: Request) -> FormFields:
     except ValueError:
         raise Problem(400, "bad_request", UNREADABLE) from None
     fields = FormFields(pairs)
-    sessions = Sessions(request.app.state.options.session_secret)
-    if not sessions.accepts_token(request.scope.get("session"), fields.get("token", "")):
-        raise Problem(403, "forged", FORGED)
+    check_token(request, fields.get("token", ""))
     return fields
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a form that a browser says a page of another origin sent."""
+    if is_from_elsewhere(request):
+        raise Problem(403, "forged", FORGED)
+
+
+def check_token(request: Request, token: str) -> None:
+    """Refuse a form that has not the token of its session."""
+    sessions = Sessions(request.app.state.options.session_secret)
+    if not sessions.accepts_token(request.scope.get("session"), token):
+        raise Problem(403, "forged", FORGED)
 
 
 def is_from_elsewhere(request: Request) -> bool:

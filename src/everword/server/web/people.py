@@ -6,28 +6,49 @@ A key of one user sees that user, and of them what they may see: the same rules 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from datetime import datetime
+from itertools import groupby
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from everword.facts.tables import channels_spoken_in, facts_of
-from everword.log.access import Viewer, channels_of
+from everword.errors import InvalidInput, NotFound
+from everword.facts.tables import channels_spoken_in, facts_of, names_in_context, own_name
+from everword.log.access import Viewer, channels_of, is_claim
 from everword.log.rules import parse_expiry
 from everword.memory.inspection import days_of, names_of_authors, page_of_people
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Statement
 from everword.server.door.access import Caller, caller_for
 from everword.server.routes.answers import person_arguments
 from everword.server.web.labs import parse_day
-from everword.server.web.pages import LABELS, Form, Id, Notice, Skip, redirect, show_page, view_of
+from everword.server.web.pages import (
+    LABELS,
+    Form,
+    FormFields,
+    Id,
+    Notice,
+    Skip,
+    label_places,
+    redirect,
+    show_page,
+    view_of,
+    write_data,
+    write_samples,
+)
 
 PAGE = 50  # people in a page
 DAYS = 30  # days of a person that are offered, the last
 WAIT = 1.0  # seconds that a page waits for a digest that has to be written first
 FACTS = 15  # of a category that a person's page shows; a page of the category alone has more
 CATEGORY = 100  # facts in such a page
+CHOSEN = "fact_"  # begins the name of a field for a fact that was chosen
+SHOWN = "shown_"  # and of one for a fact that was shown
+MAX_UNDO = 16_000  # characters of the ids of changes
 REFUSED = 200  # refused facts that are shown, the newest
 NOTICES: dict[str, str] = LABELS["notices"]
 router = APIRouter(include_in_schema=False)
@@ -55,15 +76,62 @@ async def show_people(caller: Annotated[Caller, caller_for("people")], after: Id
     return show_page(caller, "people.html", section="People", page=page, name=name)
 
 
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Which facts of a person are shown."""
+
+    words: str = ""
+    category: str = ""
+    said: str = ""  # "self" or "others"; "" for both
+
+    def accepts(self, fact: Fact) -> bool:
+        if self.category and fact.category != self.category:
+            return False
+        if self.said and (self.said == "others") != is_claim(fact):
+            return False
+        text = f"{fact.key} {fact.value} {fact.subject or ''}".casefold()
+        return all(word in text for word in self.words.casefold().split())
+
+
 def group_facts(facts: Sequence[Fact], chosen: str, skip: int) -> list[FactGroup]:
     """Facts by category, in the order in which contexts show them; categories without any are left out. The first ones
-    of each, or a page of the one that was chosen."""
-    by_category = {category: [fact for fact in facts if fact.category == category] for category in FACT_CATEGORIES}
-    if chosen in by_category:
-        members = by_category[chosen]
-        next_skip = skip + CATEGORY if skip + CATEGORY < len(members) else None
-        return [FactGroup(chosen, members[skip : skip + CATEGORY], len(members), next_skip)]
-    return [FactGroup(category, members[:FACTS], len(members)) for category, members in by_category.items() if members]
+    of each, or a page of the one that was chosen. What is about somebody else, and what others said, is not among what
+    a person says of themselves."""
+    groups = list[FactGroup]()
+    for name, members in named_groups(facts):
+        first = skip if chosen else 0
+        shown = members[first : first + (CATEGORY if chosen else FACTS)]
+        next_skip = first + CATEGORY if chosen and first + CATEGORY < len(members) else None
+        if shown:
+            groups.append(FactGroup(name, shown, len(members), next_skip))
+    return groups
+
+
+def named_groups(facts: Sequence[Fact]) -> Iterator[tuple[str, list[Fact]]]:
+    own = [fact for fact in facts if not is_claim(fact) and fact.subject is None]
+    for category in FACT_CATEGORIES:
+        yield category, [fact for fact in own if fact.category == category]
+    yield "around", [fact for fact in facts if not is_claim(fact) and fact.subject is not None]
+    yield "claims", [fact for fact in facts if is_claim(fact)]
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """What happened in a month, the newest first."""
+
+    name: str
+    facts: list[Fact]
+
+
+def day_of(fact: Fact) -> datetime:
+    """The day on which it began or happened, or else was said."""
+    return fact.valid_from or fact.said_at
+
+
+def months_of(facts: Sequence[Fact], skip: int) -> list[Month]:
+    """A page of facts by month, the newest first; what no longer holds, too."""
+    page = sorted(facts, key=day_of, reverse=True)[skip : skip + CATEGORY]
+    return [Month(name, list(members)) for name, members in groupby(page, key=lambda fact: f"{day_of(fact):%B %Y}")]
 
 
 async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> list[str]:
@@ -72,16 +140,26 @@ async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> lis
     return sorted({*channels, *(channel for fact in facts for channel in channels_of(fact))})
 
 
-async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dict[FactSlot, list[Fact]]:
-    """What was known of a person before, by category, key and subject, the newest first."""
+async def former_facts(caller: Caller, user: str, viewer: Viewer | None) -> list[Fact]:
+    """What was known of a person before, the newest first."""
     facts = await caller.memory.runtime.read(lambda tx: facts_of(tx, caller.space, user))
-    former = [fact for fact in facts if not fact.active]
-    visible = await caller.memory.visible_facts(caller.space, former)
+    visible = await caller.memory.visible_facts(caller.space, [fact for fact in facts if not fact.active])
+    shown = [fact for fact in visible if viewer is None or viewer.sees(fact)]
+    return sorted(shown, key=lambda fact: fact.said_at, reverse=True)
+
+
+def former_values(facts: Sequence[Fact]) -> dict[FactSlot, list[Fact]]:
+    """Facts by category, key and subject."""
     values: dict[FactSlot, list[Fact]] = {}
-    for fact in sorted(visible, key=lambda fact: fact.said_at, reverse=True):
-        if viewer is None or viewer.sees(fact):
-            values.setdefault((fact.category, fact.key, fact.subject), []).append(fact)
+    for fact in facts:
+        values.setdefault((fact.category, fact.key, fact.subject), []).append(fact)
     return values
+
+
+async def name_speakers(caller: Caller, user: str, items: Iterable[Fact | Statement]) -> dict[str, str]:
+    """What those who said something are called to the person it is about."""
+    people = {item.speaker for item in items}
+    return await caller.memory.runtime.read(lambda tx: names_in_context(tx, caller.space, people, Viewer(user)))
 
 
 @router.get("/web/person")
@@ -90,37 +168,63 @@ async def show_person(
     id: Id,
     channel: Id = "",
     outcome: Notice = "",
-    undo: Id = "",
+    undo: Annotated[str, Query(max_length=MAX_UNDO)] = "",
     category: Annotated[str, Query(max_length=32)] = "",
     skip: Skip = 0,
+    words: Annotated[str, Query(max_length=200)] = "",
+    said: Literal["", "self", "others"] = "",
+    order: Literal["", "time"] = "",
 ) -> Response:
-    """What is known of a person: all that the key may see, or what a channel may see of it; or one category of it."""
+    """What is known of a person: all that the key may see, or what a channel may see of it; filtered, and by category
+    or as a timeline."""
     arguments = person_arguments(caller, id)
     profile = await caller.memory.profile(wait=0, **arguments)
-    facts: Sequence[Fact] = await caller.memory.facts(**arguments)
-    statements: Sequence[Statement] = profile.statements
-    channels = await channels_with(caller, id, facts)
+    all_facts: Sequence[Fact] = await caller.memory.facts(**arguments)
+    channels = await channels_with(caller, id, all_facts)
     viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.settings.share_channels) if channel else None
-    if viewer is not None:
-        facts = [fact for fact in facts if viewer.sees(fact)]
-        statements = [statement for statement in statements if viewer.sees(statement)]
-    values = {"id": id, "profile": profile, "groups": group_facts(facts, category, skip), "statements": statements}
-    values["former"] = await former_values(caller, id, viewer)
-    values |= {
-        "chosen": category,
+    wanted = FactFilter(words, category if category in FACT_CATEGORIES else "", said)
+    facts = [fact for fact in all_facts if (viewer is None or viewer.sees(fact)) and wanted.accepts(fact)]
+    statements = [statement for statement in profile.statements if viewer is None or viewer.sees(statement)]
+    former = await former_facts(caller, id, viewer)
+    dated = [*facts, *(fact for fact in former if wanted.accepts(fact))] if order else []
+    groups = [] if order else group_facts(facts, wanted.category, skip)
+    months = months_of(dated, skip)
+    shown = [fact for part in (*groups, *months) for fact in part.facts]
+    places = [*channels, *(fact.conversation for fact in shown)]
+    values = {
+        "id": id,
+        "profile": profile,
+        "groups": groups,
+        "months": months,
+        "next_skip": skip + CATEGORY if skip + CATEGORY < len(dated) else None,
+        "total": len(all_facts),
+        "found": len(facts),
+        "statements": statements,
+        "former": former_values(former),
+        "wanted": wanted,
+        "order": order,
         "channel": channel,
         "channels": channels,
         "notice": NOTICES.get(outcome, ""),
         "undo": undo,
+        "labels": await label_places(caller, places),
+        "names": await name_speakers(caller, id, (*shown, *statements)),
+        "samples": write_samples(caller, f"/v1/users/{quote(id, safe='')}/facts", None, *facts_lines(id)),
     }
     return show_page(caller, "person.html", section="People", categories=FACT_CATEGORIES, **values)
+
+
+def facts_lines(id: str) -> tuple[str, str]:
+    return f"for fact in memory.facts(user={write_data(id)}):", "    print(fact.key, fact.value)"
 
 
 @router.get("/web/person/refused")
 async def show_refused(caller: Annotated[Caller, caller_for("refused_facts")], id: Id) -> Response:
     """What a model found in a person's messages and was not kept, the newest first, each with the reason."""
     refused = await caller.memory.refused_facts(**person_arguments(caller, id))
-    values = {"id": id, "refused": refused[::-1][:REFUSED], "count": len(refused)}
+    values: dict[str, Any] = {"id": id, "refused": refused[::-1][:REFUSED], "count": len(refused)}
+    values["labels"] = await label_places(caller, [fact.conversation for fact in values["refused"]])
+    values["name"] = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, id))
     return show_page(caller, "refused.html", section="People", **values)
 
 
@@ -136,7 +240,10 @@ async def show_digests(
     date = parse_day("day", day) or next(iter(days), today)
     digests = await caller.memory.digests(caller.space, day=date, user=user, wait=WAIT)
     weeks = await caller.memory.digests(caller.space, day=date, user=user, week=True, wait=WAIT)
-    values = {"id": id, "day": date, "days": days[:DAYS], "digests": digests, "weeks": weeks}
+    places = [span.conversation for digest in (*digests, *weeks) for span in digest.sources]
+    name = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, user))
+    values = {"id": id, "day": date, "days": days[:DAYS], "digests": digests, "weeks": weeks, "name": name}
+    values["labels"] = await label_places(caller, places)
     return show_page(caller, "digests.html", section="People", **values)
 
 
@@ -158,11 +265,31 @@ async def forget(caller: Annotated[Caller, caller_for("forget")], form: Form) ->
     return redirect(view_of(caller).link("/web/person", id=id, done=notice, undo=outcome.id))
 
 
+def chosen_facts(form: FormFields, prefix: str) -> list[str]:
+    return [name.removeprefix(prefix) for name in form if name.startswith(prefix)]
+
+
+@router.post("/web/person/facts")
+async def change_facts(caller: Annotated[Caller, caller_for("delete_fact")], form: Form) -> Response:
+    """Delete the facts that were chosen, or keep them and delete the others that were shown. All can be taken back."""
+    user = form.required_text("user")
+    chosen = chosen_facts(form, CHOSEN)
+    keeps = form.text("do") == "keep"
+    ids = [id for id in chosen_facts(form, SHOWN) if id not in chosen] if keeps else chosen
+    changes = list[str]()
+    for id in ids if chosen else ():
+        with suppress(NotFound, InvalidInput):  # somebody else deleted it in the meantime
+            changes.append((await caller.memory.delete_fact(id, **person_arguments(caller, user))).id)
+    notice = "none_chosen" if not chosen else "kept_many" if keeps else "deleted_many"
+    return redirect(view_of(caller).link("/web/person", id=user, done=notice, undo=",".join(changes)))
+
+
 @router.post("/web/person/undo")
 async def undo_change(caller: Annotated[Caller, caller_for("undo")], form: Form) -> Response:
     """Take back a change of a fact, or a `forget`."""
     id = form.required_text("user")
-    await caller.memory.undo(form.required_text("id"), **person_arguments(caller, id))
+    for change in reversed(form.required_text("id").split(",")):
+        await caller.memory.undo(change, **person_arguments(caller, id))
     return redirect(view_of(caller).link("/web/person", id=id, done="undone"))
 
 
@@ -175,6 +302,8 @@ async def show_fact(caller: Annotated[Caller, caller_for("fact")], user: Id, id:
     messages = await caller.memory.why(id, **arguments)
     names = await names_of_authors(caller.memory.runtime, messages)
     values = {"user": user, "fact": fact, "history": history[::-1], "messages": messages, "names": names}
+    values["labels"] = await label_places(caller, [message.conversation for message in messages])
+    values["name"] = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, user))
     return show_page(caller, "fact.html", section="People", **values)
 
 

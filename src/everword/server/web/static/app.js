@@ -36,8 +36,9 @@ const HEIGHT = 220;
 function axisLabels(zone) {
   const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: zone });
   const hour = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", timeZone: zone });
+  const month = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric", timeZone: zone });
   return (plot, moments, axis, space, step) =>
-    moments.map((moment, place) => (step >= DAY || place === 0 ? day : hour).format(new Date(moment * 1000)));
+    moments.map((moment, place) => (step >= 25 * DAY ? month : step >= DAY || place === 0 ? day : hour).format(new Date(moment * 1000)));
 }
 
 function markNow(element, now) {
@@ -49,6 +50,20 @@ function markNow(element, now) {
     plot.ctx.strokeRect(place, plot.bbox.top, 0, plot.bbox.height);
     plot.ctx.restore();
   };
+}
+
+const dayOf = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
+
+// What was dragged over on the chart of messages becomes the range of the page: whole bars.
+function chooseRange(plot, chart) {
+  if (plot.select.width < 4) {
+    return;
+  }
+  const [first, last] = [plot.select.left, plot.select.left + plot.select.width].map((place) => plot.posToIdx(place));
+  const link = new URL(chart.link, location.href);
+  link.searchParams.set("from", dayOf(chart.times[first]));
+  link.searchParams.set("to", dayOf(chart.times[last] + chart.step - DAY));
+  location.assign(link);
 }
 
 function drawChart(element) {
@@ -69,9 +84,15 @@ function drawChart(element) {
   if (chart.bars) {
     values = values.map((counts) => counts.map((count) => count || null));
     options.tzDate = (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC");
-    options.scales.x.range = (plot, least, most) => [least - DAY / 2, most + DAY / 2];
+    const half = chart.step / 2;
+    options.scales.x.range = (plot, least, most) => [least - half, most + half];
     options.axes[1].incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6];
+    options.cursor.drag = { x: true, setScale: false };
+    options.hooks = { setSelect: [(plot) => chooseRange(plot, chart)] };
     series.forEach((line) => Object.assign(line, { fill: line.stroke, paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.2 }) }));
+  }
+  if (chart.levels) {
+    Object.assign(options.axes[1], { size: 64, splits: () => chart.levels.map(([least]) => least), values: () => chart.levels.map(([, word]) => word) });
   }
   if (chart.now) {
     options.hooks = { draw: [markNow(element, chart.now)] };
@@ -81,8 +102,31 @@ function drawChart(element) {
   delete element.dataset.chart;
 }
 
+function offerCopies(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) {
+    button.hidden = !navigator.clipboard;
+    button.onclick = async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = "Copied";
+    };
+  }
+}
+
+// What a form may take long to do says so, and is not sent twice.
+function sayBusy(root) {
+  for (const form of root.querySelectorAll("form[data-busy]")) {
+    form.onsubmit = () => {
+      const button = form.querySelector("button:not([formaction])");
+      button.textContent = form.dataset.busy;
+      setTimeout(() => { button.disabled = true; });
+    };
+  }
+}
+
 function prepare(root) {
   showTimes(root);
+  offerCopies(root);
+  sayBusy(root);
   if (window.uPlot) {
     root.querySelectorAll("[data-chart]").forEach(drawChart);
   }
@@ -100,7 +144,6 @@ function showEndOfChat() {
 let fromEnd = null;
 document.addEventListener("DOMContentLoaded", () => {
   prepare(document);
-  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   showEndOfChat();
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -114,13 +157,21 @@ document.addEventListener("htmx:afterSettle", () => {
     fromEnd = null;
   }
 });
+// Keys: "/" leads to the search, "g" and a letter to the page that has it in the menu, "x" ticks all facts shown.
+let isGoing = false;
 document.addEventListener("keydown", (event) => {
-  const target = event.target;
-  if (event.key === "/" && !(target instanceof HTMLElement && target.matches("input, textarea, select"))) {
-    const field = document.querySelector("main input[type=search], main textarea");
-    if (field) {
-      event.preventDefault();
-      field.focus();
-    }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input:not([type=checkbox]), textarea, select")) {
+    return;
+  }
+  const link = isGoing && /^[a-z]$/.test(event.key) && document.querySelector(`[data-go="${event.key}"]`);
+  isGoing = event.key === "g";
+  if (link) {
+    link.click();
+  } else if (event.key === "/") {
+    const field = document.querySelector("main input[type=search][autofocus], #everything, main textarea");
+    event.preventDefault();
+    field?.focus();
+  } else if (event.key === "x") {
+    document.querySelectorAll("form.bulk input[type=checkbox]").forEach((box) => { box.checked = !box.checked; });
   }
 });
