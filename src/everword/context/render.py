@@ -274,7 +274,8 @@ class Renderer:
         if lines:
             # A title may be the beginning of its first message: if that is shown, the title would repeat it.
             is_shown = topic.first in shown_turns or topic.title.casefold() in shown_text
-            title = "" if is_shown else f"{fences.escape_line(show_address(topic.title, self.nicknames))}: "
+            end = "." if self.nicknames.is_group else ":"  # in a group a name with a colon would be who speaks
+            title = "" if is_shown else f"{fences.escape_line(show_address(topic.title, self.nicknames))}{end} "
             since = f"Since {self.calendar.day(topic.since)}, {topic.messages} messages"
             text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}")
             pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))

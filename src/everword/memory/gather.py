@@ -45,8 +45,9 @@ from everword.recall.rules.selection import (
     worthwhile_share,
 )
 from everword.stores.holding import OUTAGES
-from everword.summaries.digests import MergedDigest, zone_of
+from everword.summaries.digests import MergedDigest, speakers_on, zone_of
 from everword.summaries.episodes import active_episodes, nearest_episodes
+from everword.summaries.rules.days import day_of
 from everword.summaries.rules.tiers import is_terse, write_tiers
 from everword.summaries.tiers import load_tiers
 from everword.summaries.window import last_archived_turn
@@ -294,8 +295,12 @@ class ContextBuilder:
         nicknames = read_channel_names(tx, self._scope.space, self._scope.id)
         hits = [hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)]
         if nicknames.is_group:  # what was found is said to people who may not have spoken since
-            turns = {message.turn for message in hits if message.conversation == self._scope.id}
+            own_hits = [message for message in hits if message.conversation == self._scope.id]
+            turns = {message.turn for message in own_hits}
             add_names(nicknames, answered_messages(tx, place_of(self._scope.space, self._scope.id), turns))
+            days = {day_of(message.time, state.zone) for message in own_hits}
+            for person in sorted(speakers_on(tx, self._scope.place, days) - nicknames.people.keys()):
+                nicknames.add(person)
         add_names(nicknames, hits)
         add_names(nicknames, (*state.earlier, *state.just_left, *state.window, *state.beside))
         return nicknames
