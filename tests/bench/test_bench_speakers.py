@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from everword.model import Episode, ExtractLine, Message
 from everword.summaries.rules.extract import render_lines
+from quality.channel_speakers import read_texts
 from quality.main import program
 from quality.speakers import SpeakerCounts, check_episode
 
@@ -66,3 +67,32 @@ def test_what_is_in_the_wrong_mouth_is_counted() -> None:
         assert counts.sentences == 2
         assert (counts.wrong_by_line, counts.untraceable) == (by_line, untraceable)
         assert counts.wrong_in_text >= in_text
+
+
+@pytest.mark.checklist("G24")
+def test_all_that_is_shown_of_a_channel_is_read(tmp_path: Path) -> None:
+    said = [
+        ("ann", "how do I mount an encrypted usb disk?"),
+        ("carl", "ann: use cryptsetup open, then mount the mapper device"),
+        ("dana", "carl: isn't that in the wiki? ann: look there, too"),
+        ("ann", "carl: that works now, thanks"),
+    ]
+    lines = [f"[09:{minute:02}] <{author}> {text}" for minute, (author, text) in enumerate(said * 3)]
+    (tmp_path / "day.raw.txt").write_text("\n".join(lines))
+    (tmp_path / "day.annotation.txt").write_text("0 0 -")
+    result = CliRunner().invoke(program, ["speakers", "--data", str(tmp_path), "--json"])
+    assert result.exit_code == 0, result.output
+    counted = json.loads(result.output)
+    assert counted["channels"] == 1
+    assert counted["texts"] > counted["names"] > 0
+    assert counted["misread"] == []
+
+
+def test_an_addressee_with_a_colon_is_a_misreading() -> None:
+    messages = [
+        Message("s", "c", turn, str(turn), "user", author, None, text, TIME)
+        for turn, (author, text) in enumerate([("ann", "hello bob"), ("bob", "ann: try the wiki"), ("carl", "hi")], 1)
+    ]
+    lines = [("title", "ann: try the wiki"), ("summary", "bob: (to ann) try the wiki"), ("day", "ann: hello")]
+    reading = read_texts(lines, messages)
+    assert [(misreading.kind, misreading.person) for misreading in reading.misreadings] == [("title", "ann")]

@@ -234,7 +234,7 @@ class TestMemoryWork:
             memory.settle()
             (summary, *_) = [one.summary for one in channel.episodes()]
         assert "I confirm the transfer" in summary
-        assert "·u2: I confirm the transfer" in summary
+        assert "u1: I confirm the transfer" in summary
 
     @pytest.mark.checklist("F14")
     def test_a_summary_by_a_model_is_asked_with_everybody_apart(self, tmp_path: Path) -> None:

@@ -56,3 +56,30 @@ def test_two_people_tell_what_happened(tmp_path: Path) -> None:
 )
 def test_a_word_that_is_no_verb_is_not_bent(text: str) -> None:
     assert read_group_facts(text, None, ()) == []
+
+
+@pytest.mark.checklist("G23")
+def test_a_bot_is_nobody(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        channel.extend(Draft("user", text, author) for author, text in SAID)
+        channel.add("user", "I use cron on every machine", author="helper", metadata={"bot": True})
+        memory.settle()
+        assert memory.facts(user="helper") == []
+        assert memory.facts(user="ann")
+        assert "helper" not in {digest.user for digest in memory.digests()}
+        assert [hit.message.author for hit in memory.search("cron", limit=1)] == ["helper"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann here: the manual will help you become familiar with everyday tasks",
+        "i have now only 640*480 @ the second monitor",
+        "I'm running on a server",
+        "im using my brothers because mine is not working",
+        "I am using the translator so excuse the mistakes",
+    ],
+)
+def test_what_is_cut_or_said_to_another_is_no_fact(text: str) -> None:
+    assert read_group_facts(text, None, ()) == []

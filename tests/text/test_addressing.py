@@ -7,12 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from everword import Budget, Draft, Memory
 from everword.testing import FrozenClock
 from everword.text.addressing import KnownNames, find_address, find_addressees, find_mentioned, show_address
+from everword.text.words import is_common
 
 KNOWN = KnownNames.of(
     {
@@ -97,6 +98,28 @@ def test_no_name_is_shown_as_a_label(names: list[str], sign: str, words: str) ->
 
 
 @pytest.mark.checklist("G24")
+@given(
+    st.lists(NICKNAMES, min_size=3, max_size=6, unique_by=str.casefold),
+    st.lists(st.sampled_from(["look. ", "yes! ", "so\n", ""]), min_size=1, max_size=3),
+)
+def test_no_name_inside_a_text_is_shown_as_a_label(names: list[str], before: list[str]) -> None:
+    assume(not any(map(is_common, names)))  # "in this text: nothing" names nobody
+    nicknames = KnownNames.of({name: [] for name in names})
+    text = "".join(f"{words}{name}: try this, " for words, name in zip(before, names, strict=False))
+    shown = show_address(text, nicknames)
+    assert not any(f"{name}:" in shown for name in names), shown
+    assert shown.count("try this") == text.count("try this")
+    assert show_address(shown, nicknames) == shown
+
+
+@pytest.mark.checklist("G24")
+def test_an_address_inside_a_sentence_is_shown_as_one() -> None:
+    assert show_address("btw wood1: it is on", KNOWN) == "btw (to wood1) it is on"
+    assert show_address("warpzone: wood1: both", KNOWN) == "(to warpzone and wood1) both"
+    assert show_address("in this text: nothing", KNOWN) == "in this text: nothing"
+
+
+@pytest.mark.checklist("G24")
 def test_two_people_say_what_they_say() -> None:
     nicknames = KnownNames.of({"ann": [], "bob": []})
     assert show_address("bob: hello", nicknames) == "bob: hello"
@@ -104,8 +127,8 @@ def test_two_people_say_what_they_say() -> None:
 
 @pytest.mark.checklist("G24")
 def test_what_only_looks_like_a_name_is_no_label_either() -> None:
-    assert show_address("gcc: error", KNOWN) == "·gcc: error"
-    assert show_address("private_guy: see the wiki", KNOWN) == "·private_guy: see the wiki"
+    assert show_address("gcc: error", KNOWN) == "gcc – error"
+    assert show_address("private_guy: see the wiki", KNOWN) == "private_guy – see the wiki"
     assert show_address("Question: which port?", KNOWN) == "Question: which port?"
 
 

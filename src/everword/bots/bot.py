@@ -259,7 +259,7 @@ class Bot:
 
     async def _keep(self, chat: OpenChat, message: ReceivedMessage) -> Added:
         """Put a message into the log, unless it is there already."""
-        metadata = {"name": message.author.name, "handle": message.author.handle}
+        metadata = {"name": message.author.name, "handle": message.author.handle, "bot": message.is_from_bot}
         now = self.tools.clock.now()
         draft = Draft(
             "user",

@@ -501,9 +501,8 @@ class Candidates:
         self._budget = budget
         self._room = min(budget.retrieved, room)
         language = language_of_chat(state.text, (message.content for message in reversed(state.window)))
-        self._renderer = Renderer(
-            tokenizer, state.labels, state.calendar, state.conversation, state.nicknames, state.titles, language
-        )
+        names = (state.nicknames, state.titles, language, state.threads)
+        self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation, *names)
         self.omissions: list[Item] = []
 
     def pieces(self, older: Sequence[Message]) -> dict[str, list[Piece]]:

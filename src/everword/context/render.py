@@ -118,7 +118,12 @@ def unique_ends(first: str, last: str) -> str:
 
 
 WHOLE_MEMORY = "the whole memory is small"
-BESIDE_HIT = "next to a relevant line"
+BESIDE_HIT = {
+    selection.BESIDE: "next to a relevant line",
+    selection.ASKED_BY: "what a relevant line answers",
+    selection.ANSWERING: "answers a relevant line",
+}
+"""Why a line is shown that is no hit, by the part of its score."""
 CHARACTERS = 4  # of a token, about
 ENOUGH = 1.1  # times the section's budget: how much of what was found is considered
 WHOLE = 4  # of the hits are shown whole; after that, a message of more than `LONG` tokens is shown as an excerpt
@@ -187,6 +192,7 @@ class Renderer:
     nicknames: KnownNames = field(default_factory=KnownNames)
     titles: Mapping[str, str] = field(default_factory=dict)
     language: str = DEFAULT
+    threads: Mapping[str, int] = field(default_factory=dict)
 
     def hit_pieces(
         self, hits: Sequence[Hit], reason: str, shown_ids: set[str], question: str, budget: int
@@ -227,10 +233,11 @@ class Renderer:
         text = show_address(text, self.nicknames)
         line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
         group = self._hit_heading(message)
-        reason = BESIDE_HIT if selection.BESIDE in hit.parts else reason
+        reason = next((BESIDE_HIT[part] for part in hit.parts if part in BESIDE_HIT), reason)
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, self.tokenizer.count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
-        return Piece(line, item, (message.time.date().isoformat(), group, message.turn), group)
+        thread = self.threads.get(message.id, message.turn)  # a question stands with its answers
+        return Piece(line, item, (message.time.date().isoformat(), group, thread, message.turn), group)
 
     def _hit_label(self, message: Message) -> str:
         return f"m{message.turn}" if message.conversation == self.conversation else ""
@@ -271,12 +278,15 @@ class Renderer:
         count = self.tokenizer.count
         lines = tuple(line for line in topic.lines if line.text.casefold() not in shown_text)
         pieces = []
-        if lines:
+        is_thread = self.nicknames.is_group and topic.messages > 1
+        if lines or is_thread:
             # A title may be the beginning of its first message: if that is shown, the title would repeat it.
-            is_shown = topic.first in shown_turns or topic.title.casefold() in shown_text
-            title = "" if is_shown else f"{fences.escape_line(show_address(topic.title, self.nicknames))}: "
-            since = f"Since {self.calendar.day(topic.since)}, {topic.messages} messages"
-            text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}")
+            is_shown = not is_thread and (topic.first in shown_turns or topic.title.casefold() in shown_text)
+            end = "." if self.nicknames.is_group else ":"  # in a group a name with a colon would be who speaks
+            title = "" if is_shown else f"{fences.escape_line(show_address(topic.title, self.nicknames))}{end} "
+            since = "Going on since" if is_thread else "Since"
+            since += f" {self.calendar.day(topic.since)}, {topic.messages} messages"
+            text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}".rstrip())
             pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
         for message in reversed(topic.last_messages):
             if message.turn not in shown_turns and message.content.strip():

@@ -75,7 +75,7 @@ class ContextState:
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
     `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain` if
-    nothing is clearly relevant. `names` says what people are called, by id, `nicknames` how they are spoken to, and
+    nothing is clearly relevant; `threads` are those of retrieved messages of a group, by id. `names` says what people are called, by id, `nicknames` how they are spoken to, and
     `titles` what other conversations are called; `now` and `zone` which day it is.
     """
 
@@ -98,6 +98,7 @@ class ContextState:
     episodes: Sequence[Episode] = ()
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
+    threads: Mapping[str, int] = field(default_factory=dict)
     elsewhere: Sequence[Hit] = ()
     other_chats: Sequence[Message] = ()
     nothing_relevant: bool = False
@@ -230,18 +231,20 @@ def find_current_topic(
     vector: Vectors,
     window: Sequence[Message],
     now: datetime,
+    turn: int | None = None,
 ) -> CurrentTopic | None:
-    """The topic that a message in `place` (a space and a conversation) would belong to, with what is worth showing."""
+    """The topic that a message in `place` (a space and a conversation) belongs to, with what is worth showing. A message
+    that is kept already, as that `turn`, may have one; of another it is found which it would join."""
     page = topics.read_page(tx, *place)
     if not page.book.states:
         return None
     text = text[: rows.LOOKED_AT]
-    parts = matching_topics(
-        tx,
-        topics,
-        page,
-        IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=may_lean(text)),
-    )
+    first = page.topic_at(tx, turn) if turn is not None and turn <= page.turn else None
+    if first is not None and first in page.book.states:
+        parts = page.book.topics.parts(page.root(tx, first))
+    else:
+        message = IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=may_lean(text))
+        parts = matching_topics(tx, topics, page, message)
     if not parts:
         return None
     start = window[0].turn if window else LAST

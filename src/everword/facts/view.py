@@ -361,8 +361,9 @@ def attribute_to_author(message: Message, facts: Sequence[FoundFact]) -> tuple[F
 
 
 def may_state_facts(message: Message) -> bool:
-    """Whether a message may state facts: a user's words that do not expire, and no command to the memory."""
-    return message.role == "user" and message.is_lasting and command_of(message) is None
+    """Whether a message may state facts: a person's words that do not expire, and no command to the memory."""
+    is_of_person = message.role == "user" and not message.is_of_bot
+    return is_of_person and message.is_lasting and command_of(message) is None
 
 
 def store_facts(

@@ -33,8 +33,12 @@ from everword.recall.retrieval import PassageSource, open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
 from everword.recall.rules.selection import (
+    ANSWERING,
+    ASKED_BY,
     CLOSE,
     FLOOR,
+    LENT,
+    WITH_THREAD,
     is_question,
     match_words,
     nearest_turns,
@@ -44,15 +48,16 @@ from everword.recall.rules.selection import (
     worthwhile_share,
 )
 from everword.stores.holding import OUTAGES
-from everword.summaries.digests import MergedDigest, zone_of
+from everword.summaries.digests import MergedDigest, speakers_on, zone_of
 from everword.summaries.episodes import active_episodes, nearest_episodes
+from everword.summaries.rules.days import day_of
 from everword.summaries.rules.tiers import is_terse, write_tiers
 from everword.summaries.tiers import load_tiers
 from everword.summaries.window import last_archived_turn
 from everword.text import fences
 from everword.text.addressing import KnownNames
 from everword.text.filler import is_small_talk
-from everword.topics.tables import answered_messages, place_of
+from everword.topics.tables import answered_messages, place_of, thread_place
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
@@ -106,6 +111,7 @@ class RecalledMessages:
     relevance: Mapping[int, float]
     nothing_relevant: bool
     uncertain: bool
+    threads: Mapping[str, int]
 
 
 class ContextBuilder:
@@ -223,6 +229,7 @@ class ContextBuilder:
             retrieved=[hit for hit in recalled.hits if hit.message.id not in just_left_ids],
             nothing_relevant=recalled.nothing_relevant,
             uncertain=recalled.uncertain,
+            threads=recalled.threads,
             found=request.hits,
             channel=person is None,
             raised_turns=self._runtime.parts.settings.raised_turns,
@@ -293,8 +300,12 @@ class ContextBuilder:
         nicknames = read_channel_names(tx, self._scope.space, self._scope.id)
         hits = [hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)]
         if nicknames.is_group:  # what was found is said to people who may not have spoken since
-            turns = {message.turn for message in hits if message.conversation == self._scope.id}
+            own_hits = [message for message in hits if message.conversation == self._scope.id]
+            turns = {message.turn for message in own_hits}
             add_names(nicknames, answered_messages(tx, place_of(self._scope.space, self._scope.id), turns))
+            days = {day_of(message.time, state.zone) for message in own_hits}
+            for person in sorted(speakers_on(tx, self._scope.place, days) - nicknames.people.keys()):
+                nicknames.add(person)
         add_names(nicknames, hits)
         add_names(nicknames, (*state.earlier, *state.just_left, *state.window, *state.beside))
         return nicknames
@@ -354,7 +365,8 @@ class ContextBuilder:
             return None
         place = (self._scope.space, self._scope.id)
         topics = self._runtime.topics
-        return find_current_topic(tx, topics, place, request.text, request.vector, spoken.window, request.now)
+        turn = None if request.question is None else request.question.turn
+        return find_current_topic(tx, topics, place, request.text, request.vector, spoken.window, request.now, turn)
 
     def _recall_outside(
         self, tx: Tx, request: ContextRequest, person: str | None, spoken: SpokenMessages
@@ -381,11 +393,14 @@ class ContextBuilder:
             outside_hits = self._with_neighbours(tx, person, outside_hits[:return_limit], excluded_ids, request.now)
             return_limit = len(outside_hits)
         retrieved = outside_hits[:return_limit]
+        threads: dict[str, int] = {}
+        if person is None:
+            retrieved, threads = self._with_threads(tx, retrieved, excluded_ids, request.now)
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
         relevance = self._nearest_messages(source, request, spoken.nearest) if hits and not uncertain else {}
         relevance |= self._scores_by_turn([hit for hit in hits if hit.message.id in excluded_ids] + retrieved)
         return RecalledMessages(
-            retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0, uncertain
+            retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0, uncertain, threads
         )
 
     def _scores_by_turn(self, hits: Sequence[Hit]) -> dict[int, float]:
@@ -413,6 +428,31 @@ class ContextBuilder:
             if message.id not in excluded_ids and message.is_shown_at(now) and is_worth_showing(message)
         ]
         return with_lines_around(hits, lines)
+
+    def _with_threads(
+        self, tx: Tx, hits: Sequence[Hit], excluded_ids: Collection[str], now: datetime
+    ) -> tuple[list[Hit], dict[str, int]]:
+        """The hits of a group, best first, each of the best with what it answers and what answers it; and the threads
+        of them all by the ids of their messages."""
+        place = place_of(self._scope.space, self._scope.id)
+        places = {hit.message.turn: thread_place(tx, place, hit.message.turn) for hit in hits}
+        threads = {hit.message.id: at.thread for hit in hits if (at := places[hit.message.turn]) is not None}
+        scores: dict[int, tuple[float, str, int]] = {}
+        for hit in hits[:WITH_THREAD]:
+            if (at := places[hit.message.turn]) is not None:
+                for part, turns in ((ASKED_BY, at.asked), (ANSWERING, at.answers)):
+                    for turn in turns:
+                        scores.setdefault(turn, (hit.score * LENT, part, at.thread))
+        where = Filter(self._scope.space, conversation=self._scope.id)
+        turns = sorted(scores.keys() - places.keys())
+        lines = tx.messages(where, turns=turns, damaged=warn_of_damage) if turns else []
+        hits = list(hits)
+        for line in lines:
+            if line.id not in excluded_ids and line.is_shown_at(now) and line.content.strip():
+                score, part, thread = scores[line.turn]
+                hits.append(Hit(line, score, {part: score}))
+                threads[line.id] = thread
+        return sorted(hits, key=lambda hit: -hit.score), threads
 
     def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
         check = self._runtime.index.check_vectors_of

@@ -155,6 +155,12 @@ class Message:
         """Whether memory may be derived from it: it is there, and does not expire."""
         return not self.erased and self.expires_at is None
 
+    @property
+    def is_of_bot(self) -> bool:
+        """Whether a program wrote it, by its metadata: `{"bot": true}`. It is kept and found; a bot is nobody of whom
+        there are facts or digests."""
+        return self.metadata.get("bot") is True
+
     def is_shown_at(self, now: datetime) -> bool:
         """Whether it is there, and has not expired."""
         return not self.erased and (self.expires_at is None or self.expires_at > now)

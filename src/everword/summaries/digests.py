@@ -117,10 +117,9 @@ def note_activities(tx: Tx, space: str, conversation: str, messages: Iterable[Me
 
 
 def is_part_of_day(message: Message) -> bool:
-    """Whether a message of a channel counts for its day."""
-    return (
-        message.role == "user" and message.is_lasting and bool(message.content.strip()) and command_of(message) is None
-    )
+    """Whether a message of a channel counts for its day: people's words, no commands."""
+    is_of_person = message.role == "user" and not message.is_of_bot
+    return is_of_person and message.is_lasting and bool(message.content.strip()) and command_of(message) is None
 
 
 def activity_row(space: str, day: date, activity: Participation) -> dict[str, Any]:
@@ -140,6 +139,13 @@ def activities_on(tx: Tx, space: str, day: date, **where: str) -> list[Participa
     return [
         Participation(row["conversation"], row["user_id"], row["first"], row["last"], row["messages"]) for row in rows
     ]
+
+
+def speakers_on(tx: Tx, place: tuple[str, str], on: Iterable[date]) -> set[str]:
+    """Who spoke in a channel on these days."""
+    space, conversation = place
+    activities = (activities_on(tx, space, day, conversation=conversation) for day in on)
+    return {activity.user for day_activities in activities for activity in day_activities}
 
 
 def messages_on(tx: Tx, space: str, day: date, activities: Sequence[Participation], zone: tzinfo) -> list[Message]:

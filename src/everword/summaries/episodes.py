@@ -177,9 +177,13 @@ class Writer:
                 last_record.episode, part, vectors[start:end], vectors_by_turn, before
             )
             # A reply is summarised together with its question.
-            question = [before] if continues_last and before is not None and is_reply(before, part[0]) else []
-            before = part[-1]
             add_names(nicknames, part)
+            question = (
+                [show_addressee(before, nicknames)]
+                if continues_last and before is not None and is_reply(before, part[0])
+                else []
+            )
+            before = part[-1]
             spoken = [show_addressee(message, nicknames) for message in part if message.role != "system"]
             spoken = spoken if nicknames.is_group and spoken else part  # what a system says of a group is nobody's
             record = await self._extend_or_begin(lag, user, last_record if continues_last else None, spoken, question)

@@ -6,17 +6,17 @@ signs and numbers around it (`|QuaD-` is "Quad", `wood1` is "wood"), by a part o
 name is no address: "Note: reboot first", "gcc: error".
 
 Who is spoken to can be read as who speaks: "warpzone: my guess is" looks like a line of warpzone's. So text that is
-shown says "(to warpzone) my guess is" instead. `show_address` does that, and nothing else writes addresses. What only
-looks like a name, since nobody there is known by it, gets a dot before it, as in `fences`: "·gcc: error".
+shown says "(to warpzone) my guess is" instead, also inside the text. `show_address` does that, and nothing else writes
+addresses. What only looks like a name, since nobody there is known by it, loses its colon: "gcc – error".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from everword.text.fences import GUARD
 from everword.text.names import MENTION
 from everword.text.words import is_common, is_ordinary
 from everword.word_lists import lazy_pattern
@@ -36,6 +36,8 @@ _NAME = r"[^\s:,;<>@()\"“”]{1,40}"
 # After a colon a space may be missing, but "http://" and "10:30" are no addresses.
 _OPENING = lazy_pattern(rf"\s*@?(?P<name>{_NAME})(?:\s*(?P<sign>[:：])(?!//)|(?P<pause>\s*[,;]|>)(?=\s))\s*")
 _LABEL = lazy_pattern(rf"(?=[^\s:]*[^\W\d_]){_NAME}:\s")
+# A name with a colon inside a text: where a sentence starts, or after any word.
+_INNER = lazy_pattern(rf"(?:(?P<start>(?<=[.!?…]\s)|(?<=\n))|(?<=\s))@?(?P<name>{_NAME})\s?[:：](?=\s|\Z)")
 _HANDLE = lazy_pattern(rf"(?<![\w@.])@({_NAME})")
 _TOKEN = lazy_pattern(_NAME)
 _PART = lazy_pattern(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
@@ -142,9 +144,7 @@ def find_address(text: str, nicknames: KnownNames) -> Address | None:
         people.append(person)
         names.append(opening["name"])
         end = opening.end()
-        is_label = opening["sign"] is not None
-        if is_label:
-            break
+        is_label = is_label or opening["sign"] is not None
     return Address(tuple(people), tuple(names), end, is_label) if people else None
 
 
@@ -173,12 +173,42 @@ def without_address(text: str, nicknames: KnownNames) -> str:
 
 
 def show_address(text: str, nicknames: KnownNames) -> str:
-    """A message as it is shown: whom it is said to does not look like who says it."""
+    """A message as it is shown: whom it is said to does not look like who says it, also inside the text."""
     if not nicknames.is_group or not (":" in text or "：" in text):
         return text
     address = find_address(text, nicknames)
     if address is not None:
-        names = " and ".join(address.names)
-        return f"(to {names}) {text[address.end :]}".rstrip() if address.is_label else text
+        rest = show_inner_addresses(text[address.end :], nicknames)
+        if address.is_label:
+            return f"{_to(address)} {rest}".rstrip()
+        return text[: address.end] + rest
+    return show_inner_addresses(without_label(text), nicknames)
+
+
+def without_label(text: str) -> str:
+    """A text that begins with nobody's name, but with what could be one: "gcc: error" is shown as "gcc – error"."""
+    if not has_label(text):
+        return text
+    name, _, rest = text.partition(":")
+    return f"{name.rstrip()} –{rest}"
+
+
+def has_label(text: str) -> bool:
+    """Whether a text begins with a word and a colon, and the word is no common one."""
     name = text.partition(":")[0].strip()
-    return GUARD + text if _LABEL.match(text) and not (name.isalpha() and is_common(name)) else text
+    return _LABEL.match(text) is not None and not (name.isalpha() and is_common(name))
+
+
+def show_inner_addresses(text: str, nicknames: KnownNames) -> str:
+    """A text whose sentences, and words before a colon, are said to nobody who could be taken for their speaker."""
+
+    def show(match: re.Match[str]) -> str:
+        address = find_address(match[0] + " ", nicknames)
+        is_name = match["start"] is not None or nicknames.mentioned_in(match["name"]) is not None
+        return f"{_to(address)}" if address is not None and is_name else match[0]
+
+    return _INNER.sub(show, text)
+
+
+def _to(address: Address) -> str:
+    return f"(to {' and '.join(address.names)})"

@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import resources
 from secrets import token_hex
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from everword.topics.rules.words import TopicWords
 TABLE = "topics"
 HEADS = "topic_heads"
 TURNS = "topic_turns"
+ANSWERED_WITHIN = 60  # messages in which answers to one are looked for
+MAX_ASKED = 2  # messages before one that tell what it answers
+MAX_ANSWERS = 3
 PACKS = "topic_packs"
 SUMMARIES = "topic_summaries"
 NOTES = "topic_notes"
@@ -203,6 +206,28 @@ def answered_messages(tx: Tx, place: Place, turns: Collection[int]) -> list[Mess
     answered_turns = tuple({row["answers"] for row in links if row["answers"] is not None})
     rows = tx.rows(TURNS, where={**place, "turn": answered_turns}) if answered_turns else []
     return tx.find_messages(place["space"], ids=[row["message_id"] for row in rows], damaged=warn_of_damage)
+
+
+class ThreadPlace(NamedTuple):
+    """Where a message of a group stands: its thread, the turns of what it answers, and of what answers it."""
+
+    thread: int
+    asked: Sequence[int]
+    answers: Sequence[int]
+
+
+def thread_place(tx: Tx, place: Place, turn: int) -> ThreadPlace | None:
+    """Where a message stands in its thread; None if it is in none."""
+    rows = tx.rows(TURNS, {**place, "turn": turn - 1}, ANSWERED_WITHIN, where=place)
+    if not rows or rows[0]["turn"] != turn or not rows[0]["why"]:
+        return None
+    asked: list[int] = []
+    above = rows[0]["answers"]
+    while above is not None and len(asked) < MAX_ASKED:
+        asked.append(above)
+        above = next((row["answers"] for row in tx.rows(TURNS, where={**place, "turn": above})), None)
+    answers = [row["turn"] for row in rows if row["answers"] == turn]
+    return ThreadPlace(rows[0]["topic"], asked, answers[:MAX_ANSWERS])
 
 
 def load_threads(tx: Tx, place: Place, upto: int) -> Threads:

@@ -198,8 +198,19 @@ def pending_topics(tx: Tx, place: rows.Place, asks: bool, limit: int, is_backlog
     pending_rows = tx.rows(rows.TABLE, limit=limit if is_backlog else None, where={**place, "pending": 1})
     states = [rows.to_state(row) for row in pending_rows[:limit]]
     topics = [load_pending_topic(tx, place, state, asks) for state in states]
-    nicknames = read_channel_names(tx, place["space"], place["conversation"]) if topics else KnownNames()
+    nicknames = names_near(tx, place, topics) if topics else KnownNames()
     return [replace(topic, lines=[show_addressee(line, nicknames) for line in topic.lines]) for topic in topics]
+
+
+def names_near(tx: Tx, place: rows.Place, topics: Sequence[PendingTopic]) -> KnownNames:
+    """What the people of a channel are called who wrote in these topics or before the last of them."""
+    lines = [line for topic in topics for line in topic.lines]
+    last = max((line.turn for line in lines), default=0)
+    nicknames = read_channel_names(tx, place["space"], place["conversation"], last + 1)
+    if nicknames.is_group:
+        for author in {line.author for line in lines if line.role == "user"} - nicknames.people.keys():
+            nicknames.add(author)
+    return nicknames
 
 
 def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool) -> PendingTopic:

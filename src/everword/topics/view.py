@@ -27,7 +27,7 @@ from everword.ports import Tx, Vectors
 from everword.recall.standalone import depends_on_context
 from everword.summaries.episodes import lock_conversation
 from everword.summaries.rules.days import GIVEN
-from everword.text.addressing import SEVERAL, without_address
+from everword.text.addressing import SEVERAL, show_address, without_address, without_label
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
@@ -314,6 +314,7 @@ class Topics:
                 link = Link(None, BEGINS)
             first = None if link.turn is None or topic is None else page.root(tx, topic)
             text = without_address(topic_input.text, threads.nicknames)
+            text = without_label(show_address(text, threads.nicknames)) if threads.is_group else text
             page.book = rule.join_thread(page.book, replace(topic_input, text=text), self.rule, first)
             page.links[message.turn] = link
         assert page.book.current is not None

@@ -312,13 +312,21 @@ def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFac
 
 
 _GROUPS = Patterns("groups", DATA, WORDS)
+_LONG_NUMBER = re.compile(r"\d{3,}")
 _MOST_WORDS = 11  # of a fact from a group
 
 
 def read_group_facts(text: str, today: date | None, shown_texts: Sequence[str]) -> list[FoundFact]:
     """What lasts of what somebody tells of themselves in a group."""
     facts = read_facts(_GROUPS.address.sub("", text), today, shown_texts)
-    return [fact for fact in facts if lasts_in_group(fact)]
+    return [fact for fact in facts if lasts_in_group(fact) and is_as_written(fact, text)]
+
+
+def is_as_written(fact: FoundFact, text: str) -> bool:
+    """Whether the numbers of a fact stand so in the text, and a name is told as one's own."""
+    if fact.key == "name" and _GROUPS.introduces.search(text) is None:
+        return False
+    return all(number in text for number in _LONG_NUMBER.findall(fact.value))
 
 
 def lasts_in_group(fact: FoundFact) -> bool:

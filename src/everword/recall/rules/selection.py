@@ -130,7 +130,10 @@ SHORT_LINE = 80  # characters: where hits have no more on the average, people wr
 AROUND = 2  # lines before and after each hit that come with it
 LENT = 0.9  # of a hit's score for the line next to it, and of that for the one beyond
 TOGETHER = timedelta(hours=1)  # lines further apart belong to another occasion
-BESIDE = "beside"  # the part of the score of a line that it has for being next to a hit
+BESIDE = "beside"  # the part of the score of a line that it has for being next to a hit,
+ASKED_BY = "question"  # for being what a hit answers,
+ANSWERING = "answer"  # and for answering a hit
+WITH_THREAD = 6  # best hits of a group that come with their questions and answers
 
 
 def turns_around(hits: Sequence[Hit]) -> dict[str, list[int]]:

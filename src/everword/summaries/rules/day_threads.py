@@ -9,15 +9,24 @@ read in English only; in other languages there are no lines.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import log2
 
 from everword.model import Message
 from everword.summaries.rules.days import ThreadLink, replace_mentions
-from everword.text.addressing import KnownNames, find_addressees, find_mentioned, show_address, without_address
+from everword.text.addressing import (
+    KnownNames,
+    find_addressees,
+    find_mentioned,
+    has_label,
+    show_address,
+    without_address,
+)
 from everword.text.detect import detect
-from everword.text.fences import GUARD, escape_line, plain_name
+from everword.text.fences import escape_line, plain_name
 from everword.text.filler import is_small_talk, with_question_mark
 from everword.text.sentences import first_words, split_sentences
 from everword.text.telling import Telling, telling_of
@@ -45,6 +54,14 @@ ASKING = 8
 SMALL = 0.15
 """The worth of a line that is told only if there is no other."""
 TRAIL = " ,.;:…"
+ADVICE = 5
+"""What it counts for beside content words that a reply says what to do."""
+SHARED = 3
+"""What a content word counts for that a reply has in common with the question."""
+SETTLES = 6
+"""What it counts for that who asked then said that it worked."""
+SEVERAL_LINES = 40
+"""Messages of a thread from which on two of its people may have a line in the digest of the day."""
 NAMED = 5
 """People that are named as helped, beside those with a line of their own."""
 _CLOSING = str.maketrans({"“": '"', "”": '"', "„": '"'})
@@ -52,12 +69,15 @@ _CLOSING = str.maketrans({"“": '"', "”": '"', "„": '"'})
 
 @dataclass(frozen=True, slots=True)
 class ThreadLine:
-    """A line of a digest: what it is worth, its text, the words that tell two lines apart, and whom it helped."""
+    """A line of a digest: what it is worth, its text, the words that tell two lines apart, and whom it helped. The
+    line of a thread says `of` whom it is, and whether it `is_whole`: something is wanted in it, and answered."""
 
     worth: float
     text: str
     stems: frozenset[str]
     helped: str = ""
+    of: str = ""
+    is_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,14 +110,26 @@ class QuotedMessage:
         return 0 if is_empty else min(len(self.stems), MOST_WORDS)
 
     @cached_property
+    def needs(self) -> bool:
+        """Whether it tells of something that is wanted or does not work."""
+        return self.asks or _OUTCOMES.needs.search(self.words) is not None
+
+    @cached_property
     def opening_worth(self) -> int:
         """What it says of what somebody wanted: a question more than else, and some words are enough."""
-        return min(self.worth, ENOUGH) + ASKING * self.asks
+        asking = 0 if self.is_asked_back else ASKING * self.asks + ASKING // 2 * self.needs
+        return min(self.worth, ENOUGH) + asking
+
+    @property
+    def is_asked_back(self) -> bool:
+        return _OUTCOMES.asks_back.match(self.words) is not None
 
     @cached_property
     def reply_worth(self) -> int:
-        """A reply that says something, rather than one that asks back or does not know."""
-        return self.worth - ASKING // 2 * (self.asks or _OUTCOMES.shrugs.search(self.words) is not None)
+        """A reply that says something, best what to do, rather than one that asks back or does not know."""
+        advice = ADVICE if _OUTCOMES.advises.search(self.words) and not self.asks else 0
+        shrugs = _OUTCOMES.shrugs.search(self.words) or _OUTCOMES.thanked.search(self.words)
+        return self.worth + advice - ASKING * (self.asks or shrugs is not None)
 
     @cached_property
     def quotation(self) -> str:
@@ -154,15 +186,17 @@ class DayThreads:
         for place, message in enumerate(message for message in messages if message.id in links):
             text = replace_mentions(message.content, names)
             words = show_address(without_address(text, nicknames), nicknames)
-            addressed = [person for person in find_addressees(message.content, nicknames) if person != message.author]
+            first_word = nicknames.mentioned_in(text.split(maxsplit=1)[0]) if text.strip() else None
+            people = dict.fromkeys((*find_addressees(message.content, nicknames), *filter(None, [first_word])))
+            addressed = [person for person in people if person != message.author]
             entry = QuotedMessage(message, place, words, tuple(addressed))
             entries = self._threads.setdefault(links[message.id].thread, [])
             partner = self._find_partner(entry, entries)
             entries.append(entry)
             self._by_turn[message.conversation, message.turn] = entry
             self._partners[message.id] = partner
-            people = {*find_mentioned(text, nicknames), "" if partner is None else partner.author} - {message.author}
-            self._last_to |= dict.fromkeys(people, place)
+            named = {*find_mentioned(text, nicknames), "" if partner is None else partner.author} - {message.author}
+            self._last_to |= dict.fromkeys(named, place)
 
     @property
     def is_readable(self) -> bool:
@@ -231,16 +265,41 @@ class DayThreads:
 
     def _tell_opening(self, entries: Sequence[QuotedMessage], opening: QuotedMessage) -> ThreadLine:
         asker = opening.author
-        text = f"{self.name_of(asker)} {'asked' if '?' in opening.quotation else 'said'} {opening.quotation}"
+        text = f"{self.name_of(asker)} {'asked' if opening.asks else 'said'} {opening.quotation}"
         answers = [entry for entry in self._answers_to(asker, entries) if entry.place > opening.place]
-        best = max(answers, key=lambda entry: entry.reply_worth, default=None)
-        if best is not None:
-            text += f"; {self.name_of(best.author)} {best.verb} {best.quotation}"
-            text += self._outcome(entries, asker, min(answers, key=lambda entry: entry.place))
+        outcome = ""
+        is_whole = opening.worth > LEAST and not opening.is_asked_back
+        is_whole = is_whole and (opening.needs or (len(answers) > LEAST and opening.worth >= ENOUGH))
+        if answers:
+            best = self._best_answer(entries, opening, answers)
+            is_whole = is_whole and not best.asks
+            outcome = self._outcome(entries, asker, best)
+            text += f"; {self.name_of(best.author)} {best.verb} {best.quotation}{outcome}"
         elif opening.asks and self._last_to.get(asker, -1) < opening.place:
             text += "; nobody answered"
-        worth = opening.worth / MOST_WORDS + opening.asks + len(answers) / 10
-        return ThreadLine(worth, f"{text}.", opening.stems)
+        worth = opening.worth / MOST_WORDS + opening.asks + opening.needs / 2 + min(len(answers), 10) / 10
+        return ThreadLine(
+            worth + bool(outcome) / 2, f"{text}.", opening.stems, of=asker, is_whole=is_whole and bool(answers)
+        )
+
+    def _best_answer(
+        self, entries: Sequence[QuotedMessage], opening: QuotedMessage, answers: Sequence[QuotedMessage]
+    ) -> QuotedMessage:
+        """The answer that says most to a question: what to do, about the same, and what then worked."""
+        worked = [entry.place for entry in entries if entry.author == opening.author and tells_success(entry.words)]
+        settling = {max((entry.place for entry in answers if entry.place < place), default=-1) for place in worked[-1:]}
+
+        next_question = min(
+            (entry.place for entry in entries if entry.author == opening.author and is_another(entry, opening)),
+            default=answers[-1].place + 1,
+        )
+
+        def worth(entry: QuotedMessage) -> tuple[int, int]:
+            shared = min(len(entry.stems & opening.stems), 2)
+            fits = SETTLES * ((entry.place in settling) + (entry.place < next_question))
+            return entry.reply_worth + SHARED * shared + fits, -entry.place
+
+        return max(answers, key=worth)
 
     def _tell_reply(self, entries: Sequence[QuotedMessage], reply: QuotedMessage, partner: QuotedMessage) -> ThreadLine:
         if partner.worth < LEAST + 1:  # what they said before tells more
@@ -272,16 +331,29 @@ class DayThreads:
     # -- of the whole day
 
     def tell_day(self, limit: int) -> str:
-        """The threads of the day that several people were in, a line each: the largest."""
-        told_threads = [
-            (len(entries), self._tell_opening(entries, opening))
+        """The threads of the day that several people were in, a line each, of a long one two: what was asked or wanted
+        there, and by whom it was answered. Who has a line already comes after the others."""
+        lines = [
+            line
             for entries in self._threads.values()
             if len({entry.author for entry in entries}) > 1
-            and (opening := self._opening_of(entries, entries[0].author)) is not None
+            for line in self._tell_thread(entries)
         ]
-        return "\n".join(
-            line.text for line in choose_lines([replace(line, worth=size) for size, line in told_threads], limit)
-        )
+        askers: Counter[str] = Counter()
+        ranked_lines: list[ThreadLine] = []
+        for line in sorted(lines, key=lambda line: -line.worth):
+            ranked_lines.append(replace(line, worth=line.worth / 2 ** askers[line.of]))
+            askers[line.of] += 1
+        return "\n".join(line.text for line in choose_lines(ranked_lines, limit))
+
+    def _tell_thread(self, entries: Sequence[QuotedMessage]) -> list[ThreadLine]:
+        people = dict.fromkeys(entry.author for entry in entries)
+        openings = [opening for person in people if (opening := self._opening_of(entries, person)) is not None]
+        size = log2(len(entries)) / 2
+        lines = [self._tell_opening(entries, opening) for opening in openings]
+        lines = [replace(line, worth=line.worth + size) for line in lines if line.is_whole]
+        lines.sort(key=lambda line: -line.worth)
+        return lines[: 2 if len(entries) >= SEVERAL_LINES else 1]
 
     # -- who replies to whom
 
@@ -289,7 +361,7 @@ class DayThreads:
         """The message of somebody else that a message replies to: the last of whom it is said to that was said to its
         author or to nobody by name; or what it answers, past the author's own before it. That two things were said near
         each other is not enough: one asks, or is said to the other, or the platform says so."""
-        if entry.words.startswith(GUARD):
+        if not entry.addressed and has_label(entry.message.content):
             return None  # said to somebody whose name is not known
         if entry.addressed:
             partners = [partner for partner in before if partner.author in entry.addressed]
@@ -310,11 +382,26 @@ class DayThreads:
         return None if partner is None else partner.author
 
 
+def is_another(entry: QuotedMessage, opening: QuotedMessage) -> bool:
+    """Whether a later message of whoever brought something up asks about something else."""
+    is_later = entry.place > opening.place and entry.asks and entry.worth > LEAST and not entry.is_asked_back
+    return is_later and entry.stems.isdisjoint(opening.stems)
+
+
 def tells_outcome(text: str) -> bool:
     """Whether somebody says that something worked or failed."""
-    if is_question(text) or _OUTCOMES.supposes.search(text) or len(text.split()) > MOST_WORDS:
-        return False
-    return bool(_OUTCOMES.worked.search(text) or _OUTCOMES.failed.search(text))
+    return tells_success(text) or (_is_report(text) and _OUTCOMES.failed.search(text) is not None)
+
+
+def tells_success(text: str) -> bool:
+    """Whether somebody says that something works, and not that something else does not."""
+    worked = _OUTCOMES.worked.search(text)
+    return worked is not None and _is_report(text) and _OUTCOMES.turns.search(text, worked.end()) is None
+
+
+def _is_report(text: str) -> bool:
+    """Whether a text may be an outcome: short, of now, without a doubt."""
+    return not (is_question(text) or _OUTCOMES.supposes.search(text) or len(text.split()) > MOST_WORDS)
 
 
 def choose_lines(lines: Iterable[ThreadLine], limit: int) -> list[ThreadLine]:

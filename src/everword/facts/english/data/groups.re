@@ -10,9 +10,14 @@
 [passing]
     (?i)\b{GROUP_MOMENT}\b|\b(?:fail|freez|crash|click|reboot|install|boot)\w*|[/\\=|<>{}$#`~*@]|\s--?\w|https?:
     |\.(?:so|conf|deb|txt|py|sh|dll)\b|\.(?:iso|img)\b|[:;]-?[)(pPD]|\.\.|,\s(?:and|but|so)\b|\s{GROUP_OPEN_ENDS}$
+    |\bso\s(?!far\b|much\b|many\b|long\b)\w|\baccording\sto\b|\binstead\b|^(?:is\s)?(?:runs?|running)\s(?:on|in|from|off|at|out|with|under)\b
+    |^(?:is\s)?us(?:es|ing)\stheir\s\w+s$|\b(?:at\shand|the\s(?:\w+\s)?(?:default|standard|latest|newest|same|following|correct|right|wrong|other)\s)
 # The value of a key that says something.
 [bare_value]
     (?i)^[\w][\w .,'’+&-]{1,60}$
 # Whom a line is said to.
 [address]
     ^\s*@?[^\s:,]{1,40}(?:\s?:|,)\s+
+# Whoever tells their own name says so: "Ann here: the manual is" is said to Ann.
+[introduces]
+    (?i)\bmy\s(?:\w+\s)?name\b|\bi(?:['’]?m|\sam)\b|\bcall(?:ed)?\sme\b
