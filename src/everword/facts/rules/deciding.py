@@ -353,7 +353,9 @@ def _exchange_values(mention: _Mention, active: Sequence[Fact]) -> list[Action]:
     new = replace(mention.fact, instead_of=None, corrects=True)
     values = [(fact, exchanged_value(fact, mention.fact)) for fact in active]
     actions = [
-        _decide_single_value(replace(mention, fact=replace(new, value=value)), [fact]) for fact, value in values if value
+        _decide_single_value(replace(mention, fact=replace(new, value=value)), [fact])
+        for fact, value in values
+        if value
     ]
     return actions or [Action("ignore", "what it takes the place of is not known")]
 
