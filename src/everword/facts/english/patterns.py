@@ -249,7 +249,7 @@ def _job(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
 
 
 def _exchange(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
-    """One thing for another, "the Golf and bought a Tesla", "Shell to Fugro": a job, or something that is had or used."""
+    """One thing for another, "the Golf and bought a Tesla", "Shell to Fugro": a job, or a thing that is had or used."""
     match = _READINGS.exchange.match(strip_final_time(rest.rstrip(" .!")))
     if match is None or clause.subject is not None or clause.holds != "now":
         return
