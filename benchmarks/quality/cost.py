@@ -26,6 +26,7 @@ from everword.testing.doubles import FrozenClock
 from everword.token_bench import follow
 from everword.wiring import build, open_tokenizer
 from quality.datasets import Haystack, Turn
+from quality.recall import PATIENCE
 from quality.work_tokens import OfflineModel
 
 BETWEEN = timedelta(seconds=20)
@@ -154,5 +155,5 @@ async def _replay_import(
     clock.advance(turns[-1].time - clock.now() + PAUSE)
     drafts = [Draft(turn.role, turn.text, turn.speaker, time=turn.time) for turn in turns]
     await memory.conversation("replay").extend(drafts)
-    await memory.settle()
+    await memory.settle(PATIENCE)
     on_message(len(turns))

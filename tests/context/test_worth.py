@@ -47,6 +47,32 @@ def test_at_least_half_of_a_small_budget_goes_to_what_answers(memory: Memory, to
     assert context.receipt.tokens <= total
 
 
+@pytest.mark.checklist("G1", "G2")
+def test_what_does_not_fit_among_the_last_messages_is_retrieved(memory: Memory) -> None:
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user", f"{text} It took us quite a while.") for text in TALK[:40])
+    chat.add("user", "I bought the two brass lanterns on Saturday.")
+    chat.extend(Draft("user", f"{text} It took us quite a while.") for text in TALK[40:58])
+    memory.settle()
+    context = chat.context("When did I buy the brass lanterns?", budget=Budget(total=350))
+    assert sections(context)["retrieved"].items
+    assert "brass lanterns on Saturday" in text_of(context)
+
+
+@pytest.mark.checklist("G2", "C2")
+def test_what_was_asked_to_be_remembered_and_is_forgotten_is_not_retrieved(memory: Memory) -> None:
+    old = memory.conversation("old", user="alex")
+    old.extend(Draft("user", text) for text in (*GARDENS, *TALK))
+    old.command("Remember that my bicycle lock opens with the green key.", addressed=True)
+    memory.settle()
+    new = memory.conversation("new", user="alex")
+    question = "Which key opens my bicycle lock?"
+    assert "green key" in text_of(new.context(question))
+    new.command("Forget that my bicycle lock opens with the green key.", addressed=True)
+    memory.settle()
+    assert "green key" not in text_of(memory.conversation("third", user="alex").context(question))
+
+
 @pytest.mark.checklist("G1")
 def test_room_that_others_leave_flows_to_what_answers_up_to_the_budget(memory: Memory) -> None:
     memory.conversation("old", user="alex").extend(Draft("user", text) for text in (*GARDENS, *TALK))

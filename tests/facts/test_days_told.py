@@ -151,3 +151,13 @@ def test_a_profile_tells_a_day_that_was_told_from_the_day_it_was_said(tmp_path: 
         "finished their novel (on 1 February 2025)",
     ):
         assert line in profile, profile
+
+
+@pytest.mark.checklist("G5")
+def test_the_season_of_a_wedding_is_its_day(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "We got married two summers ago.", time=datetime(2025, 11, 19, 9, tzinfo=UTC))
+        memory.settle()
+        [fact] = memory.facts(user="alex")
+    assert (fact.key, fact.valid_from) == ("marital status", datetime(2023, 6, 1, tzinfo=UTC))

@@ -144,6 +144,7 @@ def test_a_statement_is_told_in_the_third_person(text: str, category: str, value
         "Weaving is my go-to.",
         "I had a tough week and a late ferry.",
         "I promised to be more careful with the rudder.",
+        "Learning about the tides fascinates me.",
     ],
 )
 def test_talk_thoughts_moods_and_pointers_are_no_statements(text: str) -> None:

@@ -75,6 +75,7 @@ class TestOffline:
             "What is the capital of France?",
             "Is there a vegan restaurant in Lyon?",
             "Which language should Alex use for the example?",
+            "My garden shed is a jungle again. Any tips for keeping it tidy?",
             "Wie hoch ist der Eiffelturm?",
             "日本の首都はどこですか？",
         ],

@@ -195,6 +195,14 @@ def test_greetings_open_nothing_and_the_first_thing_said_names_the_topic() -> No
 
 
 @pytest.mark.checklist("E1")
+def test_a_question_that_names_nothing_leaves_the_name_to_its_answer() -> None:
+    book = talked(said(1, 0, text="What challenges have you encountered?"), said(2, 0, text="The grelb has a vonk."))
+    assert book.states[1].title == "The grelb has a vonk."
+    book = talked(said(1, 0, text="Which greenhouse do you like?"), said(2, 0, text="The grelb has a vonk."))
+    assert book.states[1].title == "Which greenhouse do you like?"
+
+
+@pytest.mark.checklist("E1")
 def test_from_the_third_message_on_key_phrases_are_the_title() -> None:
     book = talked(*(said(turn, 0) for turn in range(1, 4)))
     assert book.states[1].title == "grelb0, vonk0, sarl0"

@@ -146,6 +146,9 @@ def test_no_opening_title_is_cut_in_a_sentence_that_has_an_end_or_in_a_word(text
         (("shes vegan now", "she cooks lentil soup"), "shes"),
         (("we leave at 7am", "the ferry is late"), "7am"),
         (("fuuuuuck", "my exam was a disaster"), "fuuuuuck"),
+        (("running for the bakery again", "the bakery again", "the ferry is late"), "again"),
+        (("finding harbours is hard", "the roof leaks"), "finding"),
+        (("my cravings are sugary", "the roof leaks"), "sugary"),
     ],
 )
 def test_no_title_has_a_verb_that_was_said_once_or_a_chat_spelling(said: tuple[str, ...], leftover: str) -> None:

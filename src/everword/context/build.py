@@ -227,6 +227,7 @@ SMALL_MEMORY = 1_500  # tokens of a memory that is sent whole, though less would
 SHORT_WINDOW = 5  # messages for each exchange that is to be sent: so many stay until they leave the window,
 LIGHT_WINDOW = 32_000  # if they have no more characters than this
 LEAST_INSTRUCTED = 8  # times the tokens that tell the model how to ask for more: a smaller budget has no room for them
+PASSES = 3  # in which the shares of the last exchanges and of what is retrieved are found
 SPARE = 10  # the day and the times of messages take at most one part in so many of the room
 LONGEST_TOKEN = 8  # characters of a token of ordinary text, at most: of a longer chat nothing has to be counted
 OVER = "does not fit the budget"
@@ -338,10 +339,15 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     if not (budget.fixed or is_question(state.text)):
         limits = replace(budget, retrieved=budget.retrieved // REMARK)
     candidates = Candidates(state, limits, tokenizer, room)
-    pieces = candidates.pieces(older)
-    needs = {name: total_tokens(pieces[name], tokenizer) for name in pieces}
-    shares = share_tokens(room, limits, needs, costs)
-    recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
+    for _ in range(PASSES):
+        pieces = candidates.pieces(older)
+        needs = {name: total_tokens(pieces[name], tokenizer) for name in pieces}
+        shares = share_tokens(room, limits, needs, costs)
+        recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
+        others = messages_without(state.window, (message for message, _ in recent.messages))
+        if budget.fixed or len(others) == len(older):
+            break
+        older = others  # what does not fit among the last exchanges may be retrieved
     room -= recent.tokens
     parts = choose_sections(pieces, shares, limits, room, tokenizer)
     parts["retrieved"].left_out += candidates.omissions
@@ -508,6 +514,7 @@ class Candidates:
     def pieces(self, older: Sequence[Message]) -> dict[str, list[Piece]]:
         """All sections except history; `older` are the messages of the window before the last exchanges."""
         state = self._state
+        self.omissions = []
         older_ids = {message.id for message in older}
         shown_ids = {message.id for message in state.window if message.id not in older_ids}
         newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))

@@ -15,7 +15,13 @@ from everword.context.build import assemble, head_of, room_beside
 from everword.context.markers import instructions, search_instructions
 from everword.context.render import CurrentTopic
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
-from everword.facts.tables import active_facts_by_person, names_in_context, told_names, viewer_alone
+from everword.facts.tables import (
+    active_facts_by_person,
+    names_in_context,
+    statements_in,
+    told_names,
+    viewer_alone,
+)
 from everword.facts.view import command_of
 from everword.follow.task import TaskMessage
 from everword.log import rules
@@ -389,6 +395,7 @@ class ContextBuilder:
             for hit in worthwhile_hits(hits, request.text)
             if hit.message.id not in excluded_ids and is_worth_showing(hit.message)
         ]
+        outside_hits = without_forgotten(tx, outside_hits)
         if person is not None:  # in a channel, the lines around a message may be of other talks
             outside_hits = self._with_neighbours(tx, person, outside_hits[:return_limit], excluded_ids, request.now)
             return_limit = len(outside_hits)
@@ -427,7 +434,7 @@ class ContextBuilder:
             )
             if message.id not in excluded_ids and message.is_shown_at(now) and is_worth_showing(message)
         ]
-        return with_lines_around(hits, lines)
+        return without_forgotten(tx, with_lines_around(hits, lines))
 
     def _with_threads(
         self, tx: Tx, hits: Sequence[Hit], excluded_ids: Collection[str], now: datetime
@@ -603,6 +610,15 @@ def is_worth_showing(message: Message) -> bool:
     more."""
     commands = (None, "remember") if message.role == "user" else (None,)
     return command_of(message) in commands and not is_small_talk(message.content)
+
+
+def without_forgotten(tx: Tx, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without those that asked to remember what was forgotten since."""
+    asked = [hit.message for hit in hits if command_of(hit.message) == "remember"]
+    is_remembered: dict[str, bool] = {}
+    for message, statement in statements_in(tx, asked) if asked else ():
+        is_remembered[message.id] = statement.active or is_remembered.get(message.id, False)
+    return [hit for hit in hits if is_remembered.get(hit.message.id, True)]
 
 
 def follows(message: Message, question: Message) -> bool:

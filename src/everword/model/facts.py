@@ -73,6 +73,7 @@ class FoundFact:
     `corrects` is an explicit correction or change, `echo` a repetition of what the assistant was shown or said.
     `since` and `until` are there only if they were said. `is_undated` is an event of long ago: the day on which it was
     told is not its day. `asked_in` is the id of the message with the question that it answers, if it was found by both.
+    `instead_of` is a value whose place it takes: it counts only where that is known ("switched from Vim to Helix").
     """
 
     category: FactCategory
@@ -88,6 +89,7 @@ class FoundFact:
     until: date | None = None
     is_undated: bool = False
     asked_in: str | None = None
+    instead_of: str | None = None
 
     @property
     def retracts(self) -> bool:

@@ -123,14 +123,21 @@ def depends_on_context(question: str) -> bool:
     language = detect(question)
     if _PATTERNS.pointer_unspaced.search(question):
         return True
-    pointer = _PATTERNS.get(f"pointer_{language}")
-    if pointer is not None and pointer.search(question):
+    pattern = _PATTERNS.get(f"pointer_{language}")
+    pointer = pattern.search(question) if pattern is not None else None
+    if pointer is not None and not _is_introduced(question[: pointer.start()], language):
         return True
     question_words = words(question)
     content_count = sum(1 for word in question_words if is_content(word, language))
     return content_count == 0 or (
         len(question_words) <= _FEW_WORDS and content_count <= 2 and bool(_PATTERNS.continues.match(question))
     )
+
+
+def _is_introduced(before: str, language: str) -> bool:
+    """Whether a sentence before a pointer says what it may mean: "My kitchen is a mess. How do I keep it clean?" """
+    introduction = _PATTERNS.get(f"introduces_{language}")
+    return introduction is not None and introduction.search(before) is not None
 
 
 def _topic_terms(inputs: Inputs) -> Iterator[str]:

@@ -541,7 +541,8 @@ def _is_courteous(text: str) -> bool:
     is_said_to = "you" in text_words or "your" in text_words
     if is_said_to and _is_felt(text_words):
         return True
-    return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
+    is_short = (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
+    return is_short and not _PATTERNS.news.search(text)
 
 
 def _has_courteous_end(text_words: Sequence[str]) -> bool:

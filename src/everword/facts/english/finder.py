@@ -303,7 +303,8 @@ _LONGEST_LEAD = 80  # characters before a name in which a greeting or "I am" is 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
     """Whether a statement says in a sentence what a fact says."""
     words = fold(statement.value)
-    facts = [fact for fact in facts if fact.key != "marital status"]  # a wedding is more than being married
+    # A wedding is more than being married, and that one thing was given for another is told for itself.
+    facts = [fact for fact in facts if fact.key != "marital status" and fact.instead_of is None]
     return any(fold(fact.value.partition(" (")[0]) in words or fact.key == statement.key for fact in facts)
 
 
@@ -371,6 +372,7 @@ def _build_fact(reading: FactReading, clause: Clause) -> FoundFact:
         corrects=clause.corrects or reading.changes or reading.is_denied,
         since=None if over and span.lasted else span.since or (span.then if reading.changes else None),
         until=span.until or (span.then if over else None),
+        instead_of=reading.instead_of,
     )
 
 

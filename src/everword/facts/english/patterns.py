@@ -46,6 +46,7 @@ class FactReading:
     timeless: bool = False
     survives_negation: bool = False
     """Whether a negated clause still states it: "I don't eat meat" avoids meat."""
+    instead_of: str | None = None
 
 
 def readings(clause: Clause) -> Iterator[FactReading]:
@@ -245,6 +246,17 @@ def _job(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
     if work:
         yield replace(fact, value=work)
         yield from _employer_after_job(work, after)
+
+
+def _exchange(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
+    """One thing for another, "the Golf and bought a Tesla", "Shell to Fugro": a job, or a thing that is had or used."""
+    match = _READINGS.exchange.match(strip_final_time(rest.rstrip(" .!")))
+    if match is None or clause.subject is not None or clause.holds != "now":
+        return
+    firms = company(match["old"]), company(match["new"])
+    if all(firms):
+        yield replace(_WORK, value=firms[1], changes=True, instead_of=firms[0])
+    yield replace(fact, value=f"{match['article'] or ''}{match['new']}", instead_of=match["old"])
 
 
 def _new_job(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
@@ -510,6 +522,7 @@ _READERS = {
     "start_as": (_new_job, replace(_JOB, changes=True)),
     "leave_job": (_employer, replace(_WORK, over=True)),
     "change_studies": (_study, FactReading("identity", "studies", "", 0.9, 0.6, changes=True)),
+    "exchange": (_exchange, FactReading("other", "other", "", 0.9, 0.4, changes=True)),
     "change_school": (_employer, replace(_WORK, key="school", importance=0.6, changes=True)),
     "be_called": (_own_name, _NAME),
     "go_by": (_go_by, replace(_NAME, confidence=0.6)),

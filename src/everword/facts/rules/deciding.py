@@ -28,6 +28,7 @@ from typing import Literal
 
 from everword.facts.rules.keys_and_values import (
     UNDONE_BY,
+    exchanged_value,
     excludes_value,
     find_home,
     fold,
@@ -326,6 +327,8 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
         return [Action("ignore", "this message was read before")]
     if new.retracts or _is_over(new, message):
         return _retire_values(mention, active, same_key)
+    if new.instead_of:
+        return _exchange_values(mention, active)
     match = next((fact for fact in active if has_same_value(fact, new)), None)
     if new.echo and match is None:
         return [Action("ignore", "it only repeats what the assistant said or was shown")]
@@ -343,6 +346,18 @@ def _decide_value(mention: _Mention, match: Fact | None, active: Sequence[Fact])
     if rivals or not holds_several_values(new.category, new.key):
         return _decide_single_value(mention, rivals)
     return _decide_further_value(mention, active)
+
+
+def _exchange_values(mention: _Mention, active: Sequence[Fact]) -> list[Action]:
+    """The actions on what takes the place of something: it counts where that is known, in the words of that."""
+    new = replace(mention.fact, instead_of=None, corrects=True)
+    values = [(fact, exchanged_value(fact, mention.fact)) for fact in active]
+    actions = [
+        _decide_single_value(replace(mention, fact=replace(new, value=value)), [fact])
+        for fact, value in values
+        if value
+    ]
+    return actions or [Action("ignore", "what it takes the place of is not known")]
 
 
 def _is_rival(fact: Fact, new: FoundFact) -> bool:

@@ -294,6 +294,18 @@ def excludes_value(fact: Fact, other: FoundFact) -> bool:
     return bool(_DIET_KIND.search(fact.value) and _DIET_KIND.search(other.value)) and not has_same_value(fact, other)
 
 
+def exchanged_value(fact: Fact, new: FoundFact) -> str:
+    """The value of a fact with what takes the place of something in it; empty if it does not hold that now."""
+    old = new.instead_of or ""
+    if fact.category == IDENTITY:
+        return new.value if fold(fact.value) == fold(old) else ""
+    held = re.fullmatch(rf"(\S+\s(?:\S+\s){{0,3}}?)((?:an?|the|their)\s(?:\w+\s)?)?{re.escape(old)}", fact.value)
+    is_alike = held is not None and (held[2] is not None) == (_ARTICLE.match(new.value) is not None)
+    if held is None or not is_alike or is_past(held[1].split()[0]) or (held[2] is None and old.islower()):
+        return ""
+    return f"{held[1]}{new.value}"
+
+
 def differs_in_number(first: str, second: str) -> bool:
     """Whether two sentences of what is so say the same but for one number: "goes to the gym twice a week"."""
     (first_words, first_numbers), (second_words, second_numbers) = map(_split_numbers, (first, second))
@@ -496,6 +508,6 @@ class ConnectedValues:
 
 def is_compared_by_words(fact: FoundFact) -> bool:
     """Whether only facts that may say the same count for what becomes of a found fact."""
-    if fact.retracts or fact.until is not None or fact.key in COMPARED_IN_FULL:
+    if fact.retracts or fact.instead_of or fact.until is not None or fact.key in COMPARED_IN_FULL:
         return False
     return holds_several_values(fact.category, fact.key) and not (fact.category == "plan" and fact.corrects)

@@ -104,6 +104,9 @@
 |this(?!\s(?:morning|afternoon|evening|week|weekend|month|year|spring|summer|autumn|fall|winter)\b)
 |there(?!\s(?:is|are|was|were|any|a)\b)(?<!is\ there)(?<!are\ there)
 |(?<=about\s)that|(?<=like\s)that|(?<=of\s)that|(?<=is\s)that|(?<=was\s)that|(?<=does\s)that|(?<=do\s)that|that(?=\W*$)){AFTER}
+# Something of the speaker's up to the end of its sentence: what points to something in the next one means that.
+[introduces_en]
+(?i)\b(?:my|our)\ [^\W\d_]{3}[^.!?\n]{0,200}[.!?\n]
 [pointer_de]
 (?i){BEFORE}(?:er|ihn|ihm|ihnen|dessen|deren|dies|diese[rsmn]?|dort|damit|davon|dazu|dafür|darüber){AFTER}
 [pointer_fr]

@@ -401,9 +401,12 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
 
 
 def is_first_to_tell(state: TopicState, message: IncomingMessage) -> bool:
-    """Whether a message names a topic that began with a greeting, since it is the first to say something."""
-    is_telling = message.role == "user" and not message.words.is_empty
-    return is_telling and not state.words.stems and state.made_by == "offline"
+    """Whether a message names a topic, since it is the first to say something, or, after one that names nothing ("What
+    are your plans?"), the second."""
+    if message.role != "user" or message.words.is_empty or state.made_by != "offline":
+        return False
+    is_answer = state.count == 1 and message.words.is_telling and not state.words.is_telling
+    return is_answer or not state.words.stems
 
 
 def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[word_rules.DueTitle]:

@@ -98,6 +98,11 @@ class TopicWords:
         order = [_places_in_order(self.stems), _places_in_order(self.phrases)]
         return {"stems": dict(self.stems), "phrases": dict(self.phrases), "order": order}
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether one of its words may name a subject."""
+        return any(not is_faint(word) for phrase in self.phrases for word in phrase.split())
+
     @classmethod
     def from_object(cls, value: Mapping[str, Any]) -> TopicWords:
         """What `to_object` wrote; without an order, if it was stored before orders were."""
@@ -585,6 +590,14 @@ def _is_past(token: str) -> bool:
     return token in PAST_FORMS or (len(token) > _SHORT and token.endswith("ed") and not token.endswith("eed"))
 
 
+def _is_only_verb(word: str) -> bool:
+    """Whether an English word is a form of a verb that is no noun: "find", "finds", "finding"."""
+    forms = {word.lower(), form_after_i(word)}
+    if word.endswith("ing") and word not in _LISTS.activities:
+        forms |= {word[:-3], f"{word[:-3]}e", word[:-4]}
+    return not _LISTS.only_verbs.isdisjoint(forms)
+
+
 def _begins_badly(words: Sequence[_PhraseWord], counts: Mapping[str, int]) -> bool:
     """Whether a phrase begins with a word that names nothing, or with a verb: "prefer Lisbon", "Attending Open Air"."""
     first = words[0]
@@ -592,7 +605,7 @@ def _begins_badly(words: Sequence[_PhraseWord], counts: Mapping[str, int]) -> bo
         return first.text.endswith("ing")
     if first.is_weak(counts):
         return True
-    return len(words) > 1 and not _LISTS.only_verbs.isdisjoint((first.text.lower(), form_after_i(first.text)))
+    return len(words) > 1 and _is_only_verb(first.text)
 
 
 def _ends_badly(words: Sequence[_PhraseWord], counts: Mapping[str, int]) -> bool:
@@ -603,7 +616,7 @@ def _ends_badly(words: Sequence[_PhraseWord], counts: Mapping[str, int]) -> bool
     if last.text in _LISTS.only_verbs:
         return True
     if len(words) > 1 and last.is_faint and not last.is_empty and last.stem in counts:
-        return words[-2].is_weak(counts) or words[-2].describes or last.may_be_verb
+        return words[-2].is_weak(counts) or words[-2].describes or last.may_be_verb or last.describes
     if len(words) == 1 and last.may_be_verb and last.text.endswith("ing"):
         return True
     return last.is_weak(counts) or last.describes

@@ -23,3 +23,8 @@
     (?i)(?:no|not\sany|any|a\ssingle)\s(pets?|animals?|allerg(?:y|ies)|(\w+))\b
 [person_called]
     (?:an?|one)\s(?:\w+\s){0,2}?([\w-]+)(?:,)?\s(?:(?:who|which)\sis\s)?(?:named|called|whose\sname\sis)\s(.+)
+# "the Golf and bought a Tesla", "my bike for a car", "Shell to Fugro"
+[exchange]
+    (?i)(?:in\s)?(?:(?:my|our|the)\s)?(?P<old>[\w&+'’.-]+(?:\s[\w&+'’.-]+){0,2}?)\s(?:in\s)?(?:to|for|with
+    |and\s(?:then\s|just\s)?(?:bought|got|ordered|leased))\s(?P<article>an?\s)?(?:(?:brand\s)?new\s)?
+    (?P<new>(?!(?:my|the|some)\s)[\w&+'’.-]+(?:\s[\w&+'’.-]+){0,2}?)(?:\s(?:this|last)\s\w+)?$

@@ -48,7 +48,7 @@
 [no_actor]
     (?i)(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b
 [finite]
-    (?i)\b(?:{FINITE_VERBS}|{UNREAL_WORDS})\b
+    (?i)\b(?:{FINITE_VERBS}|{UNREAL_WORDS}|[a-z]{3,}s\s(?:me|us))\b
 [habit]
     {ADVERBS_OF_HABIT}\s
 [counted]

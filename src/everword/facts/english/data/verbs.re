@@ -43,6 +43,9 @@
     (?i)(?:(?:switched|changed)\s(?:my\s)?(?:major|studies|degree|course)s?\s(?:from\s[\w\s]{2,30}\s)?to){END}
 [change_school]
     (?i)(?:transferred|switched)\s(?:from\s[\w\s]{2,40}\s)?to(?=\s[\w\s]{0,40}\b(?:University|College|School|Academy)\b){END}
+[exchange]
+    (?i)(?:(?:switched|changed|transferred|went)(?:\s(?:jobs|companies|employers))?\sfrom
+    |(?:sold|traded|swapped|replaced|exchanged)(?=\s(?:in\s)?(?:my|our|the)\s)){END}
 [be_called]
     (?i)(?:be\s(?:a\s)?(?:called|named|known\sas)){END}
 [go_by]

@@ -6,12 +6,15 @@
 (?:\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty
 |a\scouple\sof)
 
+[SEASON]
+(?:spring|summer|autumn|fall|winter)
+
 [AGO]
-(?:(?:about|around|almost|nearly|over)\s)?{COUNT}\s(?:day|week|month|year|decade)s?
+(?:(?:about|around|almost|nearly|over)\s)?{COUNT}\s(?:day|week|month|year|decade|{SEASON})s?
 
 [POINT]
 (?:\d{4}-\d\d-\d\d|\d{1,2}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH}\b(?:,?\s\d{4})?|{MONTH}\b\s\d{1,2}(?:st|nd|rd
-|th)?\b(?!\d)(?:,?\s\d{4})?|{MONTH}\b(?:\s\d{4})?|(?:19|20)\d\d\b|last\s(?:year|month|week|{MONTH}\b)|yesterday
+|th)?\b(?!\d)(?:,?\s\d{4})?|{MONTH}\b(?:\s\d{4})?|(?:19|20)\d\d\b|last\s(?:year|month|week|{SEASON}|{MONTH}\b)|yesterday
 |{AGO}\sago)
 
 [between]

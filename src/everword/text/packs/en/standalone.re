@@ -41,8 +41,13 @@
 [addition]
 (?:And|Plus,?)\s+(?=\S+\s+\S)
 
+# What turned in somebody's life: one word tells enough
+[news]
+(?i)\b(?:i|we|he|she|they)['’\s](?:\w+\s){0,2}?(?:got|getting|was|were|am|m|are|re|is|s|been)\s(?:\w+\s)?
+(?:promoted|engaged|married|divorced|pregnant|hired|fired|laid\soff|accepted|admitted|elected|evicted|robbed|diagnosed)\b
+
 [vocative]
-^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah
+^(?:(?i:speaking|talking)\sof\s[\w\s'’-]{2,40},\s)?(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah
 |oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)
 
 [first_person]
