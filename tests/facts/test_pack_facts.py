@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from everword import Memory
+from everword import InvalidInput, Memory
 from everword.facts.pack_facts import PACK_LANGUAGES, FactPack, read_pack_facts
 from everword.testing import FrozenClock
 
@@ -262,3 +262,14 @@ def test_every_pattern_of_a_pack_can_be_read(language: str) -> None:
     assert {category for category, _ in pack.verbs.values()} <= {
         "event", "place", "work", "health", "possession", "other", "plan",
     }  # fmt: skip
+
+
+def test_rules_of_languages_that_are_not_allowed_are_not_used(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), followers=False, languages="de") as memory:
+        chat = memory.conversation("chat", user="ana")
+        chat.add("user", "Hola, me llamo Carla y vivo en Sevilla")
+        chat.add("user", "ich wohne in Köln")
+        memory.settle()
+        assert [fact.value for fact in memory.facts(user="ana")] == ["Köln"]
+    with pytest.raises(InvalidInput, match="'xx' is none that is known"):
+        Memory(str(tmp_path / "memory.db"), languages="xx")

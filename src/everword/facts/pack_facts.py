@@ -438,7 +438,7 @@ def _clause_facts(
 def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> FoundFact:
     """A fact with the days that its clause names: since when it is so, or when it happened or will, as it is told. A
     day that is reckoned from the message ("yesterday") is taken out of its words."""
-    times = spans(text, now)
+    times = spans(text, now, pack.language)
     if len(times) != 1 or fact.category in ("instruction", "preference"):
         return fact
     time = times[0]

@@ -55,6 +55,7 @@ from everword.model import (
 )
 from everword.ports import Tx
 from everword.text.detect import DEFAULT, is_clear
+from everword.text.doc import read_in_languages
 from everword.text.names import fold_name, resolve
 from everword.text.phrases import language_of_chat, phrase
 
@@ -122,7 +123,9 @@ async def run_command(
     parsed_command = (await runtime.tasks.ask(command, inputs)).reply
     if parsed_command.language == DEFAULT and not is_clear(text):
         earlier_texts = [message.content for message in reversed(scene.recent) if message.role == "user"]
-        parsed_command = replace(parsed_command, language=language_of_chat(text, earlier_texts))
+        parsed_command = replace(
+            parsed_command, language=read_in_languages(runtime.languages, language_of_chat, text, earlier_texts)
+        )
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None

@@ -40,6 +40,8 @@ from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexe
 from everword.recall.view import IndexView, VectorsView, is_made_anew
 from everword.stores.holding import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
+from everword.text.detect import check_languages
+from everword.text.doc import read_in_languages
 
 if TYPE_CHECKING:
     from everword.changes.retention import RetentionJob, RetentionSchedule
@@ -115,6 +117,7 @@ class Runtime:
         self._loops: dict[str, Loop] = {}
         self._schedule: RetentionSchedule | None = None
         self._parts: Parts | None = None
+        self.languages = ""  # that texts may be in
         self._callers = Callers()  # all but views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
         self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
@@ -135,6 +138,7 @@ class Runtime:
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, settings=replace(parts.settings, followers=False))
         self._parts = parts
+        self.languages = check_languages(parts.settings.languages)
         self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         self.calls = StoreCalls(parts.store, self.run)
@@ -392,7 +396,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        return await call_in(self._threads, fn, *args)
+        return await call_in(self._threads, read_in_languages, self.languages, fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -404,7 +408,7 @@ class Runtime:
         """Run a call that keeps a thread busy, in threads of their own: only as many run at a time as the store
         allows."""
         with self._callers:
-            result = await call_in(self._search_threads, fn)
+            result = await call_in(self._search_threads, read_in_languages, self.languages, fn)
         self.read_ahead.start()
         return result
 
