@@ -153,6 +153,11 @@ class Settings:
         "Hours after which a process that follows the log removes what is over. 0: only `everword retain` does.",
         least=0,
     )
+    languages: str = setting(
+        "",
+        "Languages that messages are in, as codes with commas: `de,en`. A text is not taken to be in another, and no "
+        "rules of another are used; English is always among them. Empty: all.",
+    )
     telemetry: str = setting(
         "auto",
         "Where counts of calls, caches and fallbacks go besides the store: `prometheus` (its registry), "

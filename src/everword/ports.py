@@ -55,6 +55,16 @@ class SearchIndex(Protocol):
 
     def put_entries(self, entries: Sequence[Entry]) -> None: ...
 
+    def replace_vectors(self, space: str, conversation: str, vecs: Mapping[tuple[int, int], Vectors]) -> None:
+        """Put other vectors in the place of those of the passages at these turns and parts; of one that is not there,
+        nothing."""
+
+    def drop_vectors(self) -> None:
+        """Remove all vectors; the passages stay, and are found by their words."""
+
+    def note_reset(self) -> None:
+        """Have every copy of the index in memory read again."""
+
     def tally(self, space: str, user: str | None, conversation: str | None = None) -> Tally:
         """How much there is of a user, of a conversation (without a user), or of a space."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from everword import Memory
+from everword import InvalidInput, Memory
 from everword.facts.pack_facts import PACK_LANGUAGES, FactPack, read_pack_facts
 from everword.testing import FrozenClock
 
@@ -22,11 +22,11 @@ TOLD = {
             "Lena (Schwester)",
             "die Schwester Lena zieht im Mai nach Leipzig",
         ),
-        "nächste Woche fliege ich mit meiner Freundin nach Lissabon": (
-            "fliegt nächste Woche mit der Freundin nach Lissabon",
-        ),
+        "nächste Woche fliege ich mit meiner Freundin nach Lissabon": ("fliegt mit der Freundin nach Lissabon",),
         "Ab 1. März fange ich bei der Sparkasse an.": ("fängt ab 1. März bei der Sparkasse an",),
         "antworte mir bitte immer kurz": ("antworte mir bitte immer kurz",),
+        "Servus, i bin die Vroni und wohn in Passau": ("Vroni", "Passau"),
+        "am Montag hab ich einen Termin beim Orthopäden": ("hat einen Termin beim Orthopäden",),
     },
     "es": {
         "hola, me llamo Carla y vivo en Sevilla desde 2019": ("Carla", "Sevilla"),
@@ -35,28 +35,34 @@ TOLD = {
             "Tomás (hermano)",
             "su hermano Tomás trabaja de camarero en Cádiz",
         ),
-        "ayer vendí la moto por 900 euros": ("vendió la moto por 900 euros ayer",),
+        "ayer vendí la moto por 900 euros": ("vendió la moto por 900 euros",),
         "Tengo un perro que se llama Lolo": ("Lolo (perro)",),
         "por favor, no me pongas emojis": ("no me pongas emojis",),
+        "Che, soy Bruno y vivo en Mendoza": ("Bruno", "Mendoza"),
+        "el jueves que viene tengo una entrevista en el banco": ("tiene una entrevista en el banco",),
+        "tengo dos gatos, Mishi y Pelusa": ("Mishi y Pelusa (gatos)",),
     },
     "fr": {
         "salut, moi c'est Léa, 27 ans, de Nantes": ("Léa", "27", "Nantes"),
         "je suis allergique aux fruits de mer": ("fruits de mer",),
-        "On a adopté un chat hier, il s'appelle Pixel": ("Pixel (chat)", "a adopté un chat hier"),
+        "On a adopté un chat hier, il s'appelle Pixel": ("Pixel (chat)", "a adopté un chat"),
         "ma sœur Inès se marie le 12 juin à Bordeaux": ("Inès (sœur)", "sa sœur Inès se marie le 12 juin à Bordeaux"),
         "je déteste les champignons": ("les champignons",),
+        "demain on a un rendez-vous chez le notaire": ("a un rendez-vous chez le notaire",),
+        "je viens d'acheter un piano droit": ("vient d'acheter un piano droit",),
     },
     "it": {
         "ciao, sono Chiara, 31 anni, di Bari": ("Chiara", "31", "Bari"),
         "faccio la maestra in una scuola elementare": ("la maestra in una scuola elementare",),
-        "mia madre si è rotta il femore martedì": ("sua madre si è rotta il femore martedì",),
+        "mia madre si è rotta il femore martedì": ("sua madre si è rotta il femore",),
         "mi sono iscritta a un corso di ceramica": ("si è iscritta a un corso di ceramica",),
         "non mangio maiale": ("maiale",),
+        "abbiamo due figli: Ugo e Marta": ("Ugo e Marta",),
     },
     "ja": {
         "はじめまして、佐藤と申します。28歳で、横浜に住んでいます": ("佐藤", "28", "横浜"),
         "ピーナッツアレルギーです": ("ピーナッツ",),
-        "妹の美咲は来月結婚します": ("美咲 (妹)", "妹の美咲は来月結婚します"),
+        "妹の美咲は来月結婚します": ("美咲 (妹)", "妹の美咲は結婚します"),
         "10年前からギターを習っています": ("10年前からギターを習っています",),
         "絵文字は使わないでください": ("絵文字は使わないでください",),
     },
@@ -64,7 +70,7 @@ TOLD = {
         "oi, meu nome é Bruna e moro em Recife": ("Bruna", "Recife"),
         "sou alérgica a camarão": ("camarão",),
         "Minha irmã Paula casou em março": ("Paula (irmã)", "sua irmã Paula casou em março"),
-        "ontem comprei uma bicicleta usada": ("comprou uma bicicleta usada ontem",),
+        "ontem comprei uma bicicleta usada": ("comprou uma bicicleta usada",),
         "eu adoro moqueca": ("moqueca",),
     },
     "ru": {
@@ -78,7 +84,7 @@ TOLD = {
         "你好，我叫陈静，今年28岁，在杭州做会计": ("陈静", "28", "杭州做会计"),
         "我对花生过敏": ("花生",),
         "我老公叫李伟，是高中老师": ("李伟 (老公)", "老公是高中老师"),
-        "上周我们领养了一只橘猫，叫豆豆": ("豆豆 (橘猫)", "上周领养了一只橘猫"),
+        "上周我们领养了一只橘猫，叫豆豆": ("豆豆 (橘猫)", "领养了一只橘猫"),
         "别给我发表情": ("别给我发表情",),
         "我對蝦過敏，從小就不吃海鮮": ("蝦", "海鮮"),
         "我妹妹叫雅婷，在臺南當護理師": ("雅婷 (妹妹)", "妹妹在臺南當護理師"),
@@ -111,6 +117,7 @@ NOTHING = {
         "Er schrieb: „Ich wohne in Rom und ich bin allergisch gegen Nüsse.“",
     ),
     "es": (
+        "«Tengo una vaca» cantaba mi abuela",
         "¿Soy alérgica a las nueces?",
         "Si viviera en Madrid, iría en metro",
         "mi madre dice que trabajo mucho",
@@ -120,6 +127,7 @@ NOTHING = {
         "imagina que soy piloto y me llamo Tomás",
     ),
     "fr": (
+        "« Je suis malade » est une belle chanson",
         "Est-ce que je suis allergique aux noix ?",
         "Si j'habitais à Paris, je prendrais le métro",
         "il dit que je travaille trop",
@@ -129,6 +137,7 @@ NOTHING = {
         "j'ai une question",
     ),
     "it": (
+        "«Ho un cane» cantava lui",
         "Sono allergica alle noci?",
         "Se vivessi a Roma, prenderei la metro",
         "dice che lavoro troppo",
@@ -226,7 +235,7 @@ def test_a_newer_value_ends_an_older_one_whatever_the_language(tmp_path: Path) -
         ("ayer vendí la moto por 900 euros, que ya no la usaba", "event", (date(2025, 12, 31), None)),
         ("летом 2025 года я ездила на Алтай с друзьями", "event", (date(2025, 6, 1), date(2025, 8, 31))),
         ("我下周一去新公司上班", "plan", (date(2026, 1, 5), None)),
-        ("ich lerne seit drei Jahren Gitarre bei einem Nachbarn", "other", (None, None)),
+        ("ich lerne seit drei Jahren Gitarre bei einem Nachbarn", "other", (date(2023, 1, 1), None)),
     ],
 )
 def test_what_happened_or_is_planned_has_the_day_that_was_told(
@@ -253,3 +262,14 @@ def test_every_pattern_of_a_pack_can_be_read(language: str) -> None:
     assert {category for category, _ in pack.verbs.values()} <= {
         "event", "place", "work", "health", "possession", "other", "plan",
     }  # fmt: skip
+
+
+def test_rules_of_languages_that_are_not_allowed_are_not_used(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), followers=False, languages="de") as memory:
+        chat = memory.conversation("chat", user="ana")
+        chat.add("user", "Hola, me llamo Carla y vivo en Sevilla")
+        chat.add("user", "ich wohne in Köln")
+        memory.settle()
+        assert [fact.value for fact in memory.facts(user="ana")] == ["Köln"]
+    with pytest.raises(InvalidInput, match="'xx' is none that is known"):
+        Memory(str(tmp_path / "memory.db"), languages="xx")

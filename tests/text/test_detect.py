@@ -6,18 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everword.errors import InvalidInput
 from everword.text.detect import (
     BY_SCRIPT,
     DEFAULT,
     LANGUAGES,
     SAMPLE,
     UNKNOWN,
+    check_languages,
     detect,
+    detect_within,
     detect_written,
     function_words,
     is_clear,
     script_of,
 )
+from everword.text.doc import read_in_languages
 from everword.text.phrases import language_of_chat
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -132,3 +136,25 @@ def test_romanised_hindi_and_arabic_are_told_and_short_texts_go_by_the_chat() ->
     assert not is_clear("ok")
     assert language_of_chat("ok 3", ["ja, das ist gut", "hello there"]) == "de"
     assert language_of_chat("what about you?", ["ja, das ist gut"]) == "en"
+
+
+def test_texts_are_in_the_languages_that_are_allowed_alone() -> None:
+    allowed = check_languages(" DE, ja ")
+    assert allowed == "de,en,ja"
+    texts = {
+        "ich wohne in Köln": "de",
+        "vivo en Sevilla con mis hijos": "en",
+        "昨日東京到着": "ja",
+        "живу в Туле": "und",
+    }
+    assert {text: read_in_languages(allowed, detect, text) for text in texts} == texts
+    assert detect("昨日東京到着") == "zh"
+    with pytest.raises(InvalidInput, match="'klingon' is none that is known; the codes are: ar, ca"):
+        check_languages("de,klingon")
+
+
+def test_a_text_of_a_conversation_is_in_its_language_unless_it_clearly_is_not() -> None:
+    assert detect("Non sopporto il caldo") == "fr"
+    assert detect_within("Non sopporto il caldo", "it") == "it"
+    assert detect_within("ich wohne jetzt in Köln", "it") == "de"
+    assert detect_within("мне 29", "it") == "ru"

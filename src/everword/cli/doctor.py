@@ -241,7 +241,7 @@ def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult
         yield from run_check("store", check_writable(store))
         yield from run_check("schema", check_schema(store))
         yield from run_check("vectors", check_vectors(store, identity))
-        yield from run_check("languages", check_languages(store))
+        yield from run_check("languages", check_languages(store, settings))
         yield from run_check("views", check_views(store, settings))
         yield from run_check("set aside", check_set_aside(store))
         yield from run_check("log", check_log(store))
@@ -272,13 +272,18 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
 
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
-    from everword.recall.view import EMBEDDER
+    from everword.model.passages import FORMER_EMBEDDER
+    from everword.recall.view import EMBEDDER, VectorsView
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))
     if made_by is None:
         yield "ok", "vectors", "none yet"
     elif not identity:
         yield "warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work"
+    elif made_by == identity[0] and (former := store.read(lambda tx: tx.note(FORMER_EMBEDDER))):
+        left = store.read(lambda tx: tx.view_state(VectorsView.name, datetime.now(UTC), None)).behind
+        progress = f"being made anew by {made_by}, {plural(left, 'message')} left; they were {former}'s"
+        yield "warn", "vectors", f"{progress}; a program that follows goes on, or `everword worker --once`"
     elif made_by == identity[0]:
         yield "ok", "vectors", f"made by {made_by}"
     else:
@@ -318,16 +323,19 @@ def describe_wait(state: ViewState, settings: Settings, tx: Tx) -> str:
     return f"{plural(state.behind, 'message')} {progress}; the model does them {when}"
 
 
-def check_languages(store: Store) -> Iterator[CheckResult]:
+def check_languages(store: Store, settings: Settings) -> Iterator[CheckResult]:
     """The languages that were detected, the most frequent first, by the passages of messages that are in them."""
+    from everword.text import detect
     from everword.text.wordings import packs_with
 
+    allowed = detect.check_languages(settings.languages)
     counts: Counter[str] = Counter()
     for row in store.read(lambda tx: tx.rows("tallies")):
         counts[row["language"]] += row["docs"]
     packs = {*packs_with("words"), *packs_with("commands")}
     names = [f"{code} {count:,}" + ("" if code in packs else " (no pack)") for code, count in counts.most_common()]
-    yield "ok", "languages", ", ".join(names[:MAX_LISTED]) or "none yet"
+    limits = f"; the setting allows {allowed.replace(',', ', ')}" if allowed else ""
+    yield "ok", "languages", (", ".join(names[:MAX_LISTED]) or "none yet") + limits
 
 
 def check_set_aside(store: Store) -> Iterator[CheckResult]:

@@ -227,8 +227,8 @@ def rebuild(view: str) -> None:
     """Throw a view away and build it again from the log.
 
     VIEW is a name that `everword stats` lists. Rebuild the index after you change the embedder: vectors of two
-    embedders are never mixed. Views that a model writes are written again by the model that is configured now. The log
-    is not touched. If you stop the command, `everword worker --once` continues.
+    embedders are never mixed; words are found all the time. Views that a model writes are written again by the model
+    that is configured now. The log is not touched. If you stop the command, `everword worker --once` continues.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import islice
 from typing import cast
@@ -22,7 +22,7 @@ from typing import cast
 from everword.facts.english.finder import mark_echoes
 from everword.facts.rules.deciding import acceptable_facts
 from everword.model import FactCategory, FoundFact
-from everword.text.dates import days_of, next_after, spans
+from everword.text.dates import TimeSpan, days_of, next_after, spans
 from everword.text.detect import detect, function_words
 from everword.text.own_words import own_words
 from everword.text.sentences import Sentence, limit_text, sentences
@@ -127,7 +127,7 @@ class FactPack(Wordings):
         # something only with another: "habe … gekauft".
         self.verbs = self._verb_table("verbs")
         self.auxiliaries = self._verb_table("aux")
-        self._prepositions = frozenset(self.words("prepositions"))
+        self.prepositions = frozenset(self.words("prepositions"))
         self._read_patterns()
 
     def _read_patterns(self) -> None:
@@ -146,6 +146,8 @@ class FactPack(Wordings):
         # What makes a statement unclear by itself: it points at what stands elsewhere.
         self.unclear = self._any_of("unclear")
         self.breaks = self._build_breaks()
+        # What a person says of themselves: words in quotation marks that have it are another's, or a title.
+        self.own_verb = self._any_verb()
         self.openers = self._build_openers()
         self.past = self._part_pattern("past")
         self.future = self._part_pattern("future")
@@ -183,6 +185,13 @@ class FactPack(Wordings):
         rows = [row for entry in ("stops", "openers", "breaks") for row in self.rows(entry)]
         return self.compile("|".join(filter(None, [literals, *parts, *rows])), bounded=True)
 
+    def _any_verb(self) -> re.Pattern[str]:
+        """Any verb of the first person that is not one of the third too."""
+        verbs = [verb for verb, (_, third) in {**self.verbs, **self.auxiliaries}.items() if verb != third]
+        literals = "|".join(re.escape(verb).replace(r"\ ", " ") for verb in verbs if len(verb) > 1)
+        own = self.parts.get("self", NEVER)
+        return self.compile(literals + f"|{own}" if self.is_spaced and literals else own, bounded=True)
+
     def subject_of(self, clause: str, who: str | None) -> str | None:
         """Who is told of in a clause, if `who` was before it: somebody of the speaker's, the speaker (an empty text),
         or nobody who was named."""
@@ -205,7 +214,7 @@ class FactPack(Wordings):
         words = part.split()
         if not self.is_spaced:
             return part[:1].isdigit()
-        return bool(words) and (not words[0][0].islower() or words[0].casefold() in self._prepositions)
+        return bool(words) and (not words[0][0].islower() or words[0].casefold() in self.prepositions)
 
     def _build_openers(self) -> re.Pattern[str]:
         gap = r"(?:[,:.!…、，。：！~～–—-]+\s*|\s+)"
@@ -348,7 +357,7 @@ def _tidy(text: str) -> str:
 def _unquote(quotation: re.Match[str], pack: FactPack) -> str:
     inner = next(group for group in quotation.groups() if group is not None)
     is_long = len(inner) > 3 * _LONG_QUOTE if not pack.is_spaced else len(inner.split()) > _LONG_QUOTE
-    return " … " if is_long else inner
+    return " … " if is_long or pack.own_verb.search(inner) else inner
 
 
 def _mentioned_facts(text: str, pack: FactPack, is_lower: bool) -> Iterator[FoundFact]:
@@ -422,20 +431,53 @@ def _clause_facts(
             fact = _build_fact(pattern, match, text, pack, is_lower, who or "") if match else None
             if fact is not None:
                 has_fact = True
-                yield _with_days(fact, text, now) if now and fact.category in ("event", "plan") else fact
+                yield _with_days(fact, text, now, pack) if now else fact
                 break
 
 
-def _with_days(fact: FoundFact, text: str, now: datetime) -> FoundFact:
-    """What happened or is planned, with its days, if its clause names one time and that is past or to come as told."""
-    times = spans(text, now)
-    time = next_after(times[0], now) if times and fact.category == "plan" else times[0] if times else None
-    days = days_of(time) if time and len(times) == 1 else None
-    if time is None or days is None or (time.english or time.text).casefold().startswith("since"):
+def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> FoundFact:
+    """A fact with the days that its clause names: since when it is so, or when it happened or will, as it is told. A
+    day that is reckoned from the message ("yesterday") is taken out of its words."""
+    times = spans(text, now, pack.language)
+    if len(times) != 1 or fact.category in ("instruction", "preference"):
+        return fact
+    time = times[0]
+    if (time.english or time.text).casefold().startswith("since"):
+        is_state = fact.category not in ("event", "plan") and fact.since is None
+        return replace(fact, since=_since(time)) if is_state else fact
+    is_ahead = fact.category == "plan" or (fact.category == "relationship" and _is_ahead(text, pack))
+    time = next_after(time, now) if is_ahead else time
+    days = days_of(time)
+    if days is None or fact.category not in ("event", "plan", "relationship"):
         return fact
     first, last = days
-    is_as_told = first > now.date() if fact.category == "plan" else last <= now.date()
-    return replace(fact, since=first, until=last if last > first else None) if is_as_told else fact
+    is_as_told = first > now.date() if is_ahead else last <= now.date()
+    if not is_as_told:
+        return fact
+    return replace(fact, since=first, until=last if last > first else None, value=_without(time, fact.value, pack))
+
+
+def _is_ahead(text: str, pack: FactPack) -> bool:
+    return bool(pack.future.search(text)) and not pack.past.search(text)
+
+
+def _since(time: TimeSpan) -> date:
+    """The day from which something is so; of "for three years" the first of that year."""
+    start = replace(time, end=time.start + timedelta(days=1), english=time.english.removeprefix("since "))
+    days = days_of(start)
+    return days[0] if days else time.start.date()
+
+
+def _without(time: TimeSpan, value: str, pack: FactPack) -> str:
+    """A value without a time that is reckoned from the message, if something is left. A date stays."""
+    english = time.english or time.text
+    has_count = english.endswith("ago") or english.startswith("in ")
+    if time.every == "year" or (any(map(str.isdigit, time.text)) and not has_count):
+        return value
+    words = re.escape(pack.shift(time.text))
+    left = re.sub(words if pack.is_spaced else rf"{words}(?:に|から|、)?", " ", value, count=1, flags=re.IGNORECASE)
+    rest = (" " if pack.is_spaced else "").join(left.split()).replace(" ,", ",")
+    return rest if rest != value and _says_something(rest, pack, 1) else value
 
 
 def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> bool:
@@ -500,7 +542,9 @@ def _found_fact(pattern: FactPattern, category: str, key: str, value: str) -> Fo
 def _cut_slots(slots: dict[str, str], match: re.Match[str], pack: FactPack) -> bool:
     """Cut what slots hold where another thought begins. Returns whether something is left, and is clear by itself."""
     for name in slots.keys() & {"thing", "rest", "front"}:
-        text = _cut(slots[name], pack)
+        text = (
+            slots[name].strip(_MARKS) if pack.times.match(slots[name]) and name == "front" else _cut(slots[name], pack)
+        )
         is_cut = len(text) < len(slots[name].strip(_MARKS))
         if not text or (is_cut and name == "thing" and match.end(name) < match.end()):
             return False  # what follows belongs to another thought: "how often I said that I hate"
@@ -546,6 +590,8 @@ def _is_name(word: str, pack: FactPack, is_lower: bool) -> bool:
     first = word.split()[0].casefold()
     if first in function_words(pack.language) or first in pack.kin or first in pack.pointers:
         return False
+    if pack.times.fullmatch(first):  # "Yesterday broke my heel"
+        return False
     return word[0].isupper() or is_lower
 
 
@@ -560,7 +606,9 @@ def _points_elsewhere(text: str, pack: FactPack, *, is_rest: bool) -> bool:
     """Whether a text begins with a word that says something only with what stands elsewhere."""
     if not pack.is_spaced:
         return not is_rest and pack.plain(text).startswith(tuple(pack.pointers))
-    word = text.partition(" ")[0].casefold()
+    word, _, others = text.casefold().partition(" ")
+    if word.isdigit() and others.partition(" ")[0] in pack.prepositions:  # "left 6 in blank": six of what?
+        return True
     return word in pack.pointers and not (is_rest and pack.own_pronouns.match(word))
 
 

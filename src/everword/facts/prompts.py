@@ -55,7 +55,7 @@ from everword.follow.task import Prompt, TaskMessage, build_request, fence_text,
 from everword.model import FACT_CATEGORIES, FactCategory, FactRefusal, FoundFact, Holds
 from everword.ports import Request
 from everword.text.dates import parse_date
-from everword.text.detect import detect
+from everword.text.detect import detect_within
 from everword.text.english import RELATIONS
 from everword.text.fences import Fenced, author_labels, escape_line, person_byline, plain_name, section
 from everword.text.filler import is_small_talk
@@ -199,7 +199,7 @@ def offline_reading(inputs: ReadingInputs) -> ReadingReply:
     for place, line in enumerate(inputs.lines):
         if not line.may_state or is_small_talk(line.text):
             continue
-        language = detect(line.text)
+        language = detect_within(line.text, usual)
         found = [] if language in PACK_LANGUAGES else _english_facts(inputs.lines, place)
         for other in dict.fromkeys((language, usual)):  # a line too short to tell its language is in that of the others
             found = found or [

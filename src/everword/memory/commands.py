@@ -55,6 +55,7 @@ from everword.model import (
 )
 from everword.ports import Tx
 from everword.text.detect import DEFAULT, is_clear
+from everword.text.doc import read_in_languages
 from everword.text.names import fold_name, resolve
 from everword.text.phrases import language_of_chat, phrase
 
@@ -119,7 +120,8 @@ async def run_command(
     exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
     masked_text = runtime.parts.secrets.guard_text("text", text)
     inputs = CommandInputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
-    parsed_command = in_language_of_chat((await runtime.tasks.ask(command, inputs)).reply, text, scene)
+    reply = (await runtime.tasks.ask(command, inputs)).reply
+    parsed_command = read_in_languages(runtime.languages, in_language_of_chat, reply, text, scene)
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None

@@ -22,7 +22,7 @@ from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, ans
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
 from everword.ports import Tx
-from everword.recall.view import EMBEDDER
+from everword.recall.view import is_made_anew
 
 PAGE = 500  # messages read at a time by export and history
 LEAVE_OUT = "To export what is readable: everword export --salvage, or export(salvage=True)"
@@ -110,15 +110,16 @@ class LogAndViews(MemoryPart):
             if view == self.runtime.index.name and space_id is not None:
                 self.runtime.index.check_embedder(tx)
             views = list(TOGETHER.get(view, (view,)))
-            if view == self.runtime.index.name and tx.note(EMBEDDER) != self.runtime.parts.embedder.identity:
-                tx.set_note(EMBEDDER, self.runtime.parts.embedder.identity)
-                views += [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
+            if view == self.runtime.index.name and self.runtime.index.start_anew(tx):
+                views = [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
             for name in views:
                 tx.reset_view(name, space_id)
             if view == DAYS:
                 bump_versions(tx, space_id)
 
         await self.runtime.write(reset)
+        if await self.runtime.read(is_made_anew):
+            self.runtime.follow_vectors()
         self.runtime.wake()
 
     @operation("POST /v1/retry", right="admin", tells="nothing", about_all=True, once="nothing")

@@ -37,9 +37,11 @@ from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Filter, Memor
 from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
-from everword.recall.view import IndexView
+from everword.recall.view import IndexView, VectorsView, is_made_anew
 from everword.stores.holding import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
+from everword.text.detect import check_languages
+from everword.text.doc import read_in_languages
 
 if TYPE_CHECKING:
     from everword.changes.retention import RetentionJob, RetentionSchedule
@@ -115,6 +117,7 @@ class Runtime:
         self._loops: dict[str, Loop] = {}
         self._schedule: RetentionSchedule | None = None
         self._parts: Parts | None = None
+        self.languages = ""  # that texts may be in
         self._callers = Callers()  # all but views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
         self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
@@ -135,6 +138,7 @@ class Runtime:
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, settings=replace(parts.settings, followers=False))
         self._parts = parts
+        self.languages = check_languages(parts.settings.languages)
         self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         self.calls = StoreCalls(parts.store, self.run)
@@ -158,11 +162,32 @@ class Runtime:
             await self.read(log.refuse_unfinished_copy)
             if check_embedder:
                 await self.read(self.index.guard)
+            self._follows_vectors = await self._has_vectors_to_make(parts)
         except BaseException:
             await self.close()
             raise
         if parts.settings.followers:
             self._start_following()
+
+    async def _has_vectors_to_make(self, parts: Parts) -> bool:
+        """Whether vectors are being made anew, or should be from now on."""
+        if parts.for_one_search or not parts.store.writable:
+            return False
+        if await self.read(self.index.has_earlier_vectors):
+            await self.write(self.index.start_anew)
+        return await self.read(is_made_anew)
+
+    def follow_vectors(self) -> None:
+        """Take part in making vectors anew."""
+        if VectorsView.name in self.followers:
+            return
+        from everword.follow.view import Hooks
+
+        view = VectorsView(self.index, self.parts.clock)
+        self.followers[view.name] = self._build_follower(view, self._later_calls, Hooks(guard=view.guard))
+        loop = self._loops[view.name] = self._build_loop(view.name)
+        if self.parts.settings.followers:
+            loop.start()
 
     def _start_following(self) -> None:
         self.followers  # noqa: B018  builds the loops
@@ -183,7 +208,6 @@ class Runtime:
     def _build_following(self) -> None:
         """Build the views, and what needs them."""
         from everword.changes.retention import RetentionJob, RetentionSchedule
-        from everword.follow.follower import Follower, Loop
 
         parts = self.parts
         later_calls = self._later_calls
@@ -192,25 +216,27 @@ class Runtime:
         self.digests = self._build_digests(parts)
         hooks = self._build_hooks(views)
         self.followers = {
-            view.name: Follower(
-                aside_calls if view is self.index else later_calls,
-                view,
-                parts.clock,
-                parts.settings.lease_seconds,
-                hooks.get(view.name),
-                parts.telemetry,
+            view.name: self._build_follower(
+                view, aside_calls if view is self.index else later_calls, hooks.get(view.name)
             )
             for view in views
         }
         # Each follower has a loop of its own: a slow model holds up only its own view.
-        self._loops = {
-            name: Loop(
-                follower, parts.clock, partial(self.wake, FOLLOWED.get(name, ())), lambda: self._callers.call_count
-            )
-            for name, follower in self.followers.items()
-        }
+        self._loops = {name: self._build_loop(name) for name in self.followers}
         self.retention = RetentionJob(parts.retention, self.calls, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
+
+    def _build_follower(self, view: View[Any], calls: StoreCalls, hooks: Hooks | None) -> Follower:
+        from everword.follow.follower import Follower
+
+        parts = self.parts
+        return Follower(calls, view, parts.clock, parts.settings.lease_seconds, hooks, parts.telemetry)
+
+    def _build_loop(self, name: str) -> Loop:
+        from everword.follow.follower import Loop
+
+        wake_next = partial(self.wake, FOLLOWED.get(name, ()))
+        return Loop(self.followers[name], self.parts.clock, wake_next, lambda: self._callers.call_count)
 
     def _build_hooks(self, views: list[View[Any]]) -> dict[str, Hooks]:
         """How the follower of each view behaves: what it checks first, what it leaves for later, how long it waits for
@@ -226,6 +252,7 @@ class Runtime:
             "topics": Hooks(skip=topics.skip),
             "index": Hooks(guard=guard, on_saved=self.read_ahead.start),
             "window": Hooks(guard=guard),
+            **{view.name: Hooks(guard=view.guard) for view in views if isinstance(view, VectorsView)},
             "episodes": Hooks(guard=guard, patience=patience.get("episodes"), pending="episodes"),
             "titles": Hooks(patience=patience.get("titles"), pending="topics"),
             "facts": Hooks(patience=patience.get("facts"), steady=self.tasks.has_model),
@@ -264,6 +291,7 @@ class Runtime:
         first_facts = [FirstFactsView(asking, calls, parts.telemetry)] if asking.has_model else []
         return [
             self.index,
+            *([VectorsView(self.index, parts.clock)] if self._follows_vectors else []),
             *first_facts,
             TiersView(asking, parts.tokenizer, calls, parts.window.turns),
             self.window,
@@ -368,7 +396,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        return await call_in(self._threads, fn, *args)
+        return await call_in(self._threads, read_in_languages, self.languages, fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -380,7 +408,7 @@ class Runtime:
         """Run a call that keeps a thread busy, in threads of their own: only as many run at a time as the store
         allows."""
         with self._callers:
-            result = await call_in(self._search_threads, fn)
+            result = await call_in(self._search_threads, read_in_languages, self.languages, fn)
         self.read_ahead.start()
         return result
 

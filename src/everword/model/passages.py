@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from everword.model.views import UNKNOWN_TRAITS
 
 Vectors = NDArray[np.float32]
+FORMER_EMBEDDER = "former embedder"  # the note that names who made the vectors before, while they are made anew
 AT_ONCE = 32  # vectors that are multiplied in one call
 
 

@@ -2,21 +2,32 @@
 
 The store notes which embedder made its vectors. Vectors of two embedders cannot be compared, so another embedder is
 refused, before writing and before searching, with an error that says how to rebuild the index.
+
+Vectors are made anew beside that, by a view of its own, conversation by conversation: words find what they found
+before, and a passage is found by its meaning again when its turn has come. It begins by itself where the vectors are of
+an earlier version of this embedder, with which ours can be compared meanwhile; where they are of another embedder, when
+somebody asks for it, and the old vectors go at once. A note says that it is under way, so every process takes part, and
+a later one goes on. The note is taken away with the last vector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from everword.errors import EmbedderError, EmbedderMismatch
 from everword.follow.view import Run
+from everword.log.tables import set_cursor
 from everword.model import Entry, Message
-from everword.ports import Embedder, Tx, Vectors
+from everword.model.passages import FORMER_EMBEDDER
+from everword.ports import Clock, ConversationKey, Embedder, Tx, Vectors
 from everword.recall.rules.ranking import traits
 from everword.text.terms import Analysis, analyse, passages
 
 EMBEDDER = "embedder"  # the note that names who made the vectors
+REFRESH = timedelta(seconds=30)  # between the moments at which searches begin to use vectors that were made anew
 
 Passage = tuple[Message, int, str, Analysis]
 
@@ -83,22 +94,111 @@ class IndexView:
     def check_vectors_of(self, made_by: str | None) -> None:
         """Raise if vectors of this embedder cannot be compared with ours. An embedder may name earlier identities of
         its own whose vectors can (`comparable`)."""
-        comparable = getattr(self._embedder, "comparable", ())
-        if made_by is not None and made_by != self._embedder.identity and made_by not in comparable:
+        if made_by is not None and made_by != self._embedder.identity and not self._is_comparable(made_by):
             raise EmbedderMismatch(
                 f"the vectors in this store were made by {made_by!r}, and this embedder is "
                 f"{self._embedder.identity!r}: set the embedder back, or make the index anew: `everword rebuild index`"
             )
 
+    def _is_comparable(self, made_by: str) -> bool:
+        return made_by in getattr(self._embedder, "comparable", ())
+
+    # -- vectors made anew
+
+    def has_earlier_vectors(self, tx: Tx) -> bool:
+        """Whether an earlier version of this embedder made the vectors."""
+        made_by = tx.note(EMBEDDER)
+        return made_by is not None and self._is_comparable(made_by) and made_by != self._embedder.identity
+
+    def start_anew(self, tx: Tx) -> bool:
+        """Begin to make the vectors anew, if another embedder made them. Returns whether it did."""
+        made_by = tx.note(EMBEDDER)
+        if made_by is None or made_by == self._embedder.identity:
+            return False
+        tx.reset_view(VectorsView.name)
+        tx.set_note(EMBEDDER, self._embedder.identity)
+        tx.set_note(FORMER_EMBEDDER, made_by)
+        if not self._is_comparable(made_by):
+            tx.index.drop_vectors()
+        return True
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        await self._embedder.ready()
+        return await self._embedder.embed(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class NewVectors:
+    """The vectors of a run, by the turn and the part of each passage; whether it is the last run of its batch."""
+
+    place: ConversationKey
+    end: int
+    vecs: dict[tuple[int, int], Vectors]
+    is_last: bool
+
+
+class VectorsView:
+    """Vectors of this embedder in the place of another's. It is followed only while they are made anew."""
+
+    name = "vectors"
+    at_once = 512
+    ordered = False
+
+    def __init__(self, index: IndexView, clock: Clock) -> None:
+        self._index = index
+        self._clock = clock
+        self._refreshed_at = clock.now()
+        self._is_under_way = True
+
+    def guard(self, tx: Tx) -> None:
+        self._index.guard(tx)
+        self._is_under_way = is_made_anew(tx)
+
+    def read_after(self, done: int, turns: int) -> int:
+        return done
+
+    async def prepare(self, runs: Sequence[Run]) -> list[NewVectors]:
+        texts = [[*_texts_of(run.messages)] if self._is_under_way else [] for run in runs]
+        vectors = iter(await self._index.embed([text for run_texts in texts for _, _, text in run_texts]))
+        return [
+            NewVectors(
+                run.place,
+                run.end,
+                {(message.turn, part): next(vectors) for message, part, _ in run_texts},
+                run is runs[-1],
+            )
+            for run, run_texts in zip(runs, texts, strict=True)
+        ]
+
+    def save(self, tx: Tx, result: NewVectors) -> None:
+        self._index.check_embedder(tx)
+        tx.index.replace_vectors(*result.place, result.vecs)
+        set_cursor(tx, self.name, *result.place, result.end)  # now, so that the last one sees whether all are done
+        if not result.is_last or not is_made_anew(tx):
+            return
+        now = self._clock.now()
+        is_complete = tx.view_state(self.name, now, None).behind == 0
+        if is_complete:
+            tx.set_note(FORMER_EMBEDDER, None)
+        if is_complete or now - self._refreshed_at >= REFRESH:  # not more often: large scopes are read whole again
+            self._refreshed_at = now
+            tx.index.note_reset()
+
+
+def is_made_anew(tx: Tx) -> bool:
+    """Whether vectors are being made anew."""
+    return tx.note(FORMER_EMBEDDER) is not None
+
 
 def passages_of(messages: Sequence[Message]) -> list[Passage]:
-    texts = [
-        (message, part, text)
-        for message in messages
-        if not message.erased and message.content.strip()
-        for part, text in enumerate(passages(message.content))
-    ]
-    return [(message, part, text, analyse(text)) for message, part, text in texts]
+    return [(message, part, text, analyse(text)) for message, part, text in _texts_of(messages)]
+
+
+def _texts_of(messages: Sequence[Message]) -> Iterator[tuple[Message, int, str]]:
+    for message in messages:
+        if not message.erased and message.content.strip():
+            for part, text in enumerate(passages(message.content)):
+                yield message, part, text
 
 
 def entries_of(run_passages: Sequence[Passage], vectors: Vectors) -> list[Entry]:

@@ -66,6 +66,12 @@ VECTORS = (
     .where(entries.c.part == 0, entries.c.turn >= bindparam("first"), entries.c.turn <= bindparam("last"))
 )
 
+PASSAGE_NUMBERS = (
+    select(entries.c.turn, entries.c.part, entries.c.doc, entries.c.user_id)
+    .where(entries.c.space == bindparam("at_space"), entries.c.conversation == bindparam("at_conversation"))
+    .where(entries.c.turn >= bindparam("first"), entries.c.turn <= bindparam("last"))
+)
+
 
 def scope_term(*scope: str) -> str:
     """A term that stands for a space, a user of it, or a conversation of it."""
@@ -178,6 +184,27 @@ class IndexTx(SqlTx):
             self.write_rows(vectors, ADD_VECTORS, vecs)
         for key, doc_count in sorted(doc_counts.items()):
             self.add_to_tally(*key, doc_count, word_counts[key])
+
+    def replace_vectors(self, space: str, conversation: str, vecs: Mapping[tuple[int, int], Vectors]) -> None:
+        turns = [turn for turn, _ in vecs]
+        if not turns:
+            return
+        params = {"at_space": space, "at_conversation": conversation, "first": min(turns), "last": max(turns)}
+        rows = [row for row in self.fetch(PASSAGE_NUMBERS, params) if (row[0], row[1]) in vecs]
+        for user in sorted({row[3] for row in rows}):
+            is_old = (vectors.c.space == space, vectors.c.user_id == user, self.is_among_numbers(vectors.c.doc))
+            self.write(vectors, delete(vectors).where(*is_old), self.number_params([row[2] for row in rows]))
+        new = [(doc, user, np.asarray(vecs[turn, part], np.float16)) for turn, part, doc, user in rows]
+        values = [
+            {"space": space, "user_id": user, "doc": doc, "vec": vec.tobytes()}
+            for doc, user, vec in new
+            if np.count_nonzero(vec)
+        ]
+        if values:
+            self.write_rows(vectors, ADD_VECTORS, values)
+
+    def drop_vectors(self) -> None:
+        self.write(vectors, delete(vectors))
 
     def add_to_tally(self, space: str, user: str, language: str, docs: int, words: int) -> None:
         row = {"space": space, "user_id": user, "language": language, "docs": docs, "words": words}

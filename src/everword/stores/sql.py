@@ -31,6 +31,7 @@ from everword.cache import Cache, Scope
 from everword.errors import StoreBusy, StoreError
 from everword.masking import mask_credentials
 from everword.model import Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
+from everword.model.passages import FORMER_EMBEDDER
 from everword.ports import ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
 from everword.secrets import marks_from_json
 from everword.stores import queries, schema
@@ -400,9 +401,13 @@ class SqlTx(RowReader, ABC):
             last=message_totals[4],
             entries=entry_totals[0],
             embedder=self.note("embedder"),
-            views=tuple(self.view_state(view, now, space) for view in schema.VIEW_TABLES),
+            views=tuple(self.view_state(view, now, space) for view in self._views()),
             secrets=self.count_secrets(space),
         )
+
+    def _views(self) -> list[str]:
+        """The views that there are; vectors have one of their own while they are made anew."""
+        return [*schema.VIEW_TABLES, *(["vectors"] if self.note(FORMER_EMBEDDER) else [])]
 
     def count_secrets(self, space: str | None) -> dict[str, int]:
         """How many messages hold each kind of secret."""

@@ -43,9 +43,10 @@ class NamedTime:
     is_since: bool = False
 
 
-def times_in_packs(text: str) -> Iterator[NamedTime]:
-    """The times that a text names in its own language, if that is not English; some may lie inside others."""
-    language = detect_written(text)
+def times_in_packs(text: str, language: str = "") -> Iterator[NamedTime]:
+    """The times that a text names in a language or, if none is given, in its own, if that is not English; some may lie
+    inside others."""
+    language = language or detect_written(text)
     if language in _LANGUAGES:
         folded = fold_letters(text)
         calendar = _calendar(language)

@@ -61,11 +61,14 @@ Reading = tuple[int, int, Callable[[], TimeSpan | None]]
 """From where to where words may name a time, and how that is read."""
 
 
-def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
-    """The times that a text mentions, in the order of its words; none lies inside another."""
+def spans(text: str, now: datetime, language: str = "") -> tuple[TimeSpan, ...]:
+    """The times that a text mentions, in the order of its words; none lies inside another. `language` is the text's, if
+    that is known."""
     text = text[:MAX_CHARACTERS].replace("\u2019", "'")
     readings = [*_english_readings(text, now, _RULES)]
-    readings += [(time.start, time.end, partial(_read_named_time, time, text, now)) for time in times_in_packs(text)]
+    readings += [
+        (time.start, time.end, partial(_read_named_time, time, text, now)) for time in times_in_packs(text, language)
+    ]
     return tuple(_join_times(text, [*_longest_spans(readings)]))
 
 

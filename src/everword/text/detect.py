@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 
-from everword.text.doc import doc_of
+from everword.errors import InvalidInput
+from everword.text.doc import doc_of, languages_read
 from everword.text.tokens import lower_letter_runs
 from everword.word_lists import EVERY_LANGUAGE, PACKAGE, WordLists, lazy_pattern, read_entries, read_list
 
@@ -59,6 +61,34 @@ BY_SCRIPT: dict[str, tuple[str, ...]] = {
 ROMANISED = ("ar", "hi")
 """Those that chats also write in Latin letters: their packs have a list `romanised`."""
 
+CODES = tuple(sorted({code for codes in BY_SCRIPT.values() for code in codes}))
+
+
+def check_languages(text: str) -> str:
+    """The codes of languages, with commas, as `languages_read` gives them; English is always among them. Empty: all."""
+    codes = {code.strip().casefold() for code in text.split(",") if code.strip()}
+    unknown = sorted(codes - {*CODES})
+    if unknown:
+        raise InvalidInput("languages", f"{unknown[0]!r} is none that is known; the codes are: {', '.join(CODES)}")
+    return ",".join(sorted(codes | {DEFAULT})) if codes else ""
+
+
+def languages_of(script: str) -> tuple[str, ...]:
+    """The languages that a text in a script may be in, its default first."""
+    return allowed_languages(BY_SCRIPT.get(script, ()))
+
+
+def allowed_languages(codes: Iterable[str]) -> tuple[str, ...]:
+    """Those of some languages that texts may be in."""
+    return _allowed(tuple(codes), languages_read())
+
+
+@cache
+def _allowed(codes: tuple[str, ...], languages: str) -> tuple[str, ...]:
+    allowed = languages.split(",")
+    return tuple(code for code in codes if code in allowed) if languages else codes
+
+
 _BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
 
 # The worth of a sign by the number of languages that share it, in whole numbers so that the order of counting does not
@@ -95,7 +125,7 @@ def is_clear(text: str) -> bool:
 def _detect_romanised(sample: str, language: str) -> str:
     words = [word.strip(",.!?;:…") for word in sample.split()]
     english_words = function_words(DEFAULT)
-    for code in ROMANISED:
+    for code in allowed_languages(ROMANISED):
         own_words = _WORDS[code].romanised
         signs = sum(word in own_words and word not in english_words for word in words)
         if signs >= 2 and 4 * signs >= len(words):
@@ -113,25 +143,45 @@ def _detect_language(sample: str) -> str:
         # Japanese is written with Chinese characters too, and they may well be more.
         scripts["kana"] += scripts.pop("han", 0)
     script = max(sorted(scripts), key=scripts.__getitem__)
-    if script not in BY_SCRIPT:
+    if not languages_of(script):
         return UNKNOWN
-    return _vote(script, sample) if script in ("cyrillic", "arabic") else BY_SCRIPT[script][0]
+    return _vote(script, sample) if script in ("cyrillic", "arabic") else languages_of(script)[0]
+
+
+def detect_within(text: str, usual: str) -> str:
+    """The language of a text of a conversation that is mostly in a language: the usual one, unless the text has a clear
+    sign of another."""
+    language = detect(text)
+    if usual in (language, DEFAULT, UNKNOWN, ""):
+        return language
+    script = next((script for script, codes in BY_SCRIPT.items() if language in codes and usual in codes), "")
+    if not script:
+        return language
+    worths, _ = _worths(script, text[:SAMPLE].lower())
+    return language if worths.get(language, 0) - worths.get(usual, 0) >= _WORTH[1] else usual
 
 
 def _vote(script: str, sample: str) -> str:
+    worths, enough_for = _worths(script, sample)
+    best = max(worths, key=worths.__getitem__)  # of equals the first in the list, so the default
+    return best if worths[best] >= _NEEDED and best in enough_for else languages_of(script)[0]
+
+
+def _worths(script: str, sample: str) -> tuple[dict[str, int], frozenset[str]]:
+    """What a text's signs are worth for each language of its script, and the languages that have enough of them."""
     words, letters = _signs(script)
     sample_words = set(lower_letter_runs(sample))
     signs = [words[word] for word in sample_words if word in words]
     if not sample.isascii():
         signs += [letters[letter] for letter in letters.keys() & set(sample)]
-    worths = dict.fromkeys(BY_SCRIPT[script], 0)
+    worths = dict.fromkeys(languages_of(script), 0)
     for users in signs:
-        for language in users:
+        for language in worths.keys() & users:
             worths[language] += _WORTH[len(users)]
-    best = max(worths, key=worths.__getitem__)  # of equals the first in the list, so the default
     # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
-    enough = len(sample_words) <= _SHORT or script != "latin" or sum(best in users for users in signs) > 1
-    return best if worths[best] >= _NEEDED and enough else BY_SCRIPT[script][0]
+    is_short = len(sample_words) <= _SHORT or script != "latin"
+    counts = Counter(language for users in signs for language in users)
+    return worths, frozenset(language for language in worths if is_short or counts[language] > 1)
 
 
 @cache

@@ -8,6 +8,7 @@ number of short ones. Long texts are rare, and would fill the memory; their `Doc
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -38,6 +39,23 @@ class Doc:
         return cast(T, readings[key])
 
 
+_languages: ContextVar[str] = ContextVar("languages", default="")
+
+
+def languages_read() -> str:
+    """The codes of the languages that texts may be in, with commas; empty: all."""
+    return _languages.get()
+
+
+def read_in_languages(languages: str, fn: Callable[..., T], *args: Any) -> T:
+    """Call a function that takes texts to be in one of these languages."""
+    token = _languages.set(languages)
+    try:
+        return fn(*args)
+    finally:
+        _languages.reset(token)
+
+
 _docs: dict[str, Doc] = {}
 _older_docs: dict[str, Doc] = {}
 
@@ -45,15 +63,17 @@ _older_docs: dict[str, Doc] = {}
 def doc_of(text: str) -> Doc:
     """The reading of a text that may have been read before. When many are kept, a new generation begins: what is not
     asked for in it goes with the next."""
-    doc = _docs.get(text)
+    languages = _languages.get()
+    key = f"{languages}\0{text}" if languages else text
+    doc = _docs.get(key)
     if doc is None:
-        doc = _older_docs.get(text) or Doc(text)
+        doc = _older_docs.get(key) or Doc(text)
         if len(text) <= SHORT:
             if len(_docs) >= KEPT // 2:
                 _older_docs.clear()
                 _older_docs.update(_docs)
                 _docs.clear()  # another thread may use it too, so entries are not removed one by one
-            _docs[text] = doc
+            _docs[key] = doc
     return doc
 
 

@@ -18,7 +18,7 @@ from typing import Literal
 
 from everword.facts.english import WORDS
 from everword.facts.english.finder import find_facts
-from everword.text.detect import BY_SCRIPT, DEFAULT, detect, function_words
+from everword.text.detect import BY_SCRIPT, DEFAULT, allowed_languages, detect, function_words
 from everword.text.english import LANGUAGES, PLACES, PROGRAMMING
 from everword.text.fences import strip_invisible
 from everword.text.sentences import split_sentences
@@ -382,7 +382,7 @@ def _packs_for(text: str) -> Iterator[Wordings]:
     folded = fold_letters(compose(text))
     words = frozenset(word.strip(_MARKS) for word in text.lower().split())
     own_language = detect(text)
-    for language in sorted(_LANGUAGES, key=lambda language: language != own_language):
+    for language in sorted(allowed_languages(_LANGUAGES), key=lambda language: language != own_language):
         pack = wordings(language, "commands", _GROUPS)
         if pack.pattern("hint").search(folded) and words.isdisjoint(_english_words_beside(language)):
             yield pack
