@@ -118,7 +118,7 @@ def test_what_an_edit_makes_is_what_a_rebuild_makes(store_url: str) -> None:
             facts = sorted((fact.key, fact.value, fact.sources, fact.active) for fact in memory.facts(user="alex"))
             episodes = [(episode.id, episode.summary) for episode in chat.episodes()]
             topics = [(topic.title, topic.messages) for topic in chat.topics(faded=True)]
-            tiers = rows_of(store_url, "tiers")
+            tiers = sorted(rows_of(store_url, "tiers"), key=lambda row: row["turn"])
             hits = [sorted(hit.message.id for hit in memory.search(query)) for query in ("herons", "tulips", "baker")]
             return [facts, episodes, topics, tiers, hits]
 

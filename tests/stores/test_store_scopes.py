@@ -25,8 +25,6 @@ ROOM = 300  # steps: deeper trees of keys, and other values of the same statemen
 LITERAL = re.compile(r"'(?:[^']|'')*'|\b\d+\b|x'[0-9a-f]*'", re.IGNORECASE)
 # What is about a space or the store as a whole, and not about whoever asks.
 OF_ALL = {
-    "SELECT conversations.space, conversations.id, coalesce(cursors.turn": "where no follower runs, a search looks for "
-    "conversations that the index is behind in, of whichever person",
     "FROM fulltext": "full text of words that are rare in the store; only scopes that are too large for memory ask it",
 }
 
@@ -78,6 +76,7 @@ def ask(memory: Memory) -> None:
     chat.add("user", "I also have a brown kettle.")
     chat.edit(chat.history()[0].id, "I bought a grey kettle.")
     chat.delete(chat.history()[1].id)
+    memory.settle()
 
 
 def count_steps(path: Path, statements: list[str]) -> dict[str, int]:

@@ -7,11 +7,14 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at, section
+from raw_tables import rows_of
 
-from everword import AsyncMemory, Draft, InvalidInput, Memory
+from everword import AsyncMemory, Batch, Draft, InvalidInput, Memory
+from everword.summaries.digests import MANY
 from everword.testing import ScriptedLLM
 
 TODAY = NOON.date()
@@ -41,6 +44,30 @@ def test_one_call_makes_the_day_of_all_who_spoke(store_url: str) -> None:
     with Memory(store_url, clock=clock, memory=scribe, followers=False) as memory:
         assert memory.digests() == found, "it is stored"
         assert scribe.since() == {}
+
+
+@pytest.mark.checklist("G11")
+def test_on_a_day_of_very_many_a_member_costs_their_own_channels(tmp_path: Path) -> None:
+    """The digest of one is made of the channels in which they spoke; those of all are as before."""
+    scribe = Scribe()
+    with Memory(str(tmp_path / "memory.db"), clock=clock_at(), memory=scribe, followers=False) as memory:
+        own = [Draft("user", f"My word today is zebra{n}", author=f"u{n}") for n in range(2)]
+        other = [Draft("user", "My word today is giraffe", author="kim")]
+        batches = [Batch("default", f"room{n}", None, other) for n in range(MANY)]
+        memory.add_many([Batch("default", "general", None, own), *batches])
+        profile = memory.profile(user="u0")
+        asked = [section(request, "MESSAGES") for kind, request in scribe.asked if kind == "day"]
+        assert ["zebra0" in profile.context, len(asked), "zebra1" in asked[0], "giraffe" in asked[0]] == [
+            True,
+            1,
+            True,
+            False,
+        ]
+        assert memory.profile(user="u0").context == profile.context
+        assert scribe.calls["day"] == 1, "it is stored"
+        assert [digest.user for digest in memory.digests()] == ["kim", "u0", "u1"]
+        memory.erase(user="u0")
+        assert "u0" not in str(rows_of(str(tmp_path / "memory.db"), "digests"))
 
 
 @pytest.mark.checklist("C4")

@@ -214,6 +214,9 @@ def refuse_damage(tx: Tx) -> None:
         raise damage_error(errors, "To copy what is readable: everword copy --salvage")
 
 
+UNREAD = {"unread": 1}  # a cursor may be among what cannot be read: views look again
+
+
 class Salvage:
     """Copies around rows that cannot be read, and puts stand-ins in their place where others depend on it."""
 
@@ -227,7 +230,10 @@ class Salvage:
         """The rows of every table, in pages, and then the stand-ins for those that cannot be read."""
         for table in TABLES:
             for rows in table_pages(tx, table, self._note):
-                yield table, copyable_rows(table, rows)
+                yield (
+                    table,
+                    copyable_rows(table, [{**row, **UNREAD} for row in rows] if table == "conversations" else rows),
+                )
             yield table, self._stand_ins(tx, table)
             self._unreadable.clear()
 
@@ -289,4 +295,4 @@ def recover_conversation_row(tx: Tx, row: Row) -> Row:
     changes = tx.rows("changes", limit=1, where=where, newest=True, damaged=lambda *_: None)
     change: Row = changes[0] if changes else {"number": 0, "link": b""}
     defaults |= {"changes": change["number"], "changes_head": change["link"], "last_message_at": 0}
-    return {**defaults, "turns": last["turn"], "head": last["link"], **row}
+    return {**defaults, "turns": last["turn"], "head": last["link"], **row, **UNREAD}

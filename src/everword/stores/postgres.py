@@ -108,6 +108,9 @@ class PostgresTx(MoveTx):
     def with_row_locks(self, query: Any) -> Any:
         return statement_of(locking_query, query)
 
+    def skipping_locked(self, query: Any) -> Any:
+        return statement_of(skipping_query, query)
+
     def version(self, scope: Scope) -> str | None:
         """That of the whole database: a note of each scope would keep writers waiting for each other."""
         return None if self.cache is NO_CACHE else self._snapshot
@@ -245,6 +248,11 @@ def array_text(values: Iterable[str]) -> str:
 def locking_query(query: Any) -> Any:
     """A query that is kept, locking its rows; it is kept, too."""
     return query.with_for_update()
+
+
+def skipping_query(query: Any) -> Any:
+    """A query that is kept, locking those of its rows that nobody else has locked."""
+    return query.with_for_update(skip_locked=True)
 
 
 def vector_literal(vector: Vectors) -> Any:

@@ -40,6 +40,7 @@ from everword.model import Filter
 from everword.ports import STAND_IN, VERSION_NOTE
 from everword.stores.schema import (
     FOLLOWS,
+    VIEW_TABLES,
     Instant,
     chunks,
     conversations,
@@ -322,9 +323,46 @@ SAVE_CONVERSATION = (
     .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
     .values({name: bindparam(name) for name in SAVED})
 )
+SAVE_LONGER_CONVERSATION = SAVE_CONVERSATION.values(unread=1)
 
 
 # -- how far views are: cursors, leases, and what was set aside
+#
+# `unread` of a conversation is 1 unless every view has read all of it. So what is behind is looked for among few.
+
+IS_UNREAD = conversations.c.unread == literal_column("1")
+IS_LEASED_OR_WAITING = or_(leases.c.until.is_not(None), leases.c.retry_at.is_not(None))
+
+
+def is_read_by_all() -> Any:
+    """A condition: the cursor of every view is at the end of the conversation."""
+    is_at_end = (
+        cursors.c.space == conversations.c.space,
+        cursors.c.conversation == conversations.c.id,
+        cursors.c.view.in_([literal_column(f"'{view}'") for view in VIEW_TABLES]),
+        cursors.c.turn >= conversations.c.turns,
+    )
+    finished = select(func.count()).where(*is_at_end).correlate(conversations).scalar_subquery()
+    return finished == literal_column(str(len(VIEW_TABLES)))
+
+
+def _is_one_of() -> tuple[Any, ...]:
+    return conversations.c.space == bindparam("of_space"), conversations.c.id.in_(bindparam("ids", expanding=True))
+
+
+# Of some conversations those whose note is not right, with that note; and what corrects it.
+WRONGLY_NOTED = select(conversations.c.id, conversations.c.unread).where(
+    *_is_one_of(), conversations.c.unread == case((is_read_by_all(), 1), else_=0)
+)
+NOTED_AS_UNREAD = select(conversations.c.id).where(*_is_one_of(), IS_UNREAD)
+NOTE_AS_READ = update(conversations).where(*_is_one_of(), is_read_by_all()).values(unread=0)
+
+
+def note_unread_statement(fields: tuple[str, ...]) -> Any:
+    """Note all conversations as unread, or those of a space, or one of them."""
+    columns = {"space": conversations.c.space, "conversation": conversations.c.id}
+    conditions = [column == bindparam(f"the_{name}") for name, column in columns.items() if name in fields]
+    return update(conversations).where(*conditions, conversations.c.unread == 0).values(unread=1)
 
 
 def view_join(table: Any, view: str) -> Any:
@@ -363,7 +401,7 @@ def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     query = (
         select(conversations.c.space, conversations.c.id, cursor_turn.label("done"), turns.label("turns"))
         .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
-        .where(turns > cursor_turn, lease_is_free(bindparam("now", type_=Instant)))
+        .where(IS_UNREAD, turns > cursor_turn, lease_is_free(bindparam("now", type_=Instant)))
     )
     if has_since:
         query = query.where(changed_at >= bindparam("since", type_=Instant))
@@ -385,8 +423,9 @@ def unseen_query(tx: type[Any], view: str) -> Any:
         select(conversations.c.id)
         .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
         .where(
-            # Not by the key: few conversations changed recently, but a space may have very many.
+            # Not by the key: few conversations are unread, but a space may have very many.
             tx.without_index(conversations.c.space) == bindparam("of_space"),
+            IS_UNREAD,
             conversations.c.changed_at >= bindparam("since", type_=Instant),
             turns > cursor_turn,
             or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
@@ -443,7 +482,7 @@ def release_statement(has_error: bool) -> Any:
     )
 
 
-def view_state_query(view: str, of_space: bool) -> Any:
+def view_state_query(tx: type[Any], view: str, of_space: bool) -> Any:
     """One row: the leases of a view, what it has set aside, what it is to read again since that was changed, and how
     many turns it is behind in all. One statement and not three: `settle` asks for every view."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
@@ -453,13 +492,14 @@ def view_state_query(view: str, of_space: bool) -> Any:
     distance = select(func.coalesce(func.sum(missing_turns), 0)).select_from(
         source.outerjoin(cursors, view_join(cursors, view))
     )
+    distance = distance.where(IS_UNREAD)
     now = bindparam("now", type_=Instant)
     work = select(
         func.count().filter(leases.c.retry_at > now),
         func.count().filter(leases.c.until > now),
         func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
         func.max(leases.c.error),
-    ).where(leases.c.view == view)
+    ).where(leases.c.view == view, IS_LEASED_OR_WAITING)
     is_changed = set_aside.c.failures == 0
     is_waiting = and_(is_changed, set_aside.c.retry_at > now)
     aside = select(
@@ -470,7 +510,7 @@ def view_state_query(view: str, of_space: bool) -> Any:
         func.count().filter(is_waiting, set_aside.c.error.startswith(STAND_IN)),
     ).where(set_aside.c.view == view)
     if of_space:
-        distance = distance.where(conversations.c.space == bindparam("of_space"))
+        distance = distance.where(tx.without_index(conversations.c.space) == bindparam("of_space"))
         work = work.where(leases.c.space == bindparam("of_space"))
         aside = aside.where(set_aside.c.space == bindparam("of_space"))
     lease_counts, aside_counts = work.subquery(), aside.subquery()

@@ -109,6 +109,10 @@ class SqlTx(RowReader, ABC):
         """The query, locking its rows until the transaction ends. SQLite has only one writer at a time."""
         return query
 
+    def skipping_locked(self, query: Any) -> Any:
+        """The query, locking its rows, without those that others have locked."""
+        return query
+
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self.touched.add(table.name)
         return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
@@ -162,7 +166,8 @@ class SqlTx(RowReader, ABC):
         place = {"at_space": conversation.space, "at_id": conversation.id}
         row = conversation_row(conversation)
         del row["space"], row["id"]
-        self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
+        statement = queries.SAVE_LONGER_CONVERSATION if new_messages else queries.SAVE_CONVERSATION
+        self.write_rows(conversations, statement, [row | place])
 
     def find_messages(
         self,
@@ -267,9 +272,14 @@ class SqlTx(RowReader, ABC):
                     where = {"space": space, "conversation": conversation}
                     self.delete_rows(table, where | ({"view": view} if "view" in table.c else {}))
 
-    def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
+    def delete_rows(self, table: Table, where: Mapping[str, Any]) -> int:
         statement = statement_of(queries.delete_statement, table, queries.comparison_shape(where))
-        self.write_rows(table, statement, [queries.comparison_values(where)])
+        count = self.write_rows(table, statement, [queries.comparison_values(where)])
+        if table is cursors:
+            place = {name: where[name] for name in ("space", "conversation") if isinstance(where.get(name), str)}
+            statement = statement_of(queries.note_unread_statement, tuple(place))
+            self.write_rows(conversations, statement, [queries.comparison_values(place)])
+        return count
 
     def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
         """A worker that has read these messages must not store what it made of them. And no worker can read them now:
@@ -421,7 +431,7 @@ class SqlTx(RowReader, ABC):
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         values = {"now": now} | ({} if space is None else {"of_space": space})
-        (row,) = self.fetch(statement_of(queries.view_state_query, view, space is not None), values)
+        (row,) = self.fetch(statement_of(queries.view_state_query, type(self), view, space is not None), values)
         waiting, lease_count, standing_in, error, count, reason, *changes, behind = row
         changed, changed_waiting, changed_standing_in = changes
         return ViewState(
@@ -510,13 +520,33 @@ class SqlTx(RowReader, ABC):
         source = schema.TABLES[table]
         statement = statement_of(upsert_statement, type(self), source, tuple(rows[0]), tuple(add))
         self.write_rows(source, statement, rows)
+        if source is cursors:
+            self._note_reading({(row["space"], row["conversation"]) for row in rows})
+
+    def _note_reading(self, places: Collection[ConversationKey]) -> None:
+        """Note of these conversations, whose cursors were set, whether a view has still to read something of them."""
+        for space in sorted({space for space, _ in places}):
+            for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
+                noted = self.fetch(queries.WRONGLY_NOTED, ids_of(space, batch))
+                for conversation in (id for id, is_unread in noted if not is_unread):
+                    values = {"the_space": space, "the_conversation": conversation}
+                    statement = statement_of(queries.note_unread_statement, ("space", "conversation"))
+                    self.write_rows(conversations, statement, [values])
+                self._note_as_read(space, [id for id, is_unread in noted if is_unread])
+
+    def _note_as_read(self, space: str, ids: Sequence[str]) -> None:
+        """Note that all views have read these conversations, but for those that another transaction changes meanwhile.
+        Locked first and looked at then: a cursor that was deleted in between is seen to be missing."""
+        if ids:
+            ids = [row[0] for row in self.fetch(self.skipping_locked(queries.NOTED_AS_UNREAD), ids_of(space, ids))]
+        if ids:
+            self.write(conversations, queries.NOTE_AS_READ, ids_of(space, ids))
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]
         if source in schema.LOG:
             raise StoreError(f"{table} is part of the log, from which nothing is removed")
-        statement = statement_of(queries.delete_statement, source, queries.comparison_shape(where))
-        return self.write_rows(source, statement, [queries.comparison_values(where)])
+        return self.delete_rows(source, where)
 
     def lock(self, *name_parts: str) -> None:
         """Wait until nobody else holds this lock."""
@@ -524,6 +554,10 @@ class SqlTx(RowReader, ABC):
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
             self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
+
+
+def ids_of(space: str, ids: Sequence[str]) -> dict[str, Any]:
+    return {"of_space": space, "ids": list(ids)}
 
 
 def upsert_statement(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:

@@ -394,3 +394,14 @@ CREATE INDEX conversations_user_recent ON conversations (space, user_id, last_me
 -- What a message of a group answers, and why it joined its thread.
 ALTER TABLE topic_turns ADD COLUMN answers INTEGER;
 ALTER TABLE topic_turns ADD COLUMN why TEXT;
+
+-- step 31: unread conversations
+-- Which conversations some view has still to read: only these are looked at to find what views are behind in, however
+-- many others there are. The same for leases that are held or wait.
+ALTER TABLE conversations ADD COLUMN unread INTEGER NOT NULL DEFAULT 1;
+UPDATE conversations SET unread = 0 WHERE 8 = (SELECT count(*) FROM cursors
+    WHERE cursors.space = conversations.space AND conversation = conversations.id AND turn >= conversations.turns
+    AND view IN ('index', 'tiers', 'window', 'episodes', 'facts', 'digests', 'topics', 'titles'));
+DROP INDEX conversations_changed;
+CREATE INDEX conversations_unread ON conversations (changed_at) WHERE unread = 1;
+CREATE INDEX leases_busy ON leases (view, space) WHERE until IS NOT NULL OR retry_at IS NOT NULL;

@@ -13,12 +13,15 @@ never change the profile.
 The entries of a day are one model call for all who spoke, or several if the day or the group is too large. A day with
 more text than the model takes is split into parts by time; then the entries of the parts become one entry for each
 member. If the model fails at one part, the built-in writer writes that part; the others are kept.
+
+On a day on which very many spoke, the digest of one member is made of the channels in which they spoke, and of no
+others: it costs what those channels hold, not what the space holds.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -202,10 +205,10 @@ def single_copy(value: Any) -> Any:
     return value
 
 
-def public_names(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
-    """Public names by id: of these members, and of everybody who has a display name."""
+def public_names(tx: Tx, space: str, members: Collection[str], others: bool = True) -> dict[str, str]:
+    """Public names by id: of these members, and with `others` of everybody who has a display name."""
     names: dict[str, str] = {}
-    rows = tx.rows(PEOPLE, where={"space": space, "kind": "display"})
+    rows = tx.rows(PEOPLE, where={"space": space, "kind": "display"} | ({} if others else {"user_id": tuple(members)}))
     for row in sorted(rows, key=lambda row: (row["seen"] or row["since"], row["name"])):
         names[row["user_id"]] = row["name"]
     return names | {id: public_name(tx, space, id) for id in members if id not in names}
@@ -298,15 +301,16 @@ class DayWriter:
         messages: Sequence[Message],
         names: Mapping[str, str],
         links: Mapping[str, ThreadLink],
+        member: str | None = None,
     ) -> DayEntries:
-        """The entries of all who spoke on a day; `links` are those of messages in groups."""
-        inputs = DayInputs(day, zone, tuple(messages), authors_in(messages), names, links=links)
+        """The entries of all who spoke on a day, or of one `member`; `links` are those of messages in groups."""
+        inputs = DayInputs(day, zone, tuple(messages), authors_in(messages, member), names, links=links)
         if not self._asking.has_model:
             return await self._write_entries(inputs)
         sizes = await self._calls.run(self._token_counts, messages, names, zone)
         times = [message.time for message in messages]
         parts = [
-            await self._write_entries(replace(inputs, messages=part, members=authors_in(part)))
+            await self._write_entries(replace(inputs, messages=part, members=authors_in(part, member)))
             for part in (tuple(messages[first:end]) for first, end in days.split_day(sizes, times, self._tokens))
         ]
         return await self._merge_parts(day, zone, messages, names, parts)
@@ -378,15 +382,18 @@ class DayWriter:
         return DayEntries.join(results)
 
 
-def authors_in(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The authors, in the order of their first messages."""
-    return tuple(dict.fromkeys(message.author for message in messages))
+def authors_in(messages: Iterable[Message], member: str | None = None) -> tuple[str, ...]:
+    """The authors, or only that `member`, in the order of their first messages."""
+    return tuple(dict.fromkeys(message.author for message in messages if member in (None, message.author)))
 
 
 # -- digests
 
 
 HEAD = ""  # in place of a member: the row with the inputs of the whole day
+MANY = 300  # who spoke in which channel on a day: above it, digests of members are made one by one
+OWN = " own"  # at the end of the variant of such a digest, which is made of the member's own channels,
+OWN_HEAD = " own head"  # and of the row with its inputs
 AT_ONCE = 4  # days that are made in parallel
 MERGES = 8  # newest merges of a member that are kept
 CACHED = (1_024, 3_600.0)  # merges held in memory: how many, and for how many seconds
@@ -425,12 +432,39 @@ class DigestRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class DayPart:
+    """What the digests of a day are made of: all channels, or those of one `member`. Its rows in the table have the
+    values of `rows`, and the one with their inputs those of `head`."""
+
+    member: str | None
+    activities: Sequence[Participation]
+    rows: Mapping[str, Any]
+    head: Mapping[str, Any]
+
+
+def part_of_day(tx: Tx, request: DigestRequest, day: date, user: str | None) -> DayPart:
+    """What the digests of a day are made of; those of one `user` of their own channels, if very many spoke."""
+    space = request.space
+    place = {"space": space, "day": day.isoformat()}
+    rows = place | {"kind": "day", "variant": request.variant}
+    if user is None or len(tx.rows(DAYS, limit=MANY + 1, where=place)) <= MANY:
+        return DayPart(None, activities_on(tx, space, day), rows, rows | {"user_id": HEAD})
+    channels = {activity.conversation for activity in activities_on(tx, space, day, user_id=user)}
+    activities = [
+        activity for channel in sorted(channels) for activity in activities_on(tx, space, day, conversation=channel)
+    ]
+    rows |= {"user_id": user, "variant": request.variant + OWN}
+    return DayPart(user, activities, rows, rows | {"variant": request.variant + OWN_HEAD})
+
+
+@dataclass(frozen=True, slots=True)
 class StoredDay:
     """A day as it is stored, and whether its digests are up to date."""
 
     rows: Mapping[str, Mapping[str, Any]]
     activities: Sequence[Participation]
     is_current: bool
+    member: str | None = None  # whose channels alone these digests are made of
 
 
 class Digests:
@@ -489,9 +523,9 @@ class Digests:
         if stored_day.activities and not stored_day.is_current:
             flight = Flight(
                 request.space,
-                f"day {day.isoformat()} {request.variant}",
-                lambda tx: self._load_current_day(tx, request, day),
-                lambda: self._make_day(request, day),
+                f"day {day.isoformat()} {request.variant}" + ("" if stored_day.member is None else f" {user}"),
+                lambda tx: self._load_current_day(tx, request, day, stored_day.member),
+                lambda: self._make_day(request, day, stored_day.member),
             )
             new_day = await self._once.get(flight, request.patience)
             # If it is too early to try again, another caller may have stored a stand-in since this one looked.
@@ -529,54 +563,50 @@ class Digests:
         return Digest(request.space, "", kind, dates[0], dates[-1], text, "offline", self._clock.now(), False, spans)
 
     def _load_day(self, tx: Tx, request: DigestRequest, day: date, user: str | None = None) -> StoredDay:
-        where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
-        row_filters = [where] if user is None else [where | {"user_id": id} for id in (HEAD, user)]
-        rows = {row["user_id"]: row for row_filter in row_filters for row in tx.rows(DIGESTS, where=row_filter)}
-        activities = activities_on(tx, request.space, day)
-        head = rows.get(HEAD)
-        if head is None:
-            return StoredDay(rows, activities, False)
+        part = part_of_day(tx, request, day, user)
+        activities = part.activities
+        heads = tx.rows(DIGESTS, where=part.head)
+        rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=part.rows | ({"user_id": user} if user else {}))}
+        if not heads:
+            return StoredDay(rows, activities, False, part.member)
+        head = heads[0]
         # If there are fewer messages now, some have expired (an erasure deletes the digest, too): the stored digest
         # says more than a new one could.
         has_fewer = sum(activity.messages for activity in activities) < int(head["text"])
         inputs = head["inputs"] if has_fewer else days.fingerprint(activities)
-        return StoredDay(
-            rows,
-            activities,
-            days.is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model),
-        )
+        is_current = days.is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model)
+        return StoredDay(rows, activities, is_current, part.member)
 
-    def _load_current_day(self, tx: Tx, request: DigestRequest, day: date) -> StoredDay | None:
-        stored_day = self._load_day(tx, request, day)
+    def _load_current_day(self, tx: Tx, request: DigestRequest, day: date, member: str | None) -> StoredDay | None:
+        stored_day = self._load_day(tx, request, day, member)
         return stored_day if stored_day.is_current or not stored_day.activities else None
 
-    async def _make_day(self, request: DigestRequest, day: date) -> FlightResult[StoredDay]:
+    async def _make_day(self, request: DigestRequest, day: date, member: str | None) -> FlightResult[StoredDay]:
         def load_inputs(tx: Tx) -> tuple[Any, ...]:
-            activities = activities_on(tx, request.space, day)
-            members = tuple(sorted({activity.user for activity in activities}))
-            messages = messages_on(tx, request.space, day, activities, request.zone)
-            names = public_names(tx, request.space, members)
+            part = part_of_day(tx, request, day, member)
+            members = tuple(sorted({activity.user for activity in part.activities}))
+            messages = messages_on(tx, request.space, day, part.activities, request.zone)
+            names = public_names(tx, request.space, members, others=part.member is None)
             links = thread_links(tx, request.space, messages)
-            return activities, messages, names, links, frozenset(erasures_of(tx, request.space))
+            return part, messages, names, links, frozenset(erasures_of(tx, request.space))
 
         async with self._side_by_side:
-            activities, messages, names, links, erasures = await self._calls.read(load_inputs)
-            day_entries = await self._diary.write_day(day, request.zone, messages, names, links)
-        hour = request.hour(day)
-        inputs = days.fingerprint(activities)
+            part, messages, names, links, erasures = await self._calls.read(load_inputs)
+            day_entries = await self._diary.write_day(day, request.zone, messages, names, links, part.member)
+        shared_columns = {"made_at": self._clock.now(), "bucket": request.hour(day)}
+        shared_columns |= {"inputs": days.fingerprint(part.activities)}
+        total = sum(activity.messages for activity in part.activities)
 
         def save(tx: Tx) -> StoredDay | None:
             if frozenset(erasures_of(tx, request.space)) != erasures:
                 return None
-            where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
             tx.lock(LOCK, request.space)
-            old_rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=where)}
-            tx.remove(DIGESTS, where)
-            shared_columns = {"made_at": self._clock.now(), "bucket": hour, "inputs": inputs}
-            total = sum(activity.messages for activity in activities)
-            tx.put(DIGESTS, [where | shared_columns | row for row in self._day_rows(day_entries, old_rows, total)])
+            old_rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=part.rows)}
+            head, *rows = self._day_rows(day_entries, old_rows, total)
+            tx.remove(DIGESTS, part.rows)
+            tx.put(DIGESTS, [shared_columns | head | part.head, *(shared_columns | row | part.rows for row in rows)])
             bump_version(tx, request.space)
-            return self._load_day(tx, request, day)
+            return self._load_day(tx, request, day, member)
 
         return FlightResult(save, day_entries.outage)
 
@@ -670,7 +700,9 @@ class Digests:
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest], inputs: str
     ) -> FlightResult[Mapping[str, Any]]:
         def load_name(tx: Tx) -> tuple[str, frozenset[str]]:
-            return public_names(tx, request.space, [user])[user], frozenset(erasures_of(tx, request.space))
+            return public_names(tx, request.space, [user], others=False)[user], frozenset(
+                erasures_of(tx, request.space)
+            )
 
         name, erasures = await self._calls.read(load_name)
         task_inputs = WeekInputs(name, day_texts(day_digests))

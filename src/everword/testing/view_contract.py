@@ -277,6 +277,29 @@ class ViewContract:
         store.write(lambda tx: set_cursor(tx, *C, 3))
         assert store.read(lambda tx: tx.lagging("index", T0)) == []
 
+    def test_what_every_view_has_read_lags_again_when_a_cursor_goes_back(self, store: Store) -> None:
+        views = [row.view for row in store.read(lambda tx: tx.stats(T0)).views]
+        store.write(lambda tx: append_messages(tx, *(make_message(turn) for turn in (1, 2))))
+
+        def read_all() -> None:
+            for view in views:
+                store.write(lambda tx: set_cursor(tx, view, "s", "c", 2))  # noqa: B023
+            assert [store.read(lambda tx: tx.lagging(view, T0)) for view in views] == [[]] * len(views)  # noqa: B023
+
+        for go_back in (
+            lambda tx: set_cursor(tx, *C, 1),
+            lambda tx: tx.reset_view("index"),
+            lambda tx: tx.reset_view("index", "s"),
+            lambda tx: tx.reset_view("topics", "s", "c"),
+            lambda tx: tx.remove("cursors", {"space": "s", "view": "index"}),
+            lambda tx: append_messages(tx, make_message(3)),
+        ):
+            read_all()
+            store.write(go_back)
+            lags = [lag for view in views for lag in store.read(lambda tx: tx.lagging(view, T0))]  # noqa: B023
+            assert {lag.conversation for lag in lags} == {"c"}
+            assert sum(store.read(lambda tx: tx.view_state(view, T0, "s")).behind for view in views) > 0  # noqa: B023
+
     def test_what_waits_longest_comes_first(self, store: Store) -> None:
         for number, id in enumerate("badc"):
             store.write(
