@@ -66,7 +66,8 @@ def test_views_catch_up_after_reopening(store_url: str) -> None:
 
 def test_many_conversations_and_long_ones_catch_up_in_one_settle(store_url: str) -> None:
     with Memory(store_url, followers=False, window_turns=0, window_tokens=0, tokenizer="estimate") as memory:
-        say(memory, "long", count=520)  # more than are taken at a time, of messages as of conversations
+        # More than are taken at a time, of messages as of conversations; of words that tell nothing.
+        memory.conversation("long", user="alex").extend(Draft("user", f"park {number}") for number in range(520))
         short = [Draft("user", "a zebra")]
         memory.add_many(Batch("default", f"short {number}", "alex", short) for number in range(66))
         assert index_of(memory).behind == 586
