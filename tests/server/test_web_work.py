@@ -115,6 +115,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
+@pytest.mark.checklist("G18")
 def test_what_was_imported_is_called_by_its_title_everywhere(server: Serving) -> None:
     trip = server.run(server.memory.conversations(user="alba"))
     id = next(talk.id for talk in trip if talk.turns == len(PLANS))
