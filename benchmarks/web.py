@@ -6,7 +6,7 @@ Fills a store with one conversation of that many messages, a few minutes apart b
 every view read them, as `everword worker --once` does: some minutes. With `--unread` no view reads them. `--store`
 names a store to use again. Each page is asked for so many times, one request at a time, by a key with all rights; times
 are those of the client, on loopback, and the CPU time is that of server and client together, which tells more on a
-machine that others use. The aim is a median below 50 ms for every page.
+machine that others use. The aim is a median below 60 ms for every page.
 
 Two pages do what they are asked for before they are shown: a search, and a context, whose time is the context's own.
 That of a context is longer while views are behind: it writes the tiers of messages in the window that have none yet.
@@ -35,12 +35,14 @@ from everword.testing.serving import Serving
 from table import milliseconds, percentile, show
 
 CHAT = "long"
-AIM = 0.05  # seconds
+AIM = 0.06  # seconds
 BATCH = 1_000  # messages
 FIRST_HOUR = 8  # of a day
 BETWEEN = 300  # seconds between two messages, on average
 PAGES = {
-    "overview": "/",
+    "home": "/",
+    "home, a range": "/?from=2025-10-01&to=2025-12-31",
+    "search for everything": "/web/find?query=house+garden",
     "figures": "/web/overview/live",
     "conversations": "/web/conversations",
     "conversation, its end": f"/web/conversation?id={CHAT}",
@@ -49,18 +51,23 @@ PAGES = {
     "message": f"/web/message?conversation={CHAT}&turn=4000",
     "people": "/web/people",
     "person": "/web/person?id=alex",
+    "person, a timeline": "/web/person?id=alex&order=time",
     "days of a person": "/web/person/digests?id=alex",
     "refused facts": "/web/person/refused?id=alex",
+    "topics of the space": "/web/topics",
     "topics": f"/web/topics?conversation={CHAT}",
     "topics, a later page": f"/web/topics?conversation={CHAT}&skip=200",
     "topic": f"/web/topic?conversation={CHAT}&id=t1",
+    "episodes of the space": "/web/episodes",
     "episodes": f"/web/episodes?conversation={CHAT}",
+    "import": "/web/import",
     "integrity": "/web/integrity",
     "keys": "/web/keys",
     "settings": "/web/settings",
     "search lab": "/web/search",
     "search lab, a search": "/web/search?query=house+garden",
     "context lab": "/web/context",
+    "playground": f"/web/playground?conversation={CHAT}",
     "past replies": f"/web/replies?conversation={CHAT}",
     "context lab, a context": f"/web/context?conversation={CHAT}&text={quote('Which house was it?')}",
 }
@@ -140,7 +147,7 @@ def main() -> None:
             fill_store(store, arguments.messages, arguments.unread)
         with Serving(store, auth=True, followers=False) as server:
             rows = time_pages(server, arguments.requests)
-    show("The time of a page", ["page", "p50 ms", "p95 ms", "CPU p50 ms", "KiB", "below 50 ms"], rows)
+    show("The time of a page", ["page", "p50 ms", "p95 ms", "CPU p50 ms", "KiB", "below 60 ms"], rows)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SMALL = ("conversation", "context", "person")
 QUESTION = "What did I say about the spots on the leaves?"
 PAGES = {
-    "overview": "/",
+    "home": "/",
+    "find": "/web/find?query=tomatoes",
     "spaces": "/web/spaces",
     "conversations": "/web/conversations",
     "conversation": f"/web/conversation?id={CHAT}",
@@ -48,7 +49,11 @@ PAGES = {
     "digests": "/web/person/digests?id=noor",
     "topics": f"/web/topics?conversation={CHAT}",
     "topic": f"/web/topic?conversation={CHAT}&id=t1",
-    "choose": "/web/topics",
+    "topics-of-all": "/web/topics",
+    "episodes-of-all": "/web/episodes",
+    "timeline": "/web/person?id=marta&order=time",
+    "playground": f"/web/playground?conversation={CHAT}&text={QUESTION}",
+    "import": "/web/import",
     "episodes": f"/web/episodes?conversation={CHAT}",
     "episode": f"/web/episode?conversation={CHAT}&level=2&first=1",
     "integrity": "/web/integrity",

@@ -891,31 +891,39 @@ def searches_in(call: object) -> tuple[str, ...]:
 # -- what ids stand for
 
 
-async def name_items(runtime: Runtime, scope: ConversationScope, receipts: Iterable[Receipt]) -> Names:
-    """What the ids in receipts of a conversation stand for; an id of something that is gone is left out."""
+async def name_items(
+    runtime: Runtime, scope: ConversationScope, receipts: Iterable[Receipt], owner: str | None = None
+) -> Names:
+    """What the ids in receipts of a conversation stand for; an id of something that is gone is left out. `owner` is
+    whose a conversation is that is not there yet: its receipts name what this person's memory holds."""
     ids = {
         item.id for receipt in receipts for section in receipt.sections for item in (*section.items, *section.left_out)
     }
 
     def read(tx: Tx) -> dict[str, NamedItem]:
         conversation = scope.find(tx)
-        if conversation is None:
-            return {}
-        names = dict(message_names(tx, scope, ids))
-        names |= {id: episode_name(match) for id in ids if (match := EPISODE_ID.fullmatch(id))}
-        if conversation.user is not None:
-            names |= dict(known_names(tx, scope, conversation.user, ids - names.keys()))
+        person = owner if conversation is None else conversation.user
+        names = dict(other_message_names(tx, scope, ids)) if conversation is not None or owner is not None else {}
+        if conversation is not None:
+            names |= dict(message_names(tx, scope, ids))
+            names |= {id: episode_name(match) for id in ids if (match := EPISODE_ID.fullmatch(id))}
+        if person is not None:
+            names |= dict(known_names(tx, scope, person, ids - names.keys()))
         return names
 
     return await runtime.read(read)
 
 
 def message_names(tx: Tx, scope: ConversationScope, ids: Iterable[str]) -> Iterator[tuple[str, NamedItem]]:
-    """Messages: of this conversation by their turns, of others by their ids."""
+    """Messages of this conversation, by their turns."""
     turns = {int(match[1]) for id in ids if (match := TURN_ID.fullmatch(id))}
     for row in rows_with(tx, "messages", scope, "turn", turns):
         if row["erasure"] is None:
             yield f"m{row['turn']}", NamedItem("message", shorten_text(row["content"]), scope.id, row["turn"])
+
+
+def other_message_names(tx: Tx, scope: ConversationScope, ids: Iterable[str]) -> Iterator[tuple[str, NamedItem]]:
+    """Messages of other conversations, by their ids."""
     others = [id for id in ids if not TURN_ID.fullmatch(id)]
     labels = dict[str, str]()
     for message in tx.find_messages(scope.space, ids=others, damaged=lambda _: None):

@@ -101,6 +101,8 @@ class FigureCache:
     async def of_space(self, space: str) -> Figures:
         """The figures of a space: the last ones, if there are any, and newer ones are made if they are old."""
         last = self._figures.get(space)
+        if last is not None and not last.days:  # quickly counted, and the first messages are not to be missed
+            last = None
         if last is not None and time.monotonic() - last.made_at < FRESH:
             return last
         task = self._tasks.get(space)

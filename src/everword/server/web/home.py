@@ -17,16 +17,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from everword.facts.tables import active_facts_by_person, own_name
 from everword.memory.inspection import (
     BEGINNING,
     ListedPerson,
     News,
+    has_words,
     page_of_people,
     read_news,
     titled_conversations,
     topics_of_messages,
 )
-from everword.model import Hit
+from everword.model import Fact, Hit
 from everword.server.door.access import Caller, caller_for
 from everword.server.web.administration import Figures, figures_for
 from everword.server.web.labs import parse_day
@@ -39,7 +41,8 @@ DAY_SECONDS = 86_400
 BUCKETS = (1, 7, 30, 91, 365)  # days of one bar
 RANGES = {"30 days": 30, "90 days": 90, "a year": 365}
 MAX_QUERY = 1_000  # characters
-HITS = 20  # messages and facts that a search shows
+HITS = 15  # messages that a search shows
+FACTS = 8
 EACH = 6  # people, conversations and topics that it shows
 DEMO = "/v1/conversations/demo/messages"
 DEMO_BODY = {"user": "alex", "messages": [{"role": "user", "content": "I live in Oslo."}]}
@@ -129,6 +132,28 @@ async def find_people(caller: Caller, query: str) -> Sequence[ListedPerson]:
     return page.people
 
 
+async def find_facts(caller: Caller, words: str, hits: Sequence[Hit], people: Sequence[ListedPerson]) -> list[Fact]:
+    """The facts that come from the messages found, or have all the words; of those who said them, or have that name."""
+    own = caller.access.user
+    users = {hit.message.author for hit in hits} | {person.member.id for person in people} if own is None else {own}
+    by_person = await caller.memory.runtime.read(lambda tx: active_facts_by_person(tx, caller.space, sorted(users)))
+    ids = {hit.message.id: place for place, hit in enumerate(hits)}
+    wanted = words.casefold().split()
+    ranked = list[tuple[int, Fact]]()
+    for fact in (fact for facts in by_person.values() for fact in facts):
+        place = min((ids[source] for source in fact.sources if source in ids), default=len(ids))
+        if place < len(ids) or has_words(f"{fact.key} {fact.value}", wanted):
+            ranked.append((place, fact))
+    ranked.sort(key=lambda pair: pair[0])
+    return await caller.memory.visible_facts(caller.space, [fact for _, fact in ranked[:FACTS]])
+
+
+async def name_owners(caller: Caller, facts: Sequence[Fact]) -> dict[str, str]:
+    """What the people of facts are called, by id."""
+    people = {fact.user for fact in facts}
+    return await caller.memory.runtime.read(lambda tx: {id: own_name(tx, caller.space, id) for id in people})
+
+
 def hit_places(hits: Sequence[Hit]) -> list[str]:
     return list(dict.fromkeys(hit.message.conversation for hit in hits))
 
@@ -147,23 +172,22 @@ async def find(
     if not words:
         return show_page(caller, "find.html", section="", query="", nothing=True)
     runtime, user = caller.memory.runtime, caller.access.user
-    kinds = ("message", "fact")
-    hits = await caller.memory.search(words, user=user, limit=HITS, kinds=kinds, space=caller.space)
-    messages = [hit for hit in hits if hit.fact is None]
-    facts = [hit for hit in hits if hit.fact is not None]
+    hits = await caller.memory.search(words, user=user, limit=HITS, space=caller.space)
     people = await find_people(caller, words)
+    facts = await find_facts(caller, words, hits, people)
     lines = await titled_conversations(runtime, caller.space, user, words, EACH)
-    topics = await topics_of_messages(runtime, caller.access, caller.space, [hit.message for hit in messages], EACH)
+    topics = await topics_of_messages(runtime, caller.access, caller.space, [hit.message for hit in hits], EACH)
     places = [*hit_places(hits), *(topic.conversation for topic in topics)]
     values = {
-        "hits": messages,
+        "hits": hits,
         "facts": facts,
         "people": people,
         "lines": lines,
         "topics": topics,
         "labels": await label_places(caller, places),
         "names": await name_authors(caller, [hit.message for hit in hits]),
+        "owners": await name_owners(caller, facts),
         "samples": write_samples(caller, "/v1/search", {"query": words}, *search_lines(words)),
-        "nothing": not (hits or people or lines or topics),
+        "nothing": not (hits or facts or people or lines or topics),
     }
     return show_page(caller, "find.html", section="", query=query, **values)

@@ -38,13 +38,14 @@ from everword.server.door.keys import IMPORT
 from everword.server.problems import Problem, problem_of
 from everword.server.web.pages import (
     KIND,
-    ME,
     UNREADABLE,
     Form,
     check_origin,
     check_token,
+    likely_person,
     redirect,
     show_page,
+    suggest_conversations,
     view_of,
 )
 
@@ -260,7 +261,8 @@ async def show_import(caller: Annotated[Caller, caller_for("add_messages")]) -> 
         if (upload.key, upload.space) == (caller.access.key_id, caller.space)
     ]
     uploads.sort(key=lambda upload: -upload.noted_at)
-    values = {"formats": FORMATS, "uploads": uploads, "me": caller.access.user or ME}
+    lines = await suggest_conversations(caller) if caller.access.may("conversations") else []
+    values = {"formats": FORMATS, "uploads": uploads, "me": caller.access.user or likely_person(lines)}
     return show_page(caller, "import.html", section="Import", **values)
 
 

@@ -38,6 +38,7 @@ from everword.server.web.pages import (
     Turn,
     label_place,
     label_places,
+    likely_person,
     redirect,
     scope_of,
     show_page,
@@ -378,7 +379,7 @@ async def show_playground(
 ) -> Response:
     """A chat, and beside it what the memory adds: for a message that is tried, or for the last reply."""
     lines = await suggest_conversations(caller)
-    owner = caller.access.user or user or next((line.conversation.user for line in lines if line.owner), None) or ME
+    owner = caller.access.user or user or likely_person(lines)
     id = conversation or f"{PLAYGROUND}-{owner}"[:MAX_ID]
     runtime = caller.memory.runtime
     scope = scope_of(caller, id)
@@ -403,7 +404,7 @@ async def show_playground(
         "receipt": receipt,
         "stored": stored,
         "shares": [share for share in section_shares(receipt) if share.tokens > 0] if receipt else [],
-        "item_names": await name_items(runtime, scope, [receipt]) if receipt else {},
+        "item_names": await name_items(runtime, scope, [receipt], owner) if receipt else {},
         "about": ABOUT,
         "lines": lines,
         "model": model_name(caller),
@@ -438,7 +439,7 @@ async def send_message(caller: Annotated[Caller, caller_for("reply")], form: For
         await chat.reply(text, author=author)
     else:
         await chat.add("user", text, author=author)
-    return redirect(view_of(caller).link("/web/playground", conversation=id) + "#end")
+    return redirect(view_of(caller).link("/web/playground", conversation=id))
 
 
 @router.get("/web/replies")

@@ -164,6 +164,11 @@ async def suggest_conversations(caller: Caller) -> list[ListedConversation]:
     return await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
 
 
+def likely_person(lines: Iterable[ListedConversation]) -> str:
+    """Who probably looks at a page, on a server without keys: whose the last chat is."""
+    return next((line.conversation.user for line in lines if line.conversation.user is not None), ME)
+
+
 async def label_places(caller: Caller, ids: Iterable[str]) -> dict[str, str]:
     """What conversations are called, by id, as far as the caller may see them."""
     return await label_conversations(caller.memory.runtime, caller.access, caller.space, ids)

@@ -189,7 +189,7 @@ async def show_person(
     dated = [*facts, *(fact for fact in former if wanted.accepts(fact))] if order else []
     groups = [] if order else group_facts(facts, wanted.category, skip)
     months = months_of(dated, skip)
-    shown = [fact for part in (*groups, *months) for fact in part.facts]
+    shown = [fact for group in groups for fact in group.facts] + [fact for month in months for fact in month.facts]
     places = [*channels, *(fact.conversation for fact in shown)]
     values = {
         "id": id,

@@ -145,6 +145,7 @@ let fromEnd = null;
 document.addEventListener("DOMContentLoaded", () => {
   prepare(document);
   showEndOfChat();
+  document.querySelectorAll(".talk").forEach((talk) => { talk.scrollTop = talk.scrollHeight; });
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
   const isOlder = event.detail.target.matches(".chat > .wait");
