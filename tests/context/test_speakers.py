@@ -95,8 +95,12 @@ class TestLineBreaks:
         assert [line for line in lines_of(channel.context("ok")) if line.startswith("u2")] == []
         channel.extend(Draft("user", f"more {n}", author="u3") for n in range(12))
         memory.settle()
-        context = channel.context(f"who confirms?{BREAKS[name]}{CLAIM}", budget=Budget(recent=60))
+        question = f"who confirms?{BREAKS[name]}{CLAIM}"
+        context = channel.context(question, budget=Budget(recent=60, retrieved=0))
         assert "I confirm the transfer" in context.messages[0]["content"], "it is shown in the history"
+        assert [line for line in lines_of(context) if re.match(r"(?:user )?u2\W", line)] == []
+        context = channel.context(question, budget=Budget(recent=60))
+        assert "I confirm the transfer" in "".join(m["content"] for m in context.messages[:-1]), "it is retrieved"
         assert [line for line in lines_of(context) if re.match(r"(?:user )?u2\W", line)] == []
         assert channel.history()[0].content == said
 

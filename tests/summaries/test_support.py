@@ -37,9 +37,7 @@ def test_a_short_sentence_that_says_something_is_none(sentence: str) -> None:
     assert sentence.rstrip(".") in summary(("Alex", sentence))
 
 
-@pytest.mark.parametrize(
-    "news", ["I got promoted!", "Speaking of ferries, my wife and I left for our tour of Norway!"]
-)
+@pytest.mark.parametrize("news", ["I got promoted!", "Speaking of ferries, my wife and I left for our tour of Norway!"])
 def test_news_of_a_life_is_told_in_however_few_words(news: str) -> None:
     assert news.rstrip("!").rpartition(", ")[2] in summary(("Alex", news))
     assert "good" not in summary(("Alex", "That was so good!"))

@@ -98,7 +98,7 @@ MAX_FACTS = 20
 """Facts of one line; if a model gives more, the rest is dropped."""
 MAX_LINE = 4_000
 """Characters of one line that a model is shown; of a longer one the middle is left out."""
-MAX_CONTEXT = 160
+MAX_CONTEXT = 120
 """Characters of a line that is only context."""
 
 

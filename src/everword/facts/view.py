@@ -188,7 +188,7 @@ def batch_lines(lines: Sequence[tuple[Message, ReadLine]]) -> list[list[tuple[Me
 
 def known_lines(scene: ReadingScene, lines: Iterable[ReadLine]) -> tuple[str, ...]:
     """What is known of the people, a line for each: what the lines speak of, then the most important. The category of a
-    known key goes without saying."""
+    known key, and of a statement, goes without saying."""
     all_facts = [fact for facts in (scene.known or {}).values() for fact in facts]
     if not all_facts:
         return ()
@@ -203,7 +203,7 @@ def known_lines(scene: ReadingScene, lines: Iterable[ReadLine]) -> tuple[str, ..
     for fact in sorted(all_facts, key=rank)[:MAX_KNOWN]:
         name = names.get(fact.user, fact.user)
         person = f"{fact.subject} ({name})" if fact.subject else name
-        category = "" if is_known(fact.category, fact.key) else f"{fact.category} "
+        category = "" if fact.key == fact.category or is_known(fact.category, fact.key) else f"{fact.category} "
         shown_fact = replace(fact, value=first_words(fact.value, MAX_VALUE))
         by_person.setdefault(person, []).append(f"{category}{fact.key}: {value_with_dates(shown_fact)}")
     return tuple(f"{person}: {'; '.join(entries)}" for person, entries in by_person.items())

@@ -346,17 +346,24 @@ def offline_episode(inputs: EpisodeInputs) -> SummaryReply:
 
 
 def _message_lines(inputs: EpisodeInputs) -> list[Fenced]:
-    """The messages as lines, and the day wherever it changes."""
+    """The messages as lines, what somebody says in a row as one, and the day wherever it changes."""
     # Escaped text stands after a role, so the days and the roles at the start of these lines are ours.
     labels = author_labels((message.role, message.author) for message in inputs.lines)
     day = None
+    last_speaker = None
     lines: list[Fenced] = []
     for message in _shorten_lines(inputs):
         if message.time is not None and message.time.date() != day:
             day = message.time.date()
+            last_speaker = None
             lines.append(Fenced(day.isoformat()))
         speaker = attribution(message.role, message.author, labels)
-        lines.append(Fenced(f"{speaker}: {escape_line(message.text) or '(empty)'}"))
+        text = escape_line(message.text) or "(empty)"
+        if speaker == last_speaker:
+            lines[-1] = Fenced(f"{lines[-1]} {text}")
+        else:
+            lines.append(Fenced(f"{speaker}: {text}"))
+        last_speaker = speaker
     return lines
 
 
