@@ -8,22 +8,18 @@ A name after "to" is whom something is said to.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
 
-from everword import Budget, Draft, Memory
+from everword import Budget
 from everword.log.channel_names import known_names
 from everword.model import Message
-from everword.testing import FrozenClock
 from everword.text.addressing import KnownNames
 from everword.text.fences import GUARD
-from quality.speakers import BATCH, PATIENCE, flatten, is_within, squeeze
+from quality.channels import CHANNEL, KeptChannel, keep_channel
+from quality.speakers import flatten, is_within, squeeze
 from quality.threads import Stretch
 
-CHANNEL = "general"
 EVERY = 40  # messages between those that a context is made for
 READ = 3  # words behind a name that are compared
 SMALL = Budget(total=3000)
@@ -54,29 +50,15 @@ class ChannelReading:
 
 def read_channel(stretch: Stretch) -> ChannelReading:
     """Keep a stretch in a memory without a model, and read all that is shown of it."""
-    clock = FrozenClock(stretch.messages[-1].time + timedelta(days=1))
-    drafts = [
-        Draft("user", message.text, message.author, time=message.time)
-        for message in stretch.messages
-        if message.text.strip()
-    ]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Memory(str(Path(folder) / "memory.db"), clock=clock, followers=False) as memory,
-    ):
-        channel = memory.conversation(CHANNEL)
-        messages = [
-            added.message
-            for first in range(0, len(drafts), BATCH)
-            for added in channel.extend(drafts[first : first + BATCH])
-        ]
-        memory.settle(PATIENCE)
-        texts = [(kind, line) for kind, text in shown_texts(memory, messages) for line in text.split("\n")]
-    return read_texts(texts, messages)
+    with keep_channel(stretch) as channel:
+        texts = [(kind, line) for kind, text in shown_texts(channel) for line in text.split("\n")]
+        return read_texts(texts, channel.messages)
 
 
-def shown_texts(memory: Memory, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    channel = memory.conversation(CHANNEL)
+def shown_texts(kept: KeptChannel) -> Iterator[tuple[str, str]]:
+    memory = kept.memory
+    channel = kept.conversation
+    messages = kept.messages
     for day in sorted({message.time.date() for message in messages}):
         yield from (("digest", digest.text) for digest in memory.digests(day=day))
         yield from (("day", digest.text) for digest in memory.digests(day=day, conversation=CHANNEL))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everword.cli.options import printable
-from everword.cli.output import show_table, table
+from everword.cli.output import progress_bar, show_table, table
 from quality.recall_command import shown_progress
 
 if TYPE_CHECKING:
+    from everword.model import Budget
     from quality.evidence import Asked
 
 COLUMNS = ("questions", "all evidence", "nothing retrieved", "mean tokens", "plain lines")
@@ -27,7 +28,7 @@ CEILINGS = (1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000)
     "file",
     required=True,
     type=click.Path(path_type=Path),
-    help="A file of LoCoMo or LongMemEval as published, or a folder of BEAM.",
+    help="A file of LoCoMo or LongMemEval as published, a folder of BEAM, or one of channels as for `threads`.",
 )
 @click.option(
     "--part",
@@ -62,12 +63,15 @@ def evidence(
     from quality import evidence as measure
     from quality.datasets import choose
 
-    dataset = choose(file, part, limit_questions)
     budgets = measure.SIZES
     if curve:
         budgets = {f"retrieved {tokens:,}": replace(Budget(), retrieved=tokens) for tokens in CEILINGS}
     elif sizes:
         budgets = {size: measure.budget_of(size) for size in sizes}
+    if file.is_dir() and next(file.glob("*.raw.txt"), None) is not None:
+        show_channels(file, part, budgets, as_json)
+        return
+    dataset = choose(file, part, limit_questions)
     if stores is not None:
         stores.mkdir(parents=True, exist_ok=True)
     with shown_progress(dataset) as report:
@@ -88,6 +92,26 @@ def evidence(
             f"{size} {measure.summarise(chosen(of_category, measure.SAME, size)).everything:.1f}" for size in budgets
         ]
         click.echo(f"{category}: {', '.join(shares)}")
+
+
+def show_channels(folder: Path, part: str, budgets: Mapping[str, Budget], as_json: bool) -> None:
+    """Ask the questions about channels, each in its channel."""
+    from quality.channels import ask_channels
+    from quality.threads import read_stretches
+
+    stretches = read_stretches(folder)
+    with progress_bar("{task.completed} of {task.total} channels", visible=not as_json) as bar:
+        task = bar.add_task(printable(folder.name), total=len(stretches))
+        asked = ask_channels(stretches, part, budgets, lambda number: bar.update(task, completed=number))
+    rows = [("channel", size, chosen(asked, "channel", size)) for size in budgets]
+    if as_json:
+        click.echo(json.dumps({"file": folder.name, "part": part, "rows": [as_object(*row) for row in rows]}))
+        return
+    columns = COLUMNS[:-1]
+    grid = table("asked in", "budget", *columns, right=columns)
+    for place, size, answers in rows:
+        grid.add_row(place, size, *cells(answers)[: len(columns)])
+    show_table(grid)
 
 
 def chosen(asked: Sequence[Asked], place: str, size: str) -> list[Asked]:

@@ -69,14 +69,15 @@ LARGE = 200_000  # characters of the material of a context; the usual budget hol
 
 @dataclass(frozen=True)
 class ContextState:
-    """The material of a context. Where nothing of the window is shortened, `search_instructions` are all that the model
-    has to be told. `window` has the messages before the current one, oldest first; `just_left` those that
+    """The material of a context. Where nothing of the window is shortened, `search_instructions` are all that the
+    model has to be told. `window` has the messages before the current one, oldest first; `just_left` those that
     have just left it; `beside` those that the model is shown anyway, beside the context; `author` is who wrote the
     current one, if known. `is_whole` says that `earlier`, which has left the window, and the window are the whole
     conversation: it can be sent as it is, with other instructions and what was found `elsewhere`, and then
-    `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain` if
-    nothing is clearly relevant; `threads` are those of retrieved messages of a group, by id. `names` says what people are called, by id, `nicknames` how they are spoken to, and
-    `titles` what other conversations are called; `now` and `zone` which day it is.
+    `sends_whole`; `other_chats` is all that was said elsewhere, if it is little. What is retrieved is `uncertain`
+    if nothing is clearly relevant; `threads` are those of retrieved messages of a group, by id. `names` says what
+    people are called, by id, `nicknames` how they are spoken to, and `titles` what other conversations are called;
+    `now` and `zone` which day it is.
     """
 
     text: str
@@ -233,8 +234,8 @@ def find_current_topic(
     now: datetime,
     turn: int | None = None,
 ) -> CurrentTopic | None:
-    """The topic that a message in `place` (a space and a conversation) belongs to, with what is worth showing. A message
-    that is kept already, as that `turn`, may have one; of another it is found which it would join."""
+    """The topic that a message in `place` (a space and a conversation) belongs to, with what is worth showing. A
+    message that is kept already, as that `turn`, may have one; of another it is found which it would join."""
     page = topics.read_page(tx, *place)
     if not page.book.states:
         return None

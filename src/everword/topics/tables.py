@@ -40,7 +40,7 @@ HEADS = "topic_heads"
 TURNS = "topic_turns"
 ANSWERED_WITHIN = 60  # messages in which answers to one are looked for
 MAX_ASKED = 2  # messages before one that tell what it answers
-MAX_ANSWERS = 3
+MAX_ANSWERS = 5
 PACKS = "topic_packs"
 SUMMARIES = "topic_summaries"
 NOTES = "topic_notes"
@@ -226,8 +226,11 @@ def thread_place(tx: Tx, place: Place, turn: int) -> ThreadPlace | None:
     while above is not None and len(asked) < MAX_ASKED:
         asked.append(above)
         above = next((row["answers"] for row in tx.rows(TURNS, where={**place, "turn": above})), None)
-    answers = [row["turn"] for row in rows if row["answers"] == turn]
-    return ThreadPlace(rows[0]["topic"], asked, answers[:MAX_ANSWERS])
+    answers: list[int] = []
+    for row in rows[1:]:  # an answer to an answer is one, too
+        if row["answers"] is not None and row["answers"] in {turn, *answers} and len(answers) < MAX_ANSWERS:
+            answers.append(row["turn"])
+    return ThreadPlace(rows[0]["topic"], asked, answers)
 
 
 def load_threads(tx: Tx, place: Place, upto: int) -> Threads:

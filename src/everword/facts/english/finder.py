@@ -324,8 +324,10 @@ def read_group_facts(text: str, today: date | None, shown_texts: Sequence[str]) 
 
 
 def is_as_written(fact: FoundFact, text: str) -> bool:
-    """Whether the numbers of a fact stand so in the text, and a name is told as one's own."""
+    """Whether the numbers of a fact stand so in the text, and a name or an origin is told as one's own."""
     if fact.key == "name" and _GROUPS.introduces.search(text) is None:
+        return False
+    if fact.key == "origin" and _GROUPS.of_relative.search(text):
         return False
     return all(number in text for number in _LONG_NUMBER.findall(fact.value))
 

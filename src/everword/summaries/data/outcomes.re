@@ -4,7 +4,7 @@
     |works?\s(?:now|fine|great|perfectly|like|too)|got\sit\s(?:working|to\swork|going|running|fixed|sorted|installed)\b|(?:fixed|solved|sorted)\b|(?:did|does)\sthe\strick|success|worked(?=\slike|\sgreat|\sfine|\sperfectly|\W*$|[!,.])|up\sand\srunning|problem\sgone)
 [failed]
     (?i)\b(?:(?:it|that|this|these|they|which|both|neither|command|\w+ing)\s(?:still\s|just\s|also\s)?|^\W*(?:no|nope|hmm?|still|but|well|sorry|ok)?\W*(?:still\s)?)(?:(?:does|did|do|is|was|has|have|wo|ca|could|would)(?:n['’]?t|\snot)|cannot|can\snot)\s(?:(?!be\b)\w+\s){0,3}?(?:work|help|change|start|boot|load|install|mount|find|play|show|connect)\w*
-    |\bno\s(?:luck|go|difference|change)\b|\bstill\s(?:no|not|the\ssame|same|get|getting|does|doesn|won|can['’]?t|nothing|says|having|broken)\b|\bsame\s(?:error|problem|thing|result)|\bnothing\shappen|\bgave\sup|\bgiving\sup|\bnot\sworking|\bto\sno\savail
+    |\bno\s(?:luck|go|difference|change)\b|\bstill\s(?:no|not|the\ssame|same|get|getting|does|doesn|won|can['’]?t|nothing|says|having|broken)\b|\bsame\s(?:error|problem|results?)|^\W*(?:still\s)?(?:the\s)?same\sthing\W*$|\bnothing\shappen|\bgave\sup|\bgiving\sup|\bnot\sworking|\bto\sno\savail
 [thanked]
     (?i)\b(?:thanks?|thx|thnx|tnx|thankyou|ty|tyvm|cheers|appreciate)\b
 # A call for anybody who can help says nothing of what is wanted.
@@ -14,13 +14,13 @@
     |(?:i\s)?(?:need|have)\s(?:some\s|a\s|quick\s|little\s)*(?:help|question|problem)(?:\splease)?|help(?:\sme)?(?:\splease)?|(?:may|can)\si\sask\b.{0,30})\W*$
 # What makes an outcome no outcome: "if it works, fine".
 [supposes]
-    (?i)\b(?:if|whether|hope|hopefully|until|when|should|would|may|might|supposed|make\ssure|wonder|said|used\sto|before|yesterday|earlier|always|never\shad|usually)\b
+    (?i)\b(?:if|whether|hope|hopefully|until|when|should|would|may|might|supposed|make\ssure|needs?|wants?|wonder|said|used\sto|before|yesterday|earlier|always|never\shad|usually)\b
 # An answer that has none.
 [shrugs]
-    (?i)\b(?:i|am|['’]m)\s(?:do\snot|don['’]?t|dont|never|not|have\sno|haven['’]?t)\s(?:know|used?|sure|idea|tried|clue|really|seen)\b|\bno\s(?:idea|clue)\b|\byou\ssaid\b|\bsorry\b|\bdunno\b
+    (?i)\b(?:i|am|['’]m)\s(?:do\snot|don['’]?t|dont|never|not|have\sno|haven['’]?t)\s(?:know|used?|sure|idea|tried|clue|really|seen)\b|\bno\s(?:idea|clue)\b|\byou\ssaid\b|\bsorry\b|\bdunno\b|\bwish\si\sknew\b
 # What is said to a program of the channel.
 [commands]
-    ^\s*[!/][\w.]|^\s*\[?\d\d?:\d\d(?::\d\d)?\]?\s*<
+    ^\s*[!/][\w.]|^\s*<|^\s*\[?\d\d?:\d\d(?::\d\d)?\]?\s*<
 [of_oneself]
     (?i)\b(?:i|i['’](?:m|ve|ll|d)|im|ive|we|my)\b
 # What somebody wants, or what does not work.
@@ -36,4 +36,13 @@
     (?i)\b(?:but|except|though|although|however)\b
 # A question that belongs to somebody else's.
 [asks_back]
-    (?i)^\W*(?:(?:ok|okay|so|and|but|well|oh|or)\W+)*(?:(?:did|do|have|are|were|can|could|what|which|why|where|how)\s(?:\w+\s){0,2}?(?:you|u|ya|ur|your)\b|what\s(?:does|do)\s(?:it|that)\b|really\b|why\snot\b|how\scome\b|like\swhat\b)
+    (?i)^\W*(?:(?:ok|okay|so|and|but|well|oh|or|yeah|yes|hmm?|ah)\W+)*(?:(?:did|do|have|are|were|can|could|what|which|why|where|how)\s(?:\w+\s){0,2}?(?:you|u|ya|ur|your)\b|what\s(?:does|do)\s(?:it|that)\b|really\b|why\snot\b|how\scome\b|like\swhat\b)
+# A question about what somebody else has or does,
+[of_other]
+    (?i)\b(?:you|u|ya|your|ur|yours)\b
+# and not of oneself or to all.
+[of_asker]
+    (?i)\b(?:i|me|my|mine|im|ive|we|us|our|any\s?(?:one|body|1)|some\s?(?:one|body|1)|every(?:one|body)|all|guys|people|folks|recommend|suggest)\b
+# A program of the channel is asked by a sign.
+[calls_program]
+    (?:^|\s)![a-z]\w+

@@ -60,6 +60,14 @@ SHARED = 3
 """What a content word counts for that a reply has in common with the question."""
 SETTLES = 6
 """What it counts for that who asked then said that it worked."""
+NEAR_PLACES = 15
+"""Messages of the day that an answer may come later for one content word less."""
+PROGRAM = 0.6
+"""The share of somebody's messages that follow a command, from which on they are a program of the channel."""
+OFTEN = 8
+"""Messages from which on that is seen."""
+AFTER_COMMAND = 4
+"""Messages within which a program answers."""
 SEVERAL_LINES = 40
 """Messages of a thread from which on two of its people may have a line in the digest of the day."""
 NAMED = 5
@@ -122,14 +130,22 @@ class QuotedMessage:
 
     @property
     def is_asked_back(self) -> bool:
-        return _OUTCOMES.asks_back.match(self.words) is not None
+        """Whether it asks on: about what somebody else does, and not for oneself or all."""
+        is_of_other = _OUTCOMES.of_other.search(self.words) is not None and not _OUTCOMES.of_asker.search(self.words)
+        return is_of_other or _OUTCOMES.asks_back.match(self.words) is not None
+
+    @cached_property
+    def is_addressed(self) -> bool:
+        """Whether it is said to somebody, known or not."""
+        return bool(self.addressed) or has_label(self.message.content)
 
     @cached_property
     def reply_worth(self) -> int:
         """A reply that says something, best what to do, rather than one that asks back or does not know."""
         advice = ADVICE if _OUTCOMES.advises.search(self.words) and not self.asks else 0
         shrugs = _OUTCOMES.shrugs.search(self.words) or _OUTCOMES.thanked.search(self.words)
-        return self.worth + advice - ASKING * (self.asks or shrugs is not None)
+        is_other = self.asks or shrugs is not None or (not advice and self.tells_of_oneself)
+        return self.worth + advice - ASKING * is_other
 
     @cached_property
     def quotation(self) -> str:
@@ -183,7 +199,9 @@ class DayThreads:
         self._by_turn: dict[tuple[str, int], QuotedMessage] = {}
         self._partners: dict[str, QuotedMessage | None] = {}
         self._last_to: dict[str, int] = {}  # the place of the last message that names somebody or replies to them
-        for place, message in enumerate(message for message in messages if message.id in links):
+        messages = [message for message in messages if message.id in links]
+        self._programs = find_programs(messages)
+        for place, message in enumerate(messages):
             text = replace_mentions(message.content, names)
             words = show_address(without_address(text, nicknames), nicknames)
             first_word = nicknames.mentioned_in(text.split(maxsplit=1)[0]) if text.strip() else None
@@ -253,7 +271,7 @@ class DayThreads:
         candidates = [
             entry
             for entry in first_entries
-            if entry.worth >= LEAST and not entry.addressed and (is_opener or entry.asks)
+            if entry.worth >= LEAST and not entry.is_addressed and (is_opener or entry.asks)
         ]
         last_answer = max((entry.place for entry in self._answers_to(person, entries)), default=-1)
         answered = [entry for entry in candidates if entry.place < last_answer]
@@ -272,8 +290,9 @@ class DayThreads:
         is_whole = is_whole and (opening.needs or (len(answers) > LEAST and opening.worth >= ENOUGH))
         if answers:
             best = self._best_answer(entries, opening, answers)
-            is_whole = is_whole and not best.asks
             outcome = self._outcome(entries, asker, best)
+            is_answered = best.reply_worth > 0 and best.author not in self._programs
+            is_whole = is_whole and is_answered and (best.worth > LEAST or outcome != "")
             text += f"; {self.name_of(best.author)} {best.verb} {best.quotation}{outcome}"
         elif opening.asks and self._last_to.get(asker, -1) < opening.place:
             text += "; nobody answered"
@@ -297,7 +316,9 @@ class DayThreads:
         def worth(entry: QuotedMessage) -> tuple[int, int]:
             shared = min(len(entry.stems & opening.stems), 2)
             fits = SETTLES * ((entry.place in settling) + (entry.place < next_question))
-            return entry.reply_worth + SHARED * shared + fits, -entry.place
+            distance = 0 if shared else min((entry.place - opening.place) // NEAR_PLACES, SETTLES)
+            distance += ASKING * (entry.author in self._programs)
+            return entry.reply_worth + SHARED * shared + fits - distance, -entry.place
 
         return max(answers, key=worth)
 
@@ -339,6 +360,7 @@ class DayThreads:
             if len({entry.author for entry in entries}) > 1
             for line in self._tell_thread(entries)
         ]
+        lines = [line for line in lines if line.is_whole] or lines
         askers: Counter[str] = Counter()
         ranked_lines: list[ThreadLine] = []
         for line in sorted(lines, key=lambda line: -line.worth):
@@ -347,12 +369,12 @@ class DayThreads:
         return "\n".join(line.text for line in choose_lines(ranked_lines, limit))
 
     def _tell_thread(self, entries: Sequence[QuotedMessage]) -> list[ThreadLine]:
-        people = dict.fromkeys(entry.author for entry in entries)
+        people = dict.fromkeys(entry.author for entry in entries if entry.author not in self._programs)
         openings = [opening for person in people if (opening := self._opening_of(entries, person)) is not None]
         size = log2(len(entries)) / 2
         lines = [self._tell_opening(entries, opening) for opening in openings]
-        lines = [replace(line, worth=line.worth + size) for line in lines if line.is_whole]
-        lines.sort(key=lambda line: -line.worth)
+        lines = [replace(line, worth=line.worth + size) for line in lines]
+        lines.sort(key=lambda line: (not line.is_whole, -line.worth))
         return lines[: 2 if len(entries) >= SEVERAL_LINES else 1]
 
     # -- who replies to whom
@@ -361,7 +383,7 @@ class DayThreads:
         """The message of somebody else that a message replies to: the last of whom it is said to that was said to its
         author or to nobody by name; or what it answers, past the author's own before it. That two things were said near
         each other is not enough: one asks, or is said to the other, or the platform says so."""
-        if not entry.addressed and has_label(entry.message.content):
+        if entry.is_addressed and not entry.addressed:
             return None  # said to somebody whose name is not known
         if entry.addressed:
             partners = [partner for partner in before if partner.author in entry.addressed]
@@ -380,6 +402,21 @@ class DayThreads:
     def _author_replied_to(self, entry: QuotedMessage) -> str | None:
         partner = self._replied_to(entry)
         return None if partner is None else partner.author
+
+
+def find_programs(messages: Sequence[Message]) -> set[str]:
+    """Who mostly speaks right after a command: a program of the channel, which asks nothing and knows nobody."""
+    counts: Counter[str] = Counter(message.author for message in messages)
+    following: Counter[str] = Counter(
+        message.author
+        for place, message in enumerate(messages)
+        if any(
+            _OUTCOMES.calls_program.search(before.content) for before in messages[max(place - AFTER_COMMAND, 0) : place]
+        )
+    )
+    return {
+        author for author, count in following.items() if counts[author] >= OFTEN and count >= PROGRAM * counts[author]
+    }
 
 
 def is_another(entry: QuotedMessage, opening: QuotedMessage) -> bool:
@@ -401,7 +438,8 @@ def tells_success(text: str) -> bool:
 
 def _is_report(text: str) -> bool:
     """Whether a text may be an outcome: short, of now, without a doubt."""
-    return not (is_question(text) or _OUTCOMES.supposes.search(text) or len(text.split()) > MOST_WORDS)
+    is_doubtful = _OUTCOMES.supposes.search(text) is not None or '"' in text or text.casefold().startswith("but ")
+    return not (is_question(text) or is_doubtful or len(text.split()) > MOST_WORDS)
 
 
 def choose_lines(lines: Iterable[ThreadLine], limit: int) -> list[ThreadLine]:
