@@ -1,10 +1,11 @@
 """One server that many people use, and several servers on one PostgreSQL: what one was told, the next search of another
 must find.
 
-    python benchmarks/processes.py [--people 10000] [--seconds 60] [--pairs 10000] [--servers 4] [--folder FOLDER]
+    python benchmarks/processes.py [--people 10000] [--seconds 60] [--pairs 10000] [--servers 4]
+                                   [--clients 16] [--folder FOLDER]
 
 The store of the first part is that of `scale.py` with 530,000 messages, which has some 10,000 people and channels. Who
-searches is drawn by Zipf's law. In the second part 16 clients each write a message to one server and search for it in
+searches is drawn by Zipf's law. In the second part clients each write a message to one server and search for it in
 another, one after the other; a search that does not find what was written just before is stale.
 """
 
@@ -25,7 +26,7 @@ from everword.config import Settings
 from everword.server.door.keys import create_key
 from everword.wiring import open_store
 from machine import describe_machine
-from scale import draw_copies, filled_stores
+from scale import draw_copies, filled_stores, postgres_server
 from server import load, request, started
 from table import milliseconds, percentile, show
 
@@ -90,7 +91,7 @@ async def send(port: int, content: bytes) -> dict[str, object]:
     return answer
 
 
-async def write_and_read(ports: list[int], key: str, pairs: int) -> tuple[int, list[float]]:
+async def write_and_read(ports: list[int], key: str, pairs: int, clients: int) -> tuple[int, list[float]]:
     """How many searches were stale, and how long each search took."""
     numbers, stale, times = count(), 0, list[float]()
     left = iter(range(pairs))
@@ -108,19 +109,19 @@ async def write_and_read(ports: list[int], key: str, pairs: int) -> tuple[int, l
             times.append(time.perf_counter() - start)
             stale += said not in json.dumps(answer)
 
-    await asyncio.gather(*(talk(f"u{number}") for number in range(CLIENTS)))
+    await asyncio.gather(*(talk(f"u{number}") for number in range(clients)))
     return stale, times
 
 
-def several_servers(folder: Path, servers: int, pairs: int) -> None:
-    with filled_stores("postgresql", [20_000], SEED, folder) as (store,), ExitStack() as stack:
+def several_servers(folder: Path, servers: int, pairs: int, clients: int) -> None:
+    with postgres_server() as server, server.database() as store, ExitStack() as stack:
         key = key_of(store)
         ports = []
         for number in range(servers):
             home = folder / f"server{number}"
             home.mkdir(exist_ok=True)
             ports.append(stack.enter_context(started(home, *SERVE, store))[0])
-        stale, times = asyncio.run(write_and_read(ports, key, pairs))
+        stale, times = asyncio.run(write_and_read(ports, key, pairs, clients))
     row = (servers, pairs, stale, *(milliseconds(percentile(times, share)) for share in (0.5, 0.99)))
     header = ("servers", "pairs", "stale", "median ms of a search", "p99 ms")
     show("Write in one, read in another, on PostgreSQL", header, [row])
@@ -132,6 +133,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="how long the server is searched")
     parser.add_argument("--pairs", type=int, default=10_000, help="of a write and a search")
     parser.add_argument("--servers", type=int, default=4)
+    parser.add_argument("--clients", type=int, default=CLIENTS, help="that write and read at once")
     parser.add_argument("--folder", type=Path, help="where stores are kept; a temporary one unless given")
     arguments = parser.parse_args()
     print(describe_machine())
@@ -139,7 +141,7 @@ def main() -> None:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         if arguments.pairs:
-            several_servers(folder, arguments.servers, arguments.pairs)
+            several_servers(folder, arguments.servers, arguments.pairs, arguments.clients)
         if arguments.people:
             many_people(folder, arguments.people, arguments.seconds)
 

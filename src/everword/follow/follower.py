@@ -137,8 +137,12 @@ class Follower:
         """Whether this view still lacks something of a space, a user or a conversation that changed since then."""
         name = self.view.name
         now = self._clock.now()
-        scope = {"space": where.space, "user": where.user, "conversation": where.conversation}
-        return await self._calls.read(lambda tx: tx.unseen(name, now, since=since, **scope))
+
+        def read(tx: Tx) -> bool:
+            user, conversation = where.user, where.conversation
+            return tx.unseen(name, now, space=where.space, since=since, user=user, conversation=conversation)
+
+        return await self._calls.read(read)
 
     async def retry(self, rows: Sequence[SetAside]) -> int:
         """Try messages again that were set aside, now. Returns how many of them the view has now."""
