@@ -200,9 +200,19 @@ class Tx(Protocol):
         """Conversations whose view is behind and free to be claimed, the longest waiting first; with `since`, only
         those changed since. With `besides`, those of other spaces: the first of each before the second of any."""
 
-    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
+    def unseen(
+        self,
+        view: str,
+        now: datetime,
+        *,
+        space: str,
+        since: datetime,
+        user: str | None = None,
+        conversation: str | None = None,
+    ) -> bool:
         """Whether a view has yet to process something of a space that changed since then, even if a worker is busy with
-        it; what waits for a retry does not count."""
+        it; what waits for a retry does not count. With a `user` only in their chats and in channels, with a
+        `conversation` only there."""
 
     def claim(
         self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime

@@ -220,6 +220,23 @@ def test_a_server_whose_clock_is_behind_finds_the_key_too(tmp_path: Path) -> Non
         assert http.post(FACTS, json=BIKE, headers=KEY).json() == first.json()
 
 
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.checklist("G8")
+@pytest.mark.checklist("G12")
+def test_servers_on_one_store_do_a_request_once_between_them(store_url: str) -> None:
+    with Serving(store_url, followers=False) as one, Serving(store_url, followers=False) as other:
+
+        def remember(url: str) -> int:
+            return httpx2.post(f"{url}{REMEMBER}", json=CHESS, headers=KEY, timeout=60).status_code
+
+        with ThreadPoolExecutor(4) as threads:
+            statuses = set(threads.map(remember, [one.url, other.url] * 2))
+        assert 200 in statuses <= {200, 409}
+        for url in (one.url, other.url):
+            assert remember(url) == 200
+            assert len(httpx2.get(f"{url}/v1/users/alex/profile", timeout=60).json()["statements"]) == 1
+
+
 @pytest.mark.checklist("G8")
 def test_a_request_whose_server_died_is_not_done_again(tmp_path: Path) -> None:
     clock = FrozenClock()

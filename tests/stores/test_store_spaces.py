@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, inspect
 
 from everword import Memory
 from everword.config import Settings
@@ -122,3 +122,17 @@ def test_statements_name_their_space(store_url: str, followers: bool) -> None:
         change(memory)
     assert len([statement for statement in statements if distributed_tables(statement)]) > 100
     assert unpinned_statements(statements) == set()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
+def test_every_key_and_unique_index_begins_with_the_space(store_url: str) -> None:
+    """So that one machine of many can tell by itself whether a row is there already."""
+    with closing(open_store(store_url, Settings.load())) as store:
+        assert isinstance(store, SqlStore)
+        with store.engine.connect() as connection:
+            schema = inspect(connection)
+            keys = {table: [schema.get_pk_constraint(table)["constrained_columns"]] for table in TABLES}
+            for table, own_keys in keys.items():
+                own_keys += [index["column_names"] for index in schema.get_indexes(table) if index["unique"]]
+                own_keys += [key["constrained_columns"] for key in schema.get_foreign_keys(table)]
+    assert {table for table, own_keys in keys.items() if any(key[0] != "space" for key in own_keys)} == EVERYWHERE

@@ -32,7 +32,7 @@ from everword.follow.store_calls import StoreCalls, wait_for_event
 from everword.follow.view import Hooks, View, next_room
 from everword.follow.worker import Worker
 from everword.masking import masked_logger
-from everword.model import Retried, SetAside, ViewState
+from everword.model import Filter, Retried, SetAside, ViewState
 from everword.ports import Clock, Telemetry, Tx
 
 log = masked_logger("everword.followers")
@@ -133,11 +133,16 @@ class Follower:
         """Serve this space next, because somebody waits for it, unless it was served just now."""
         self._served.prefer(space)
 
-    async def lags_in(self, space: str, since: datetime) -> bool:
-        """Whether this view still lacks something of a space that changed since then."""
+    async def lags_in(self, where: Filter, since: datetime) -> bool:
+        """Whether this view still lacks something of a space, a user or a conversation that changed since then."""
         name = self.view.name
         now = self._clock.now()
-        return await self._calls.read(lambda tx: tx.unseen(name, now, space=space, since=since))
+
+        def read(tx: Tx) -> bool:
+            user, conversation = where.user, where.conversation
+            return tx.unseen(name, now, space=where.space, since=since, user=user, conversation=conversation)
+
+        return await self._calls.read(read)
 
     async def retry(self, rows: Sequence[SetAside]) -> int:
         """Try messages again that were set aside, now. Returns how many of them the view has now."""
@@ -356,17 +361,24 @@ class Loop:
         self._idle.clear()
         self._wake.set()
 
-    async def wait_for(self, space: str, timeout: float) -> bool:
-        """Wait until all that this process has written of a space so far was handled; False after the timeout."""
+    async def wait_for(self, where: Filter, timeout: float, *, others: bool = False) -> bool:
+        """Wait until all that this process has written of a space, a user or a conversation so far was handled, and if
+        `others`, what other processes have written, too; False after the timeout."""
         deadline = time.monotonic() + timeout
-        while not self._idle.is_set():
-            self._follower.prefer(space)
+        while others or not self._idle.is_set():
+            if self._idle.is_set():
+                if not await self._follower.lags_in(where, self._clock.now() - OVERLAP):
+                    return True
+                self.wake()
+            self._follower.prefer(where.space)
             self._hurry.set()
             step_done = self._step_done
-            if not await self._follower.lags_in(space, self._clock.now() - OVERLAP):
+            if not await self._follower.lags_in(where, self._clock.now() - OVERLAP):
                 return True
             if not await wait_for_event(step_done, deadline - time.monotonic()):
                 return False
+            if self._idle.is_set():  # another process works on what is left
+                await asyncio.sleep(SETTLING)
         return True
 
     async def stop(self) -> None:

@@ -18,7 +18,7 @@ from everword.errors import Forbidden, ScopeError
 from everword.log.operations import OPERATIONS, READ, RIGHTS
 from everword.log.rules import check_id
 from everword.log.tables import find_own_conversation
-from everword.model import Conversation, Fact, RefusedFact, Statement
+from everword.model import Conversation, Fact, Filter, RefusedFact, Statement
 from everword.ports import ConversationKey, Tx
 
 
@@ -159,6 +159,16 @@ class ConversationScope:
     @property
     def place(self) -> ConversationKey:
         return self.space, self.id
+
+    @property
+    def filter(self) -> Filter:
+        """The messages of this conversation."""
+        return Filter(self.space, conversation=self.id)
+
+    @property
+    def recalled(self) -> Filter:
+        """The messages that are recalled here: all of the user, or those of the channel."""
+        return self.filter if self.user is None else Filter(self.space, user=self.user)
 
     def find(self, tx: Tx) -> Conversation | None:
         """The conversation, if there is one and it is this user's."""

@@ -283,7 +283,7 @@ class ConversationFace(ConversationTopics):
         parts = runtime.parts
         model = runtime.chat.for_task("reply")
         await check_usable(model)
-        await runtime.catch_up(self.scope.space)
+        await runtime.catch_up(self.scope.recalled)
         draft = Draft("user", text, author, None, None, platform_id)
         batch = Batch(self.scope.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
@@ -359,7 +359,7 @@ async def archive_window(runtime: Runtime, scope: ConversationScope) -> Chunk | 
 
 async def follow_log(runtime: Runtime, scope: ConversationScope) -> None:
     """Bring the window of a conversation up with the log; raises NotSettled, with the reason, if it cannot be."""
-    await runtime.catch_up(scope.space, WindowView.name)
+    await runtime.catch_up(scope.filter, WindowView.name)
     lag = await runtime.read(lambda tx: read_lag(tx, scope))
     if lag.done < lag.turns:
         followers = [runtime.followers[name] for name in (IndexView.name, WindowView.name)]

@@ -328,7 +328,7 @@ class ConversationTopics:
     async def _read_topics(self, read: Callable[[Tx, TopicPage, datetime], T], otherwise: T) -> T:
         runtime = self.runtime
         now = self.runtime.parts.clock.now()
-        await runtime.catch_up(self.scope.space, VIEW)
+        await runtime.catch_up(self.scope.filter, VIEW)
 
         def run(tx: Tx) -> T:
             if self.scope.find(tx) is None:
@@ -340,7 +340,7 @@ class ConversationTopics:
     async def _change_topic(self, change: Callable[[Tx, TopicPage, datetime], int]) -> Topic:
         runtime = self.runtime
         now = self.runtime.parts.clock.now()
-        await runtime.catch_up(self.scope.space, VIEW)
+        await runtime.catch_up(self.scope.filter, VIEW)
 
         def run(tx: Tx) -> Topic:
             if self.scope.find(tx) is None:

@@ -31,7 +31,7 @@ from everword.log.tables import REPEATED
 from everword.memory import openai_branches as branches
 from everword.memory.gather import ContextBuilder
 from everword.memory.runtime import Runtime
-from everword.model import Batch, Budget, Context, Message, Receipt, Section
+from everword.model import Batch, Budget, Context, Filter, Message, Receipt, Section
 from everword.openai import messages as message_rules
 from everword.openai.messages import Layout, budget_of, is_whole, lay_out
 from everword.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
@@ -156,7 +156,7 @@ async def keep_request(
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
     by_name = bool(request.conversation)
     target = branches.ConversationTarget(check_id("space", request.space), check_id("user", request.user), id, by_name)
-    await runtime.catch_up(target.space)
+    await runtime.catch_up(Filter(target.space, user=target.user))
     now = runtime.parts.clock.now()
     if runtime.parts.secrets.mode == "redact":  # as they are in the log, to be compared with it
         sent_messages = await runtime.run(mask_messages, sent_messages, runtime.parts.secrets)

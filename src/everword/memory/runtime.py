@@ -332,11 +332,11 @@ class Runtime:
         follower = self.followers[view]
         since = parts.clock.now() - OVERLAP
         if parts.settings.followers:
-            await self._loops[view].wait_for(space, self.parts.settings.index_seconds)
+            await self._loops[view].wait_for(Filter(space), self.parts.settings.index_seconds)
         deadline = time.monotonic() + parts.settings.index_seconds
         follower.prefer(space)
         while await follower.step(since if parts.settings.followers else None) and time.monotonic() < deadline:
-            if follower.drained or not await follower.lags_in(space, since):
+            if follower.drained or not await follower.lags_in(Filter(space), since):
                 return
 
     def wake(self, names: Iterable[str] | None = None) -> None:
@@ -449,17 +449,21 @@ class Runtime:
         self.wake()
         return leftovers
 
-    async def catch_up(self, space: str, *views: str) -> None:
-        """Wait a moment until what this process has just added to a space is searchable, and is in these views."""
-        for name in (self.index.name, *views):
-            await self.wait_for_view(name, space)
+    async def catch_up(self, where: Filter, *views: str) -> None:
+        """Wait a moment until what was just added to a space, by a user or to a conversation is searchable, whichever
+        process added it, and until what this process added is in these views."""
+        await self._wait_for_loop(self.index.name, where, others=True)
+        for name in views:
+            await self._wait_for_loop(name, where)
 
     async def wait_for_view(self, name: str, space: str) -> None:
-        """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
-        views wait too."""
+        """Wait a moment until a view has read what this process has just added to a space."""
+        await self._wait_for_loop(FIRST.get(name, name) if FIRST.get(name) in self._loops else name, Filter(space))
+
+    async def _wait_for_loop(self, name: str, where: Filter, *, others: bool = False) -> None:
+        """As `Loop.wait_for`. If the store takes nothing, views wait too."""
         if self.parts.settings.followers and self.degraded is None:
-            loop = self._loops.get(FIRST.get(name, name)) or self._loops[name]
-            await loop.wait_for(space, self.parts.settings.index_seconds)
+            await self._loops[name].wait_for(where, self.parts.settings.index_seconds, others=others)
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])

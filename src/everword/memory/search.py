@@ -79,7 +79,7 @@ async def search_messages(
     holds in memory is found by its words. With a floor, only those that are as relevant as that."""
     parts = runtime.parts
     now = parts.clock.now()
-    await runtime.catch_up(where.space)
+    await runtime.catch_up(where)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
 
     def find(tx: Tx) -> list[Hit]:

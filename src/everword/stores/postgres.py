@@ -63,7 +63,7 @@ from everword.errors import (
 from everword.model import Filter
 from everword.ports import Vectors
 from everword.stores import queries
-from everword.stores.connections import OpenConnections, RetryPauses
+from everword.stores.connections import OpenConnections, RetryPauses, rolling_back
 from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.queries import statement_of
@@ -87,11 +87,11 @@ HNSW = "vectors_hnsw"
 BINARY_VECTOR = func.halfvec_send(vectors.c.vec, type_=LargeBinary)
 COMPILED = 1_000  # statements kept in their compiled form
 
-# What begins a transaction, in one message. Who changes the schema holds the lock alone: no transaction that has read
-# the version goes on meanwhile.
-READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-WRITING = f"BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('everword schema')); {READ_VERSION}"
-MIGRATING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('everword schema'))"
+# What begins a transaction, in one message, with its `limit`. Who changes the schema holds the lock alone: no
+# transaction that has read the version goes on meanwhile.
+READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {limit}"
+WRITING = f"BEGIN; {{limit}}; SELECT pg_advisory_xact_lock_shared(hashtext('everword schema')); {READ_VERSION}"
+MIGRATING = "BEGIN; {limit}; SELECT pg_advisory_xact_lock(hashtext('everword schema'))"
 
 # The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
 # to compile a statement costs more than to send it.
@@ -276,6 +276,8 @@ class PostgresStore(SqlStore):
             busy_seconds,
         )
         self.cache = Cache(CACHE_BYTES)
+        # Of a transaction, not of a session: behind a pooler, or on other machines, the session is not ours.
+        self._limit = f"SET LOCAL lock_timeout = {int(busy_seconds * 1000)}"
         self._connections = OpenConnections(self.engine)
         try:
             if migrate:
@@ -330,7 +332,7 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
-        with self._connections.transaction(READING, "ROLLBACK") as opened:
+        with self._connections.transaction(READING.format(limit=self._limit), "ROLLBACK") as opened:
             yield PostgresTx(opened.connection, self.cache)
 
     @contextmanager
@@ -339,7 +341,7 @@ class PostgresStore(SqlStore):
         which that would add a sixth, is not."""
         commit: Commit | None = None
         try:
-            with self._connections.transaction(begin) as opened:
+            with self._connections.transaction(begin.format(limit=self._limit)) as opened:
                 if begin == WRITING:
                     check_unmigrated(opened.answer[0][0] if opened.answer else None, self.name)
                 tx = PostgresTx(opened.connection)
@@ -356,8 +358,11 @@ class PostgresStore(SqlStore):
         pauses = RetryPauses(self.busy_seconds)
         while True:
             try:
-                with self.engine.connect() as connection:
-                    return was_kept(connection, commit)
+                with self.engine.connect() as connection, rolling_back(connection):
+                    connection.exec_driver_sql(f"BEGIN; {self._limit}")
+                    is_kept = was_kept(connection, commit)
+                    connection.exec_driver_sql("COMMIT")
+                    return is_kept
             except (DBAPIError, PoolTimeout) as error:
                 if not pauses.wait():
                     raise CommitUnknown(
@@ -394,7 +399,7 @@ class PostgresStore(SqlStore):
             return StoreUnwritable(message, UNWRITABLE[state])
         if error.connection_invalidated or state in GONE or is_away(error):
             return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
-        if state == "0A000" or ("vector" in str(error.orig) and "extension" in str(error.orig)):
+        if "vector" in str(error.orig) and (state == "0A000" or "extension" in str(error.orig)):
             return StoreError(
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
@@ -454,7 +459,6 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
     @event.listens_for(engine, "connect")
     def _settle(connection: Any, _: Any) -> None:
         connection.execute(f"SET search_path TO {SCHEMA}, public")
-        connection.execute(f"SET lock_timeout = {int(busy_seconds * 1000)}")
         if not connection.autocommit:
             connection.commit()
 

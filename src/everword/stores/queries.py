@@ -414,17 +414,24 @@ def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     return lags.order_by(rows.c.place, rows.c.changed_at).limit(limit)
 
 
-def unseen_query(tx: type[Any], view: str) -> Any:
-    """Whether a view has turns of a space to see, also if a worker holds the lease; without those that wait for a
-    retry."""
+def unseen_query(tx: type[Any], view: str, scope: tuple[str, ...]) -> Any:
+    """Whether a view has turns of a space, of what a user may have said or of a conversation to see, also if a worker
+    holds the lease; without those that wait for a retry."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
     turns, source = progress_target(view)
+    # Not by the key: few conversations are unread, but a space may have very many.
+    space = conversations.c.space if "conversation" in scope else tx.without_index(conversations.c.space)
+    owner = tx.without_index(conversations.c.user_id)
+    conditions = {
+        "user": or_(owner == bindparam("of_user"), owner.is_(None)),
+        "conversation": conversations.c.id == bindparam("of_conversation"),
+    }
     return (
         select(conversations.c.id)
         .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
         .where(
-            # Not by the key: few conversations are unread, but a space may have very many.
-            tx.without_index(conversations.c.space) == bindparam("of_space"),
+            space == bindparam("of_space"),
+            *(conditions[name] for name in scope),
             IS_UNREAD,
             conversations.c.changed_at >= bindparam("since", type_=Instant),
             turns > cursor_turn,
@@ -434,17 +441,20 @@ def unseen_query(tx: type[Any], view: str) -> Any:
     )
 
 
-# Whether a view has to read a message of a space again that was changed.
-CHANGED = (
-    select(set_aside.c.turn)
-    .where(
-        set_aside.c.space == bindparam("of_space"),
-        set_aside.c.view == bindparam("of_view"),
-        set_aside.c.failures == 0,
-        set_aside.c.retry_at <= bindparam("now", type_=Instant),
+def changed_query(of_conversation: bool) -> Any:
+    """Whether a view has to read a message of a space, or of a conversation, again that was changed."""
+    places = (set_aside.c.conversation == bindparam("of_conversation"),) if of_conversation else ()
+    return (
+        select(set_aside.c.turn)
+        .where(
+            set_aside.c.space == bindparam("of_space"),
+            set_aside.c.view == bindparam("of_view"),
+            *places,
+            set_aside.c.failures == 0,
+            set_aside.c.retry_at <= bindparam("now", type_=Instant),
+        )
+        .limit(1)
     )
-    .limit(1)
-)
 
 
 def due_query(changed: bool) -> Any:

@@ -334,11 +334,23 @@ class SqlTx(RowReader, ABC):
         query = statement_of(queries.lagging_query, view, since is not None, bool(besides))
         return [Lag(*row) for row in self.fetch(query, values)]
 
-    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
-        values = {"now": now, "of_space": space}
+    def unseen(
+        self,
+        view: str,
+        now: datetime,
+        *,
+        space: str,
+        since: datetime,
+        user: str | None = None,
+        conversation: str | None = None,
+    ) -> bool:
+        scope = {"user": user, "conversation": conversation}
+        scope = {name: value for name, value in scope.items() if value is not None}
+        values = {"now": now, "of_space": space} | {f"of_{name}": value for name, value in scope.items()}
+        changed = statement_of(queries.changed_query, conversation is not None)
         return bool(
-            self.fetch(statement_of(queries.unseen_query, type(self), view), values | {"since": since})
-            or self.fetch(queries.CHANGED, values | {"of_view": view})
+            self.fetch(statement_of(queries.unseen_query, type(self), view, tuple(scope)), values | {"since": since})
+            or self.fetch(changed, values | {"of_view": view})
         )
 
     def claim(
