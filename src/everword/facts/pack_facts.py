@@ -455,6 +455,8 @@ def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> Fou
     is_as_told = first > now.date() if is_ahead else last <= now.date()
     if not is_as_told:
         return fact
+    if is_ahead and fact.category == "relationship":
+        fact = replace(fact, category="plan", key="plan")
     return replace(fact, since=first, until=last if last > first else None, value=_without(time, fact.value, pack))
 
 
