@@ -150,6 +150,7 @@ class FactPack(Wordings):
         self.own_verb = self._any_verb()
         self.openers = self._build_openers()
         self.past = self._part_pattern("past")
+        self.habit = self._part_pattern("habit")
         self.future = self._part_pattern("future")
         # What says when, and by itself says nothing of somebody.
         self.times = self.compile("|".join(self.parts.get(name) or NEVER for name in ("lead", "future")), bounded=True)
@@ -454,6 +455,8 @@ def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> Fou
     is_as_told = first > now.date() if is_ahead else last <= now.date()
     if not is_as_told:
         return fact
+    if is_ahead and fact.category == "relationship":
+        fact = replace(fact, category="plan", key="plan")
     return replace(fact, since=first, until=last if last > first else None, value=_without(time, fact.value, pack))
 
 
@@ -577,9 +580,12 @@ def _is_long(value: str) -> bool:
 
 
 def _category(clause: str, category: str, pack: FactPack) -> str:
-    """The category of what a verb states in a clause: what is to come is a plan, what is over an event."""
+    """The category of what a verb states in a clause: what is to come is a plan, what is over an event, what is done
+    again and again neither."""
     if pack.past.search(clause):
         return "event"
+    if pack.habit.search(clause):
+        return "other" if category == "plan" else category
     return "plan" if category == "plan" or pack.future.search(clause) else category
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
 from functools import cache
 
 from everword.errors import InvalidInput
@@ -78,15 +77,10 @@ def languages_of(script: str) -> tuple[str, ...]:
     return allowed_languages(BY_SCRIPT.get(script, ()))
 
 
-def allowed_languages(codes: Iterable[str]) -> tuple[str, ...]:
+def allowed_languages(codes: tuple[str, ...]) -> tuple[str, ...]:
     """Those of some languages that texts may be in."""
-    return _allowed(tuple(codes), languages_read())
-
-
-@cache
-def _allowed(codes: tuple[str, ...], languages: str) -> tuple[str, ...]:
-    allowed = languages.split(",")
-    return tuple(code for code in codes if code in allowed) if languages else codes
+    languages = languages_read()
+    return tuple(code for code in codes if code in languages.split(",")) if languages else codes
 
 
 _BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
