@@ -78,6 +78,12 @@ class Settings:
         "`local`: the small model that runs here (extra `[local]`).",
     )
     chat_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
+    chat_apis: str = setting(
+        "",
+        "APIs that its server speaks besides chat completions: `responses`, `messages` (Anthropic's), or both with a "
+        "comma. Requests of these are forwarded as they are, all others translated. Empty: as OpenAI's and Anthropic's "
+        "own addresses do.",
+    )
     memory_url: str = setting("", "The same for memory work (summaries, facts). Empty: the chat model's.")
     memory_model: str = setting("", "The model for memory work. Empty: the chat model.")
     memory_key: Secret = setting(NONE, "Its API key. Empty: the chat model's.")
@@ -179,6 +185,9 @@ class Settings:
         "What a server without keys does with a request to its OpenAI endpoint that names no `user`: `refuse` it, or "
         "take `one` memory for all of them, which is right if only one person uses the server.",
         choices=("refuse", "one"),
+    )
+    mcp_graph: bool = setting(
+        False, "MCP has the tools of MCP's reference memory server, which keep a knowledge graph, in place of its own."
     )
     followers: bool = setting(True, "Bring views up to date inside this process. Off: `everword worker` does it.")
     lease_seconds: int = setting(

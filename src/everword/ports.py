@@ -386,6 +386,25 @@ class Relay(Protocol):
         """The chunks of the answer to a request; if the request does not ask for a stream, the whole answer as one."""
 
 
+ForeignApi = Literal["responses", "messages"]
+"""OpenAI's Responses API, and Anthropic's Messages API."""
+LAST_EVENTS = ("message_stop", "response.completed", "response.incomplete", "response.failed")
+"""The types of the events that end an answer of these."""
+
+
+@runtime_checkable
+class Forwarder(Protocol):
+    """A model at a server that speaks other APIs too, which takes requests of those as they are."""
+
+    @property
+    def apis(self) -> frozenset[str]: ...
+
+    def forward(
+        self, api: ForeignApi, body: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """The events of the answer as that API sends them; without a stream, the whole answer as one."""
+
+
 class Models(Protocol):
     """The models of one role, "chat" or "memory": for each task one model, metered under the task's name."""
 
@@ -397,6 +416,9 @@ class Models(Protocol):
 
     def relay(self, task: str, model: str) -> Relay:
         """The same for bodies of OpenAI's API: the model of that name, or else the one that is asked first."""
+
+    def forwarder(self, task: str, model: str, api: ForeignApi, headers: Mapping[str, str]) -> Relay | None:
+        """The same for bodies of another API, if the model's server speaks it."""
 
     async def close(self) -> None: ...
 

@@ -215,7 +215,7 @@ def build_model(settings: Settings, name: str, url: str, key: str) -> LLM:
     model, _, own_url = name.partition("@")
     if not (own_url or url):
         raise ConfigError("chat_url: is empty; name the server, as in EVERWORD_CHAT_URL=http://localhost:11434/v1")
-    return OpenAIModel(own_url or url, key, model, timeout=settings.model_seconds)
+    return OpenAIModel(own_url or url, key, model, timeout=settings.model_seconds, apis=settings.chat_apis)
 
 
 def split_names(names: str) -> list[str]:

@@ -17,8 +17,13 @@ TALK = "/v1/conversations/{id}"
 PUBLIC = {"GET /healthz", "GET /readyz", "GET /openapi.json"}
 # About the process or all spaces: not for a key of one space with the rights to read and write.
 PROCESS = {"GET /metrics", "GET /v1/verify"}
-# Not about a space at all.
-NOWHERE = {"GET /v1/models", "GET /v1/models/{name}", "POST /v1/embeddings"}
+# Not about a space at all, with what to send.
+NOWHERE: dict[str, Any] = {
+    "GET /v1/models": None,
+    "GET /v1/models/{name}": None,
+    "POST /v1/embeddings": {"input": "vault"},
+    "POST /anthropic/v1/messages/count_tokens": {"messages": [{"role": "user", "content": "vault?"}]},
+}
 # Everything else, with what to send: the path and the query, the body.
 OF_A_SPACE: dict[str, Any] = {
     "GET /v1/space": None,
@@ -92,6 +97,13 @@ OF_A_SPACE: dict[str, Any] = {
     "POST /v1/retain": {},
     "POST /v1/redact": {},
     "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
+    "POST /v1/responses": {"model": "scripted", "input": "vault?"},
+    "GET /v1/responses/{id}": None,
+    "POST /anthropic/v1/messages": {
+        "model": "scripted",
+        "max_tokens": 99,
+        "messages": [{"role": "user", "content": "vault?"}],
+    },
 }
 MOUNTED = {"POST /mcp"}  # what is behind it, its own tests walk
 FILLED = {"{key}": "k", "{message}": "m1", "{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
@@ -177,7 +189,12 @@ TOOLS: dict[str, dict[str, Any]] = {
     "undo": {"id": "x"},
     "edit_message": {"conversation": "chat", "message": "p1", "text": "The vault is mine"},
 }
-RESOURCES = ("everword://profile{?user}", "everword://conversations{?after}", "everword://conversations/{id}")
+RESOURCES = (
+    "everword://profile{?user}",
+    "everword://conversations{?after}",
+    "everword://conversations/{id}",
+    "everword://today{?user}",
+)
 
 
 def routes_of(app: FastAPI) -> Iterator[str]:

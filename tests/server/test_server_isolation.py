@@ -44,7 +44,7 @@ def test_every_route_is_known() -> None:
     from everword import AsyncMemory
     from everword.server.app import create_app
 
-    named = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
+    named = PUBLIC | PROCESS | {*NOWHERE} | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
     routes = set(routes_of(create_app(AsyncMemory("never opened"))))
     assert {route for route in routes if not is_page(route.partition(" ")[2])} == named  # test_web_pages.py has pages
 

@@ -190,7 +190,7 @@ async def use_everything(client: Client) -> None:
     assert ("location", "Berlin") in {(fact["key"], fact["value"]) for fact in typed["facts"]}
 
     listed = {str(one.uri) for one in (await client.list_resources()).resources}
-    assert listed == {"everword://profile", "everword://conversations"}
+    assert listed == {"everword://profile", "everword://conversations", "everword://today"}
     assert "- location: Berlin" in await read(client, "everword://profile?user=alex")
     chats = json.loads(await read(client, "everword://conversations"))["conversations"]
     assert {one["id"]: one["messages"] for one in chats}["chat"] == 3

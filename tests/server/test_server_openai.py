@@ -536,5 +536,5 @@ def test_text_that_cannot_be_kept_is_made_text(world: World) -> None:
 def test_an_endpoint_that_is_not_there_is_an_error_that_clients_can_read(world: World) -> None:
     client = world.anew()
     with pytest.raises(openai.NotFoundError, match="no such route") as caught:
-        client.responses.create(model="model-x", input="Hi")
+        client.completions.create(model="model-x", prompt="Hi")
     assert caught.value.code == "no_route"

@@ -91,11 +91,12 @@ def blocks(language: str) -> list[str]:
 def test_every_python_example_of_the_page_runs(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.anew(answers("You run |two."))
     names: dict[str, Any] = {}
-    assert len(blocks("py")) == 3
+    assert len(blocks("py")) == 5
     for number, code in enumerate(blocks("py"), 1):
         exec(compile(code.replace(ADDRESS, world.server.url), f"openai.md, example {number}", "exec"), names)
     names["client"].close()
-    assert capsys.readouterr().out.count("You run two.") == 2
+    names["claude"].close()
+    assert capsys.readouterr().out.count("You run two.") == 4
     assert any("bicycle shops" in one["content"] for one in world.sent)
     assert "planning" in world.log("alex")
 

@@ -173,6 +173,7 @@ MISSED = {
     *(f"POST /v1/conversations/{{id}}/topics/{{topic}}/{change}" for change in ("merge", "unmerge")),
     *("POST /web/topic/merge", "POST /web/topic/split", "GET /web/reply", "GET /web/episode", "GET /web/episode/parts"),
     *("DELETE /v1/users/{id}/facts/{fact}", "POST /web/fact/delete", "DELETE /v1/conversations/{id}"),
+    "GET /v1/responses/{id}",
 }
 _numbers = count()
 
@@ -243,11 +244,13 @@ def walk_rest(place: Place, http: httpx2.Client) -> Answers:
     operations = checked_operations(place.server.app)
     for route in sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=lambda route: (late(route), route)):
         method, path = route.split(" ", 1)
-        body = {"input": "vault"} if "embeddings" in route else OF_A_SPACE.get(route)
+        body = NOWHERE.get(route, OF_A_SPACE.get(route))
         for user, conversation in place.caller.targets:
             sent: Any = None if body is None else place.fill_body(body, user, conversation)
-            if route.startswith("POST /v1/chat"):
+            if route in ("POST /v1/chat/completions", "POST /v1/responses"):
                 sent |= {"user": user}
+            if route == "POST /anthropic/v1/messages":
+                sent |= {"everword": {"user": user}}
             if route.endswith("/ask"):
                 sent |= {"conversation": conversation}
             headers = {} if method == "GET" else {"Idempotency-Key": f"{route} {user} {conversation}"}
@@ -338,7 +341,7 @@ def test_an_answer_tells_no_more_than_the_scopes_of_the_key(server: Serving, cal
 @pytest.mark.checklist("G7")
 def test_the_walk_knows_every_route_page_and_tool(server: Serving) -> None:
     routes = set(routes_of(server.app))
-    rest = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
+    rest = PUBLIC | PROCESS | {*NOWHERE} | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
     pages = OPEN_PAGES | {f"GET {path}" for path in GETS} | {f"POST {path}" for path in POSTS}
     assert routes == rest | pages
     unchecked = PUBLIC | MOUNTED | OPEN_PAGES | SESSION_ROUTES

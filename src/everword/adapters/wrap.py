@@ -7,18 +7,16 @@ it. Messages of the program are never changed or left out. After the call the re
 `receipt` on what is returned says what was added and why.
 
 The memory may fail, the call may not: what goes wrong with it is logged, and the call is made as the program made it. A
-reply that is streamed is kept as far as it was read. Each API is a `Shape`: it reads requests and replies as messages
-in OpenAI's shape, which the log keeps.
+reply that is streamed is kept as far as it was read.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -28,13 +26,12 @@ from everword.log.rules import check_id
 from everword.memory.memory import MemoryEngine, MemoryFace
 from everword.memory.openai_relay import ProgramTurn, RelayRequest, begin_program_turn, end_program_turn
 from everword.memory.sync import BlockingMemory
-from everword.openai.messages import INSTRUCTIONS
+from everword.openai.shapes import ANTHROPIC, CHAT, RESPONSES, Fields, Shape
 
 logger = logging.getLogger(__name__)
 
 C = TypeVar("C")
 T = TypeVar("T")
-Fields = dict[str, Any]
 PATIENCE = 10.0  # seconds that a call waits for the memory
 FAILED = "a call of a model was made without the memory, which failed: %s"
 
@@ -159,7 +156,7 @@ class WrappedCall:
             return response
         if fields.get("stream"):
             return ReadStream(response, self, turn)
-        self.end(turn, partial(self.shape.reply, response))
+        self.end(turn, lambda: self.shape.reply(as_fields(response)))
         return with_receipt(response, turn)
 
     async def acreate(self, *args: Any, **fields: Any) -> Any:
@@ -169,7 +166,7 @@ class WrappedCall:
             return response
         if fields.get("stream"):
             return ReadStream(response, self, turn)
-        await self.aend(turn, partial(self.shape.reply, response))
+        await self.aend(turn, lambda: self.shape.reply(as_fields(response)))
         return with_receipt(response, turn)
 
     def manage(self, *args: Any, **fields: Any) -> ManagedStream:
@@ -184,7 +181,7 @@ class WrappedCall:
         return turn, fields if turn is None else self.shape.with_texts(fields, turn.texts)
 
     def _beginning(self, fields: Fields) -> Work[ProgramTurn]:
-        return partial(self.scope.begin, self.shape.messages(fields))
+        return partial(self.scope.begin, self.shape.messages(as_fields(fields)))
 
     def end(self, turn: ProgramTurn, reply: Callable[[], Fields]) -> None:
         attempt(lambda: run_blocking(self.scope.memory, partial(self.scope.end, turn, reply())))
@@ -232,7 +229,7 @@ class ReadStream:
     def __iter__(self) -> Iterator[Any]:
         try:
             for event in self._inner:
-                self._reply.add(event)
+                self._reply.add(as_fields(event))
                 yield event
         finally:
             self._keep()
@@ -240,7 +237,7 @@ class ReadStream:
     async def __aiter__(self) -> AsyncIterator[Any]:
         try:
             async for event in self._inner:
-                self._reply.add(event)
+                self._reply.add(as_fields(event))
                 yield event
         finally:
             await self._akeep()
@@ -304,48 +301,10 @@ class ManagedStream:
             await self._call.aend(self._turn, self._reply)
 
     def _reply(self) -> Fields:
-        return self._call.shape.reply(self._stream.current_message_snapshot)
+        return self._call.shape.reply(as_fields(self._stream.current_message_snapshot))
 
 
-# -- the shapes of APIs
-
-
-@dataclass(slots=True)
-class Collector:
-    """Puts the events of a stream together: text, and calls of tools by their place."""
-
-    read: Callable[[Any], Iterator[tuple[int | None, Fields]]]
-    text: str = ""
-    calls: dict[int, Fields] = field(default_factory=dict)
-
-    def add(self, event: Any) -> None:
-        for place, part in self.read(event):
-            if place is None:
-                self.text += part["text"]
-                continue
-            call = self.calls.setdefault(
-                place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
-            )
-            call["id"] = part.get("id") or call["id"]
-            call["function"]["name"] += part.get("name") or ""
-            call["function"]["arguments"] += part.get("arguments") or ""
-
-    def message(self) -> Fields:
-        calls = [self.calls[place] for place in sorted(self.calls)]
-        return {"content": self.text, **({"tool_calls": calls} if calls else {})}
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How an API writes messages: those of a request, where texts of the memory are put, a reply, and a stream."""
-
-    messages: Callable[[Fields], list[Fields]]
-    with_texts: Callable[[Fields, Sequence[str]], Fields]
-    reply: Callable[[Any], Fields]
-    read_event: Callable[[Any], Iterator[tuple[int | None, Fields]]]
-
-    def collector(self) -> Collector:
-        return Collector(self.read_event)
+# -- the calls that are remembered
 
 
 def as_fields(value: Any) -> Any:
@@ -357,138 +316,6 @@ def as_fields(value: Any) -> Any:
     return [as_fields(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def tool_call(id: Any, name: Any, arguments: Any) -> Fields:
-    content = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"id": str(id or ""), "type": "function", "function": {"name": str(name or ""), "arguments": content}}
-
-
-def beside_question(messages: Sequence[Any], texts: Sequence[str], role: str) -> list[Any]:
-    """Messages of a program with those of the memory: what lasts after the instructions they begin with, the rest right
-    before the last message of the user."""
-    memory_messages = [{"role": role, "content": text} for text in texts]
-    roles = [as_fields(message).get("role") for message in messages]
-    start = next((place for place, speaker in enumerate(roles) if speaker not in INSTRUCTIONS), len(roles))
-    question = max((place for place, speaker in enumerate(roles) if speaker == "user"), default=start)
-    question = max(question, start)
-    return [
-        *messages[:start],
-        *memory_messages[:1],
-        *messages[start:question],
-        *memory_messages[1:],
-        *messages[question:],
-    ]
-
-
-def chat_messages(fields: Fields) -> list[Fields]:
-    return [as_fields(message) for message in fields["messages"]]
-
-
-def chat_with_texts(fields: Fields, texts: Sequence[str]) -> Fields:
-    role = next((m["role"] for m in chat_messages(fields) if m.get("role") in INSTRUCTIONS), "system")
-    return {**fields, "messages": beside_question(fields["messages"], texts, role)}
-
-
-def chat_reply(response: Any) -> Fields:
-    return cast(Fields, as_fields(response.choices[0].message))
-
-
-def chat_event(event: Any) -> Iterator[tuple[int | None, Fields]]:
-    for choice in event.choices:
-        if choice.index == 0 and choice.delta is not None:
-            yield None, {"text": choice.delta.content or ""}
-            for part in choice.delta.tool_calls or ():
-                function = part.function
-                named = {} if function is None else {"name": function.name, "arguments": function.arguments}
-                yield part.index, {"id": part.id, **named}
-
-
-def response_items(fields: Fields) -> list[Any]:
-    items = fields.get("input") or ""
-    return [{"role": "user", "content": items}] if isinstance(items, str) else list(items)
-
-
-def response_messages(fields: Fields) -> list[Fields]:
-    return [message for item in response_items(fields) if (message := item_message(as_fields(item)))]
-
-
-def item_message(item: Fields) -> Fields | None:
-    """An item of OpenAI's responses as a message; None for one that says nothing, as thoughts."""
-    if item.get("role"):
-        return item
-    if item.get("type") == "function_call":
-        calls = [tool_call(item.get("call_id"), item.get("name"), item.get("arguments") or "")]
-        return {"role": "assistant", "content": "", "tool_calls": calls}
-    if item.get("type") == "function_call_output":
-        output = item.get("output")
-        content = output if isinstance(output, str) else json.dumps(output)
-        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": content}
-    return None
-
-
-def response_with_texts(fields: Fields, texts: Sequence[str]) -> Fields:
-    return {**fields, "input": beside_question(response_items(fields), texts, "developer")}
-
-
-def response_reply(response: Any) -> Fields:
-    items = [item for item in map(as_fields, response.output) if item.get("type") == "function_call"]
-    calls = [tool_call(item.get("call_id"), item.get("name"), item.get("arguments") or "") for item in items]
-    return {"content": response.output_text, **({"tool_calls": calls} if calls else {})}
-
-
-def response_event(event: Any) -> Iterator[tuple[int | None, Fields]]:
-    if event.type == "response.output_text.delta":
-        yield None, {"text": event.delta}
-    elif event.type == "response.output_item.done" and event.item.type == "function_call":
-        item = event.item
-        yield event.output_index, {"id": item.call_id, "name": item.name, "arguments": item.arguments}
-
-
-def anthropic_messages(fields: Fields) -> list[Fields]:
-    return [part for message in map(as_fields, fields["messages"]) for part in block_messages(message)]
-
-
-def block_messages(message: Fields) -> Iterator[Fields]:
-    """A message of Anthropic's: results of tools are messages of their own, before what else it says."""
-    content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
-    for block in blocks:
-        if block.get("type") == "tool_result":
-            result = block.get("content")
-            text = result if isinstance(result, str) else "\n".join(b.get("text") or "" for b in result or ())
-            yield {"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": text}
-    calls = [tool_call(b.get("id"), b.get("name"), b.get("input")) for b in blocks if b.get("type") == "tool_use"]
-    spoken_blocks = [
-        b for b in blocks if b.get("type") not in ("tool_result", "tool_use", "thinking", "redacted_thinking")
-    ]
-    if spoken_blocks or calls:
-        yield {"role": message.get("role"), "content": spoken_blocks, **({"tool_calls": calls} if calls else {})}
-
-
-def anthropic_with_texts(fields: Fields, texts: Sequence[str]) -> Fields:
-    """Anthropic's API has instructions beside the messages, not among them."""
-    own_system = fields.get("system")
-    own_system = own_system if isinstance(own_system, str | list | tuple) else ()  # the library has a value for "none"
-    blocks = [{"type": "text", "text": own_system}] if own_system and isinstance(own_system, str) else list(own_system)
-    memory_blocks = [{"type": "text", "text": text} for text in texts]
-    return {**fields, "system": [*blocks, *memory_blocks]} if memory_blocks else fields
-
-
-def anthropic_reply(response: Any) -> Fields:
-    return next(block_messages({"role": "assistant", "content": as_fields(response).get("content")}), {"content": ""})
-
-
-def anthropic_event(event: Any) -> Iterator[tuple[int | None, Fields]]:
-    if event.type == "content_block_start" and event.content_block.type == "tool_use":
-        yield event.index, {"id": event.content_block.id, "name": event.content_block.name}
-    elif event.type == "content_block_delta" and event.delta.type == "text_delta":
-        yield None, {"text": event.delta.text}
-    elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
-        yield event.index, {"arguments": event.delta.partial_json}
-
-
-CHAT = Shape(chat_messages, chat_with_texts, chat_reply, chat_event)
-RESPONSES = Shape(response_messages, response_with_texts, response_reply, response_event)
-ANTHROPIC = Shape(anthropic_messages, anthropic_with_texts, anthropic_reply, anthropic_event)
 SHAPES: Mapping[tuple[str, ...], Shape] = {
     ("chat", "completions", "create"): CHAT,
     ("responses", "create"): RESPONSES,

@@ -217,18 +217,21 @@ def revoke(id: str) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("url", metavar="[STORE]", required=False)
 @click.option("--user", metavar="ID", help="Whose memory: the only one that can be asked for and told of.")
-def mcp(url: str | None, user: str | None) -> None:
+@click.option("--graph", is_flag=True, help="The tools of MCP's reference memory server, in place of everword's.")
+def mcp(url: str | None, user: str | None, graph: bool) -> None:
     """Serve the memory to an MCP client.
 
     A client such as Claude Desktop or an editor starts this program and speaks the Model Context Protocol with it, on
     standard input and output. STORE is the address of the store, by default the setting `store`. With --user, every
     call is about that user; without it, each call names a user. `everword serve` offers the same tools over HTTP, at
-    /mcp. docs/tools.md lists them.
+    /mcp. docs/tools.md lists them. With --graph, a client of MCP's reference memory server finds its nine tools here,
+    with the same arguments and results: create_entities, read_graph, search_nodes and the others.
 
     \b
     everword mcp --user alex
     everword mcp ~/memory.db --space work --user alex
     everword mcp postgresql://localhost/memory --space team
+    everword mcp --user alex --graph
     """
     from everword.log.rules import check_id
 
@@ -247,7 +250,9 @@ def mcp(url: str | None, user: str | None) -> None:
 
     async def serve() -> None:
         async with AsyncMemory(settings.store, space=settings.space) as memory:
-            status = await run_until_stopped(build_server(memory, local_caller(settings.space, user)).run_stdio_async())
+            caller = local_caller(settings.space, user)
+            server = build_server(memory, caller, graph=graph or settings.mcp_graph)
+            status = await run_until_stopped(server.run_stdio_async())
         if status:
             # The memory is closed. A thread still reads standard input, and that read cannot be interrupted.
             os._exit(status)

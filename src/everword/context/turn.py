@@ -58,9 +58,11 @@ class TurnTools:
 
 @dataclass(slots=True)
 class Turn:
-    """The state of a turn. `told` is metadata to keep with the reply, beside the text that was seen."""
+    """The state of a turn. `told` is metadata to keep with the reply, beside the text that was seen; `reply_id` is the
+    id it is to have, if that is known before."""
 
     asked: Message
+    reply_id: str | None = None
     told: dict[str, Any] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
@@ -261,7 +263,8 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
     partial = partial or len(stored_content) < len(content)  # the log does not take more; a part is better than nothing
     if partial:
         summary["partial"] = True
-    draft = Draft("assistant", stored_content, user=question.user, metadata={**turn.told, NOTES: summary})
+    metadata = {**turn.told, NOTES: summary}
+    draft = Draft("assistant", stored_content, user=question.user, metadata=metadata, id=turn.reply_id)
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
     # The id is drawn before: if the transaction runs again, it finds what the first run has kept.
     batch = log.with_ids(Batch(question.space, question.conversation, None, [draft]), now)

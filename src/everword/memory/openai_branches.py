@@ -308,6 +308,27 @@ def find_continued(tx: Tx, target: ConversationTarget, history: Sequence[Utteran
     return target
 
 
+def read_line(tx: Tx, space: str, user: str, ids: Sequence[str]) -> tuple[str, list[Message]] | None:
+    """The conversation of a reply, and the user's line up to it. `ids` are the reply's and that of the message it
+    answers, which stands for it if it was kept as another; None if there is neither."""
+    for id in ids:
+        message = next(iter(tx.find_messages(space, ids=[id], damaged=log.warn_of_damage)), None)
+        conversation = None if message is None else tx.conversation(space, message.conversation)
+        if message is None or conversation is None or conversation.user != user:
+            continue
+        if message.role == "user":
+            message = find_next_message(tx, message) or message
+        target = ConversationTarget(space, user, message.conversation)
+        line = Tree(tx, target, LISTED).line(message.conversation)
+        if line is None:
+            continue
+        messages = [kept for kept in line.messages if kept is not None]
+        places = [place for place, kept in enumerate(messages) if kept.id == message.id]
+        if places:
+            return message.conversation, messages[: places[0] + 1]
+    return None
+
+
 def reconcile_messages(
     tx: Tx, target: ConversationTarget, sent_messages: Sequence[ParsedMessage], now: datetime, secrets: SecretPolicy
 ) -> list[Message]:

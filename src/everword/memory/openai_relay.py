@@ -12,6 +12,7 @@ if it is too long by itself, nothing is added to it, and it is refused only if t
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -34,10 +35,12 @@ from everword.memory.runtime import Runtime
 from everword.model import Batch, Budget, Context, Filter, Message, Receipt, Section
 from everword.openai import messages as message_rules
 from everword.openai.messages import Layout, budget_of, is_whole, lay_out
+from everword.openai.shapes import Shape
 from everword.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
-from everword.ports import Completion, Relay, Tx, Vectors
+from everword.ports import LAST_EVENTS, Completion, ForeignApi, Relay, Tx, Vectors
 
 TASK = "reply"
+REPLY_NAME = re.compile(r"resp_(.{20})_(.{20})", re.DOTALL)
 NUMBER = 8  # characters of a branch's number
 
 
@@ -50,7 +53,7 @@ class RelayRequest:
     """A request of a client: its body, the space and user whose memory is used, and options.
 
     Without a `conversation`, it is the one that begins as the messages do. `budget` is the total of tokens that the
-    model is sent.
+    model is sent. `history` is what the log has of the messages before those of the body, if the client names it.
     """
 
     body: Mapping[str, Any]
@@ -58,6 +61,7 @@ class RelayRequest:
     user: str
     conversation: str | None = None
     budget: int | None = None
+    history: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +72,29 @@ class ModelPrompt:
     tokens: int
 
 
-async def find_relay(runtime: Runtime, body: Mapping[str, Any]) -> Relay:
-    """The model that a request names; raises NoModel, which says how to configure one."""
+def checked_model(body: Mapping[str, Any]) -> str:
+    """The name of the model in a request; empty if there is none."""
     model = body.get("model")
     if not isinstance(model, str | None):
         raise InvalidInput("model", "must be text")
     if model and len(model) > MAX_ID:
         raise InvalidInput("model", f"has {len(model)} characters; at most {MAX_ID} are allowed")
-    relay = runtime.chat.relay(TASK, model or "")
+    return model or ""
+
+
+async def find_relay(runtime: Runtime, body: Mapping[str, Any]) -> Relay:
+    """The model that a request names; raises NoModel, which says how to configure one."""
+    relay = runtime.chat.relay(TASK, checked_model(body))
     if relay.name == NONE:
         await check_usable(runtime.chat.for_task(TASK))
     return relay
+
+
+def find_forwarder(
+    runtime: Runtime, body: Mapping[str, Any], api: ForeignApi, headers: Mapping[str, str]
+) -> Relay | None:
+    """The model that a request of another API names, if its server speaks that API."""
+    return runtime.chat.forwarder(TASK, checked_model(body), api, headers)
 
 
 def model_names(runtime: Runtime) -> tuple[str, ...]:
@@ -144,7 +160,34 @@ async def read_request(runtime: Runtime, request: RelayRequest) -> list[message_
     sent_messages = await runtime.run(read_messages)
     if not sent_messages or sent_messages[-1].silent:
         raise InvalidInput("messages", "ends in a message with nothing in it")
+    sent_messages = [*map(message_rules.parse_kept, request.history), *sent_messages]
     return [sent_message for sent_message in sent_messages if not sent_message.silent]
+
+
+def with_history(body: Mapping[str, Any], history: Sequence[Message]) -> Mapping[str, Any]:
+    """A body with what the log has before its messages, from the first message of a user on."""
+    start = next((place for place, message in enumerate(history) if message.role == "user"), len(history))
+    earlier = [message_rules.wire_message(message) for message in history[start:] if not message.erased]
+    if not earlier:
+        return body
+    messages = body["messages"]
+    orders = [message for message in messages if message["role"] in message_rules.INSTRUCTIONS]
+    others = [message for message in messages if message["role"] not in message_rules.INSTRUCTIONS]
+    return {**body, "messages": [*orders, *earlier, *others]}
+
+
+async def read_history(runtime: Runtime, space: str, user: str, reply: str) -> tuple[str, tuple[Message, ...]] | None:
+    """The conversation in which a reply was given, and its messages up to there; None if the user has no such reply.
+    `reply` is as `reply_name` writes it, or as another server named it."""
+    match = REPLY_NAME.fullmatch(reply)
+    ids = [reply] if match is None else [match[2], match[1]]
+    line = await runtime.read(lambda tx: branches.read_line(tx, space, user, ids))
+    return None if line is None else (line[0], tuple(line[1]))
+
+
+def reply_name(question: str, reply: str) -> str:
+    """A name for a reply, by its id and that of the message it answers."""
+    return f"resp_{question}_{reply}"
 
 
 async def keep_request(
@@ -192,7 +235,7 @@ class RelayExchange:
         self._relay = relay
         self._target = target
         self._messages = kept_messages
-        self._body = request.body
+        self._body = with_history(request.body, request.history)
         self._limit = request.budget
         parts = runtime.parts
         self._count = parts.tokenizer.count
@@ -200,7 +243,7 @@ class RelayExchange:
         self._contexts = ContextBuilder(
             runtime, ConversationScope(target.space, kept_messages[-1].conversation, target.user)
         )
-        self._turn = turn.Turn(kept_messages[-1])
+        self._turn = turn.Turn(kept_messages[-1], log.new_id(parts.clock.now()))
         self._usages = list[dict[str, Any]]()
         self._prompt = ModelPrompt([], 0)
         self.tokens = 0
@@ -221,6 +264,11 @@ class RelayExchange:
     def conversation(self) -> str:
         """The conversation of the message that is answered."""
         return self._turn.asked.conversation
+
+    @property
+    def reply_name(self) -> str:
+        """The name under which a client may go on from the reply."""
+        return reply_name(self._turn.asked.id, self._turn.reply_id or "")
 
     async def _write_reply(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
         """Keep a reply in its branch. It is not held in memory: which branch it is in is decided in the store."""
@@ -464,15 +512,84 @@ async def begin_program_turn(runtime: Runtime, request: RelayRequest) -> Program
     return ProgramTurn(target, question, texts, context.receipt)
 
 
-async def end_program_turn(runtime: Runtime, ended: ProgramTurn, reply: Mapping[str, Any]) -> None:
-    """Keep the model's reply, in OpenAI's shape, unless there is nothing in it."""
+async def end_program_turn(
+    runtime: Runtime, ended: ProgramTurn, reply: Mapping[str, Any], id: str | None = None, *, partial: bool = False
+) -> None:
+    """Keep the model's reply, in OpenAI's shape, unless there is nothing in it. `id` is the one its server gave it;
+    `partial` that it broke off."""
     message = message_rules.parse_message({**reply, "role": "assistant"})
     if not message.silent:
-        batch = Batch(ended.target.space, ended.question.conversation, ended.target.user, [message.draft()])
+        draft = message.draft({"partial": True} if partial else None)
         now = runtime.parts.clock.now()
         secrets = runtime.parts.secrets.after_texts([ended.question.as_said.content])
-        await runtime.write(lambda tx: branches.keep_reply(tx, ended.target, ended.question, batch, now, secrets))
+
+        def write(tx: Tx) -> Message:
+            is_taken = id is None or bool(tx.find_messages(ended.target.space, ids=[id]))
+            drafts = [draft if is_taken else replace(draft, id=id)]
+            batch = Batch(ended.target.space, ended.question.conversation, ended.target.user, drafts)
+            return branches.keep_reply(tx, ended.target, ended.question, batch, now, secrets)
+
+        await runtime.write(write)
     runtime.wake()
+
+
+class ForwardedTurn:
+    """A request of another API, forwarded to a server that speaks it with what the memory adds; all else as it is."""
+
+    def __init__(
+        self, runtime: Runtime, relay: Relay, shape: Shape, body: dict[str, Any], program_turn: ProgramTurn
+    ) -> None:
+        self._runtime = runtime
+        self._relay = relay
+        self._shape = shape
+        self._body = shape.with_texts(body, program_turn.texts)
+        self._begun = program_turn
+        self._id: str | None = None
+
+    @property
+    def conversation(self) -> str:
+        return self._begun.question.conversation
+
+    @property
+    def tokens(self) -> int:
+        return self._begun.receipt.tokens
+
+    async def answer_whole(self) -> dict[str, Any]:
+        try:
+            async with aclosing(self._relay.relay(self._body)) as replies:  # type: ignore[type-var]
+                answer = [reply async for reply in replies][-1]
+        except BaseException:
+            self._runtime.wake()
+            raise
+        self._note_id(answer)
+        await turn.run_to_end(self._keep(self._shape.reply(answer), partial=False))
+        return answer
+
+    async def stream(self) -> AsyncGenerator[dict[str, Any]]:
+        """The events as they come. What was passed on is kept however the stream ends."""
+        collector = self._shape.collector()
+        is_complete = False
+        try:
+            async with aclosing(self._relay.relay(self._body)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    collector.add(event)
+                    self._note_id(event.get("response") or {})
+                    is_last = event.get("type") in LAST_EVENTS
+                    if is_last:
+                        is_complete = True
+                        await turn.run_to_end(self._keep(collector.message(), partial=False))
+                    yield event
+        finally:
+            if not is_complete:
+                await turn.run_to_end(self._keep(collector.message(), partial=True))
+
+    def _note_id(self, answer: Mapping[str, Any]) -> None:
+        id = answer.get("id")
+        if answer.get("object") == "response" and isinstance(id, str) and 0 < len(id) <= MAX_ID:
+            self._id = id
+
+    async def _keep(self, reply: Mapping[str, Any], *, partial: bool) -> None:
+        await end_program_turn(self._runtime, self._begun, reply, self._id, partial=partial)
 
 
 def wants_usage(body: Mapping[str, Any]) -> bool:

@@ -1,1 +1,1 @@
-"""OpenAI's shapes, read and written; pure."""
+"""The shapes of OpenAI's and Anthropic's APIs, read and written; pure."""

@@ -116,6 +116,26 @@ def parse_message(message: Mapping[str, Any]) -> ParsedMessage:
     return ParsedMessage(role, text_of(message), clean_json(extras))
 
 
+def parse_kept(message: Message) -> ParsedMessage:
+    """A message of the log, as it was when a client sent it."""
+    as_said = message.as_said
+    extras = as_said.metadata.get(WIRE)
+    return ParsedMessage(as_said.role, as_said.content, extras if isinstance(extras, dict) else {})
+
+
+def wire_message(message: Message) -> dict[str, Any]:
+    """A message of the log as a model is sent it. What the log does not have is named in its place."""
+    extras = parse_kept(message).extras
+    kinds = ", ".join(extras.get("parts", ()))
+    content = message.content or (f"({kinds}: sent then, not kept)" if kinds else "")
+    wire: dict[str, Any] = {"role": message.role, "content": content}
+    if message.role == "tool":
+        wire["tool_call_id"] = call_id(extras)
+    if extras.get("tool_calls"):
+        wire["tool_calls"] = extras["tool_calls"]
+    return wire
+
+
 def refusal_and_sound(message: Mapping[str, Any]) -> dict[str, Any]:
     """Whether a reply is a refusal, and the id of its sound."""
     refusal = message.get("refusal")

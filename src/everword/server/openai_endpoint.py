@@ -31,7 +31,6 @@ from starlette.types import Receive, Scope, Send
 
 from everword import errors
 from everword.errors import EverwordError, InvalidInput, ModelError, Refusal
-from everword.log.access import Access
 from everword.memory import openai_relay as relay
 from everword.memory.openai_relay import TooLong
 from everword.models.chat.answers import log_note
@@ -57,21 +56,21 @@ SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("openai_schema.json
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 # The endpoints there are, and those that OpenAI's clients may ask for in vain: they have to read the error.
 PATHS = (
-    "/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses", "/v1/completions", "/v1/moderations",
-    "/v1/images", "/v1/audio", "/v1/files", "/v1/batches", "/v1/threads", "/v1/assistants",
+    "/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/completions", "/v1/moderations", "/v1/images",
+    "/v1/audio", "/v1/files", "/v1/batches", "/v1/threads", "/v1/assistants",
 )  # fmt: skip
 
 
-def responses(answer: str, *, stream: bool = False) -> dict[int | str, dict[str, Any]]:
+def responses(answer: str, *, stream: bool = False, error: str = "error") -> dict[int | str, dict[str, Any]]:
     """The responses of a route, for the API's description."""
     content: dict[str, Any] = {"application/json": {"schema": SCHEMA["answers"][answer]}}
     if stream:
         content["text/event-stream"] = {"schema": SCHEMA["event"]}
-    failure = {"application/json": {"schema": SCHEMA["error"]}}
+    failure = {"application/json": {"schema": SCHEMA[error]}}
     bad: dict[int | str, dict[str, Any]] = {
         int(status): {"description": about, "content": failure} for status, about in SCHEMA["errors"].items()
     }
-    return {200: {"description": "As OpenAI answers.", "content": content}} | bad
+    return {200: {"description": "As the provider answers.", "content": content}} | bad
 
 
 @router.post(
@@ -91,13 +90,10 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
     if not options.memory or not relay.has_speech(body):
         chunks = relay.relay_without_memory(caller.memory.runtime, body)
         return await EventStream.of(chunks, {}) if is_stream else WholeAnswer(await anext(chunks))
-    takes_anonymous = caller.memory.runtime.parts.settings.anonymous == "one"
-    request = build_relay_request(caller.access, caller.space, options, body, takes_anonymous)
-    turn = await relay.begin_exchange(caller.memory.runtime, request)
-    headers = {"X-Everword-Conversation": quote_header(turn.conversation), "X-Everword-Tokens": str(turn.tokens)}
+    turn = await relay.begin_exchange(caller.memory.runtime, build_relay_request(caller, options, body))
     if is_stream:
-        return await EventStream.of(turn.stream(), headers)
-    return WholeAnswer(await turn.answer_whole(), headers=headers)
+        return await EventStream.of(turn.stream(), turn_headers(turn))
+    return WholeAnswer(await turn.answer_whole(), headers=turn_headers(turn))
 
 
 @router.get("/models", summary="The models", responses=responses("models"))
@@ -140,11 +136,15 @@ async def embed_input(caller: Caller, body: Mapping[str, Any]) -> Response:
     return Response(content, media_type="application/json")
 
 
-def build_relay_request(
-    access: Access, space: str, options: MemoryOptions, body: Mapping[str, Any], takes_anonymous: bool
-) -> relay.RelayRequest:
+def turn_headers(turn: relay.RelayExchange | relay.ForwardedTurn) -> dict[str, str]:
+    return {"X-Everword-Conversation": quote_header(turn.conversation), "X-Everword-Tokens": str(turn.tokens)}
+
+
+def build_relay_request(caller: Caller, options: MemoryOptions, body: Mapping[str, Any]) -> relay.RelayRequest:
     """The request to the relay: for whose memory, if the caller may use it."""
-    target_space = space if options.space is None else access.resolve_space(options.space)
+    access = caller.access
+    takes_anonymous = caller.memory.runtime.parts.settings.anonymous == "one"
+    target_space = caller.space if options.space is None else access.resolve_space(options.space)
     user = access.resolve_user(options.user)
     if user is None and access.key_id == ANONYMOUS and not takes_anonymous:
         raise InvalidInput("user", NO_USER)
@@ -230,22 +230,29 @@ class WholeAnswer(JSONResponse):
 
 
 class EventStream(Response):
-    """Chunks as server-sent events. The response starts only when the first chunk is there: an error before that gets a
-    status of its own."""
+    """Events as server-sent events, as the `shape` of an API writes them. The response starts only when the first is
+    there: an error before that gets a status of its own."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, first: dict[str, Any] | None, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]
+        self,
+        first: dict[str, Any] | None,
+        chunks: AsyncGenerator[dict[str, Any]],
+        headers: Mapping[str, str],
+        shape: OpenAiShape,
     ) -> None:
         super().__init__(headers={**headers, "Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._first = first
         self._chunks = chunks
+        self._shape = shape
 
     @classmethod
-    async def of(cls, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]) -> EventStream:
-        return cls(await anext(chunks, None), chunks, headers)
+    async def of(
+        cls, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str], shape: OpenAiShape | None = None
+    ) -> EventStream:
+        return cls(await anext(chunks, None), chunks, headers, shape or SHAPE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Separate tasks: the turn is cancelled only once, and then has the time it needs to end.
@@ -269,16 +276,13 @@ class EventStream(Response):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:
                 if self._first is not None:
-                    await send_data(event_bytes(self._first))
+                    await send_data(self._shape.event_bytes(self._first))
                 async for chunk in chunks:
-                    await send_data(event_bytes(chunk))
-                await send_data(DONE, has_more=False)
+                    await send_data(self._shape.event_bytes(chunk))
+                await send_data(self._shape.last, has_more=False)
             except (EverwordError, Problem) as error:
-                await send_data(event_bytes(SHAPE.document(SHAPE.problem_of(error))), has_more=False)
-
-
-def event_bytes(data: Mapping[str, Any]) -> bytes:
-    return b"data: " + dump_json(data) + b"\n\n"
+                event = self._shape.error_event(self._shape.problem_of(error))
+                await send_data(self._shape.event_bytes(event), has_more=False)
 
 
 def dump_json(data: Any) -> bytes:
@@ -387,7 +391,17 @@ def quote_header(value: str) -> str:
 
 
 class OpenAiShape:
-    """Errors as OpenAI's clients read them."""
+    """Errors and events as clients of OpenAI's chat completions read them."""
+
+    last = DONE
+    """What ends a stream."""
+
+    def event_bytes(self, event: Mapping[str, Any]) -> bytes:
+        return b"data: " + dump_json(event) + b"\n\n"
+
+    def error_event(self, problem: Problem) -> Mapping[str, Any]:
+        """A problem in a stream that has begun."""
+        return self.document(problem)
 
     def problem_of(self, error: Exception) -> Problem:
         """The problem that a client gets for an error."""
@@ -430,4 +444,4 @@ def model_refusal(refusal: Refusal) -> Problem:
 
 
 SHAPE = OpenAiShape()
-SHAPES: Mapping[str, ProblemShape] = dict.fromkeys(PATHS, SHAPE)
+SHAPES: dict[str, ProblemShape] = dict.fromkeys(PATHS, SHAPE)

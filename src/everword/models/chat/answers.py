@@ -24,7 +24,7 @@ from everword.errors import ModelBusy, ModelCutOff, ModelError, ModelNonsense, M
 from everword.masking import masked_logger
 from everword.model import ChatMessage
 from everword.parsing import BrokenJson, ForeignEncoding, UnreadableJson, read_json
-from everword.ports import Completion
+from everword.ports import LAST_EVENTS, Completion
 from everword.word_lists import read_entries
 
 LARGEST = 1 << 20  # bytes of an answer, as UTF-8
@@ -171,8 +171,8 @@ def parse_usage(usage_field: object) -> tuple[int, int] | None:
     """Tokens in and out as the server counted them, if these are counts."""
     if not isinstance(usage_field, dict):
         return None
-    prompt_tokens = usage_field.get("prompt_tokens")
-    completion_tokens = usage_field.get("completion_tokens")
+    prompt_tokens = usage_field.get("prompt_tokens", usage_field.get("input_tokens"))
+    completion_tokens = usage_field.get("completion_tokens", usage_field.get("output_tokens"))
     if type(prompt_tokens) is not int or type(completion_tokens) is not int:
         return None
     # Some servers fill in zeros for what they did not count.
@@ -242,6 +242,31 @@ class RelayReader:
         if self._size > LARGEST:
             raise self._trouble.nonsense(f"more than {LARGEST >> 20} MiB of text; ask for less")
         return text
+
+
+class EventReader:
+    """Checks an answer of another API while it is passed on: only its size, and that it is no error."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        self._trouble = trouble
+        self._size = 0
+        self.is_finished = False
+
+    def read(self, raw: str | bytes) -> dict[str, Any]:
+        """One event of a stream, or a whole answer."""
+        self._size += len(raw)
+        if self._size > LONGEST_STREAM_TEXT:
+            raise self._trouble.nonsense(f"more than {LONGEST_STREAM_TEXT >> 20} MiB; ask for less")
+        event = parse_json(raw, self._trouble)
+        if not isinstance(event, dict) or not isinstance(event.get("type", event.get("object")), str):
+            raise self._trouble.foreign_answer("JSON that is no object of that API")
+        if is_too_deep(event):
+            raise self._trouble.foreign_answer("JSON that has no end")
+        kind = event.get("type")
+        if kind == "error" or event.get("error"):
+            raise self._trouble.error_in_answer(event.get("error") or event)
+        self.is_finished = self.is_finished or kind in LAST_EVENTS
+        return event
 
 
 def is_too_deep(value: object) -> bool:

@@ -5,6 +5,9 @@ bounded. We retry, not the client, because `timeout` bounds all attempts togethe
 with all its attempts and waits takes at most `timeout` seconds, and so does each silence within a stream. A timeout is
 not retried: the next model of a chain is a better use of the time.
 
+Some servers speak other APIs too (`apis`): a request of one is forwarded to its path there, and its answer passed on
+event by event, as they are.
+
 Servers that call themselves compatible differ in what they accept: a JSON Schema, only "some JSON", or neither; the
 usage at the end of a stream; a temperature; the limit under its old name or its new one; a limit that leaves room for
 thinking; a system message after others, which many local templates refuse and which then becomes the beginning of the
@@ -22,17 +25,17 @@ import random
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from everword.errors import InvalidInput, MissingExtra, ModelError
 from everword.masking import keep_out_of_texts
 from everword.model import ChatMessage
 from everword.models.chat import answers
-from everword.ports import Completion, Request
+from everword.ports import Completion, ForeignApi, Request
 
 TIMEOUT = 60.0  # seconds
 RETRIES = 2  # after the first attempt
@@ -45,6 +48,9 @@ SHAPES = ("json_schema", "json_object", "words")
 DOUBTFUL = (400, 404, 422)  # HTTP states that may mean: not in this form
 ABOUT_CONTEXT = re.compile(r"context[_ ](?:length|window|size)", re.IGNORECASE)
 ABOUT_ROLES = re.compile(r"system|\broles?\b|alternat|template|jinja", re.IGNORECASE)
+RAW = {"X-Stainless-Raw-Response": "stream"}  # asks OpenAI's client for the response before it is read
+VERSION = "anthropic-version"
+API_HOSTS: Mapping[str, ForeignApi] = {"api.openai.com": "responses", "api.anthropic.com": "messages"}
 KEEPS_BY_KEY = ("openai.com", "openai.azure.com")  # hosts whose servers take a key for their cache of prompts
 ABOUT_LIMIT = re.compile(
     rf"max(?:imum)?[_ ](?:completion[_ ]|output[_ ]|new[_ ])?tokens|(?:output|completion) tokens"
@@ -75,6 +81,7 @@ class OpenAIModel:
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
         *,
+        apis: str = "",
         count: answers.Count = answers.rough_token_count,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
@@ -104,6 +111,7 @@ class OpenAIModel:
         self._model = model
         self._address = shown_address
         self._host = urlsplit(base_url).hostname or ""
+        self.apis = parse_apis(apis or API_HOSTS.get(self._host, ""))
         self._timeout = timeout
         self._retries = retries
         self._count = count
@@ -169,6 +177,43 @@ class OpenAIModel:
                 if not reader.finished:
                     raise self._trouble.interruption()
 
+    async def forward(
+        self, api: ForeignApi, body: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Sends a body of another API to its path. Nothing is retried here, as in `relay`."""
+        start = loop_time()
+        content = body.get("input") if api == "responses" else json.dumps(body.get("messages"), ensure_ascii=False)
+        trouble = self._trouble.about([{"content": content}])
+        reader = answers.EventReader(trouble)
+        async with AsyncExitStack() as stack:
+            response = await self._send(stack, self._post(api, body, headers), start + self._timeout)
+            if isinstance(response, FailedAttempt):
+                trouble.log_words(response.error, response.server_text)
+                raise response.error
+            if not body.get("stream"):
+                yield reader.read(await self._read_body(response, start + self._timeout))
+                return
+            events = self._events(response, start + LONGEST_STREAM * self._timeout)
+            async for event in await stack.enter_async_context(answers.closing(events)):
+                if event != answers.DONE:
+                    yield reader.read(event)
+            if not reader.is_finished:
+                raise self._trouble.interruption()
+
+    @asynccontextmanager
+    async def _post(self, api: ForeignApi, body: Mapping[str, Any], headers: Mapping[str, str]) -> AsyncIterator[Any]:
+        own_headers: dict[str, Any] = {**RAW, **headers}
+        if api == "messages":  # which takes the key in a header of its own
+            version = headers.get(VERSION, "2023-06-01")
+            own_headers |= {VERSION: version, "x-api-key": self._client.api_key, "Authorization": self._openai.Omit()}
+        response: Any = await self._client.post(
+            f"/{api}", cast_to=object, body=dict(body), options={"headers": own_headers}
+        )
+        try:
+            yield response
+        finally:
+            await response.close()
+
     async def close(self) -> None:
         await self._client.close()
 
@@ -178,17 +223,17 @@ class OpenAIModel:
         usage = {"stream_options": {"include_usage": True}} if asks_usage else {}
         if not self._form.late_system:
             body = {**body, "messages": fold_late_system(body["messages"])}
-        outcome = await self._send(stack, client_arguments({**body, **usage}), deadline)
+        outcome = await self._send(stack, self._ask({**body, **usage}), deadline)
         if isinstance(outcome, FailedAttempt) and has_late_system(body["messages"]):
             folded_body = {**body, "messages": fold_late_system(body["messages"])}
             if ABOUT_ROLES.search(outcome.server_text):
-                outcome = await self._send(stack, client_arguments({**folded_body, **usage}), deadline)
+                outcome = await self._send(stack, self._ask({**folded_body, **usage}), deadline)
                 if not isinstance(outcome, FailedAttempt):
                     self._form = replace(self._form, late_system=False)
         if isinstance(outcome, FailedAttempt) and asks_usage:
             simpler = self._form.simpler_form(Request([]), stream, outcome.status, outcome.server_text)
             if simpler is not None:
-                outcome = await self._send(stack, client_arguments(body), deadline)
+                outcome = await self._send(stack, self._ask(body), deadline)
                 if not isinstance(outcome, FailedAttempt):
                     self._form = simpler
         if isinstance(outcome, FailedAttempt):
@@ -252,7 +297,7 @@ class OpenAIModel:
     ) -> Any | FailedAttempt:
         """Sends, and retries while that may help and there is time."""
         for attempt in range(self._retries + 1):
-            outcome = await self._send(stack, body, deadline)
+            outcome = await self._send(stack, self._create(body), deadline)
             if not isinstance(outcome, FailedAttempt) or not outcome.can_retry or attempt == self._retries:
                 break
             wait = backoff(attempt) if outcome.after is None else outcome.after
@@ -261,11 +306,19 @@ class OpenAIModel:
             await self._sleep(wait)
         return outcome
 
-    async def _send(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | FailedAttempt:
-        create = self._client.chat.completions.with_streaming_response.create
+    def _create(self, body: Mapping[str, Any]) -> AbstractAsyncContextManager[Any]:
+        opening: AbstractAsyncContextManager[Any] = self._client.chat.completions.with_streaming_response.create(**body)
+        return opening
+
+    def _ask(self, body: Mapping[str, Any]) -> AbstractAsyncContextManager[Any]:
+        return self._create(client_arguments(body))
+
+    async def _send(
+        self, stack: AsyncExitStack, opening: AbstractAsyncContextManager[Any], deadline: float
+    ) -> Any | FailedAttempt:
         try:
             async with asyncio.timeout_at(deadline):
-                return await stack.enter_async_context(create(**body))
+                return await stack.enter_async_context(opening)
         except (TimeoutError, self._openai.APITimeoutError):
             return FailedAttempt(self._trouble.timeout(self._timeout))
         except self._openai.APIStatusError as error:
@@ -289,6 +342,14 @@ class OpenAIModel:
 def client_arguments(body: Mapping[str, Any]) -> dict[str, Any]:
     """A body as arguments of the client; fields that the client has no parameter for are sent, too."""
     return {"model": body["model"], "messages": [], "stream": bool(body.get("stream")), "extra_body": dict(body)}
+
+
+def parse_apis(names: str) -> frozenset[str]:
+    """The APIs that a setting names; raises InvalidInput if there is no such API."""
+    apis = frozenset(name.strip() for name in names.split(",") if name.strip())
+    if unknown := sorted(apis - {*get_args(ForeignApi)}):
+        raise InvalidInput("chat_apis", f"has no {unknown[0]!r}; it has {', '.join(get_args(ForeignApi))}")
+    return apis
 
 
 def loop_time() -> float:

@@ -30,7 +30,7 @@ from everword.masking import masked_logger
 from everword.model import ChatMessage
 from everword.models.chat import answers
 from everword.parsing import CutOffJson, UnreadableJson, read_json_at
-from everword.ports import LLM, Completion, Models, Relay, Request
+from everword.ports import LLM, Completion, ForeignApi, Forwarder, Models, Relay, Request
 
 OURS = "everword"  # as the name of a model: whichever is configured
 log = masked_logger("everword.models.chat")
@@ -113,6 +113,15 @@ class Role:
             unknown_name = model
         return RelayChain(models, cooldowns, self._record, (self.name, task), self._count, unknown_name)
 
+    def forwarder(self, task: str, model: str, api: ForeignApi, headers: Mapping[str, str]) -> Relay | None:
+        """The model that `relay` would ask first, if its server speaks this API."""
+        candidates = [candidate for candidate in self._models if name_in_request(candidate) == model]
+        first: Any = (*candidates, *self._models)[0]
+        if not isinstance(first, Forwarder) or api not in first.apis:
+            return None
+        name = model if model not in ("", OURS) else cast(str, getattr(first, "model", ""))
+        return ForwardRelay(first, api, headers, name, self._record, (self.name, task))
+
     async def close(self) -> None:
         for model in self._metered:
             await model.close()
@@ -135,6 +144,9 @@ class TaskRouter:
 
     def relay(self, task: str, model: str) -> Relay:
         return (self._other if task in self._tasks else self._default).relay(task, model)
+
+    def forwarder(self, task: str, model: str, api: ForeignApi, headers: Mapping[str, str]) -> Relay | None:
+        return (self._other if task in self._tasks else self._default).forwarder(task, model, api, headers)
 
     async def close(self) -> None:
         await self._default.close()
@@ -543,6 +555,60 @@ class RelayChain:
                 token_usage = (sum(answers.estimate_tokens(text, self._count) for text in texts), characters // 4)
             seconds = time.monotonic() - start
             self._record(ModelCall(self._role, self._task, model_name, *token_usage, seconds, outcome))
+
+
+class ForwardRelay:
+    """A model that is asked in another API, and each call recorded."""
+
+    def __init__(
+        self,
+        model: Forwarder,
+        api: ForeignApi,
+        headers: Mapping[str, str],
+        model_name: str,
+        record: Callable[[ModelCall], object],
+        about: tuple[str, str],
+    ) -> None:
+        self._model = model
+        self._api = api
+        self._headers = headers
+        self._model_name = model_name
+        self._record = record
+        self._role, self._task = about
+
+    @property
+    def name(self) -> str:
+        return cast(LLM, self._model).name
+
+    async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        start = time.monotonic()
+        counts: dict[str, Any] = {}
+        size = 0
+        outcome = OK
+        try:
+            request = {**body, "model": self._model_name}
+            async with answers.closing(self._model.forward(self._api, request, self._headers)) as events:
+                async for event in events:
+                    size += len(str(event.get("delta", "")))
+                    counts |= usage_counts(event)
+                    yield event
+        except BaseException as error:
+            outcome = CANCELLED if isinstance(error, GIVEN_UP) else type(error).__name__
+            raise
+        finally:
+            is_free = outcome not in (OK, CANCELLED) and not counts and not size
+            estimate = (0, 0) if is_free else (len(str(body)) // 4, size // 4)
+            tokens = answers.parse_usage(counts) or estimate
+            name = self._model_name if counts else self.name  # a name that no server has accepted is not recorded
+            seconds = time.monotonic() - start
+            self._record(ModelCall(self._role, self._task, name, *tokens, seconds, outcome))
+
+
+def usage_counts(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts of tokens that an event of another API has, or an answer."""
+    places = (event, event.get("message"), event.get("response"))
+    usages = [place.get("usage") for place in places if isinstance(place, Mapping)]
+    return {name: count for usage in usages if isinstance(usage, Mapping) for name, count in usage.items() if count}
 
 
 def is_request_fault(error: errors.ModelError) -> bool:

@@ -47,8 +47,9 @@ from everword.server.problems import Problem, problem_of, problem_response
 LARGE = 1 << 16  # bytes of a body that takes a while to check
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
-CHECKED_HEADERS = frozenset((b"authorization", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
-SINGLE_HEADERS = frozenset((b"authorization", b"host", b"origin"))  # of two, another program may use the other
+CHECKED_HEADERS = frozenset((b"authorization", b"x-api-key", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
+API_KEY = b"x-api-key"  # where Anthropic's clients send their key
+SINGLE_HEADERS = frozenset((b"authorization", API_KEY, b"host", b"origin"))  # of two, another program may use the other
 SPACE_HEADER = b"x-everword-space"
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`everword keys create` makes one)"
@@ -58,7 +59,7 @@ TOO_SLOW = "the body did not come in time; send it at once, or less of it"
 # What only a server has.
 declare_operations("read", "nothing", "space models")
 declare_operations("read", "request", "embeddings")
-declare_operations("read", "memory", "receipts documents spaces")
+declare_operations("read", "memory", "receipts documents spaces responses")
 declare_operations("write", "memory", "chat_completions")
 declare_operations("admin", "nothing", "metrics settings")
 declare_operations("admin", "memory", "list_keys create_key revoke_key")
@@ -251,6 +252,8 @@ class Door:
             refusal = Problem(401, "signed_out", SIGNED_OUT)
         else:
             scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+            if not scheme:
+                scheme, token = "bearer", headers.get(API_KEY, b"").decode("latin-1")
             key = await self._keys.find_key(token.strip()) if scheme.lower() == "bearer" else None
             refusal = Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
         if key is None:
