@@ -27,6 +27,18 @@ FILES = {
     "discord.json": "discord",
     "telegram_chat.json": "telegram",
     "telegram_full.json": "telegram",
+    "slack.json": "slack",
+    "whatsapp.txt": "whatsapp",
+    "mem0.json": "mem0",
+    "mem0_points.json": "mem0",
+    "mem0_history.sqlite": "mem0",
+    "graphiti.json": "zep",
+    "langgraph.json": "langgraph",
+    "langgraph.sqlite": "langgraph",
+    "mcp_memory.jsonl": "mcp",
+    "letta.af": "letta",
+    "hindsight.json": "hindsight",
+    "claude_memories.json": "claude",
 }
 MB = 1024 * 1024
 
@@ -97,8 +109,8 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ImportFailed, match=r"there is no format 'slack'\. Known: everword .* telegram"):
-        open_records(DATA / "messages.jsonl", "slack")
+    with pytest.raises(ImportFailed, match=r"there is no format 'signal'\. Known: everword .* telegram"):
+        open_records(DATA / "messages.jsonl", "signal")
 
 
 # -- archives

@@ -8,6 +8,8 @@ holds. What `.everwordignore` names is left out: patterns of paths, one a line; 
 from __future__ import annotations
 
 import hashlib
+import os
+import pwd
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +45,11 @@ class Project:
         return any(fnmatch(name, pattern.rstrip("/")) for pattern in self.patterns for name in names) or any(
             inner.startswith(pattern) for pattern in self.patterns if pattern.endswith("/")
         )
+
+
+def person_here() -> str:
+    """Whose memory it is: the login name, or what EVERWORD_USER says."""
+    return os.environ.get("EVERWORD_USER") or pwd.getpwuid(os.getuid()).pw_name
 
 
 def project_of(folder: str) -> Project:

@@ -10,6 +10,7 @@ import json
 import shlex
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,32 @@ def install(host: Host, folder: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def write_plugin(folder: Path) -> list[Path]:
+    """Write a plug-in of Claude Code below a folder: its description, the hooks, and a command a file."""
+    host = HOSTS["claude"]
+    hooks = {
+        name: [{"hooks": [{"type": "command", "command": command_for(host.name, event), "timeout": host.timeout}]}]
+        for name, event in host.events.items()
+    }
+    about = {
+        "name": "everword",
+        "version": version("everword"),
+        "description": "A memory of your projects, from session to session",
+    }
+    files = {
+        ".claude-plugin/plugin.json": json.dumps(about, indent=2) + "\n",
+        "hooks/hooks.json": json.dumps({"hooks": hooks}, indent=2) + "\n",
+    }
+    command = f"{shlex.quote(sys.executable)} -m everword hook"
+    for page in sorted(Path(__file__).with_name("plugin").glob("*.md")):
+        files[f"commands/{page.name}"] = page.read_text(encoding="utf-8").replace("@COMMAND@", command)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return [folder / name for name in files]
 
 
 def uninstall(host: Host, folder: Path) -> bool:

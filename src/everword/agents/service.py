@@ -13,7 +13,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import pwd
 import signal
 import sqlite3
 import sys
@@ -29,7 +28,8 @@ from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from typing import TYPE_CHECKING, Any
 
 from everword.agents import hook
-from everword.agents.events import Project, project_of, tool_note, turn_text
+from everword.agents.events import Project, person_here, project_of, tool_note, turn_text
+from everword.agents.past import last_words
 
 if TYPE_CHECKING:
     from everword import Memory, Role
@@ -55,7 +55,7 @@ class Service:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.store = str(home / STORE)
-        self.person = os.environ.get("EVERWORD_USER") or pwd.getpwuid(os.getuid()).pw_name
+        self.person = person_here()
         self.is_readable = can_read(self.store)
         self.build = hook.build()
         self.memory: Memory | None = None
@@ -132,6 +132,10 @@ class Service:
             return
         is_prompt = event == "prompt"
         reply = payload.get("last_assistant_message") or payload.get("prompt_response") or ""
+        if (
+            payload.get("hook_event_name") == "PreCompact"
+        ):  # in the middle of a turn: what was said so far would be lost
+            reply = last_words(str(payload.get("transcript_path", "")))
         text = (
             str(payload.get("prompt", "")).strip() if is_prompt else turn_text(str(reply), self.notes.pop(session, []))
         )

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from everword.agents import hook as program
-from everword.agents.install import HOSTS, MARK, install, uninstall
+from everword.agents.install import HOSTS, MARK, install, uninstall, write_plugin
+from everword.cli.options import printable
+from everword.cli.transfer import report_import
 from everword.errors import ConfigError
+
+if TYPE_CHECKING:
+    from everword import AsyncMemory, Memory
+    from everword.agents.events import Project
+    from everword.memory.transfer import ImportProgress
+    from everword.model import Message, Record
+
+PAGE = 1_000
+MOST_TEXT = 100_000  # characters of a command's text
+SHOWN = 3
+EXCERPT = 400  # characters of a message
 
 HOST = click.argument("host", type=click.Choice(list(HOSTS)))
 FOLDER = click.option(
@@ -35,6 +54,7 @@ def hook() -> None:
 
     \b
     everword hook install claude
+    everword hook install claude --past
     everword hook uninstall claude
     """
 
@@ -43,11 +63,17 @@ def hook() -> None:
 @HOST
 @FOLDER
 @EVERYWHERE
-def install_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
+@click.option(
+    "--past/--no-past",
+    default=None,
+    help="Bring in what there is of the project: past sessions, notes for agents, commits.  [default: asks]",
+)
+def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool | None) -> None:
     """Add the hooks to the settings of an agent, HOST, and show them.
 
-    A second time changes nothing. To leave files out, name them in `.everwordignore`, one pattern a line; `*` turns the
-    memory off for the project.
+    A second time changes nothing. It offers to bring in what the agent has of the project already; a second time adds
+    what is new. To leave files out, name them in `.everwordignore`, one pattern a line; `*` turns the memory off for
+    the project.
     """
     if not hasattr(__import__("socket"), "AF_UNIX"):
         raise ConfigError("hooks need Unix sockets, which Python does not have on this system")
@@ -56,6 +82,62 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     click.echo("\n".join(line for line in lines if MARK in line or '": [' in line))
     click.echo(f"the memory will be in {program.folder()}; next: start {host} in the project")
+    if not everywhere:
+        offer_past(host, place_of(folder, everywhere), past)
+    elif past:
+        raise click.UsageError("--past is of one project: run it there, without --everywhere")
+
+
+def offer_past(host: str, folder: Path, is_wanted: bool | None) -> None:
+    """Say what there is of a project, and bring it in if that is wanted; without an answer, nothing is brought in."""
+    from everword.agents.events import person_here, project_of
+    from everword.agents.past import past_records
+
+    project = project_of(str(folder))
+    kinds = Counter(
+        record.conversation.partition("/")[0] for record in past_records(host, project, person_here(), Path.home())
+    )
+    if not kinds or is_wanted is False:
+        return
+    names = {"past": "messages of past sessions", "notes": "notes for agents", "git": "commits"}
+    counts = ", ".join(f"{kinds[kind]:,} {name}" for kind, name in names.items() if kinds[kind])
+    if is_wanted is None and sys.stdin.isatty():
+        is_wanted = click.confirm(f"there is more of this project: {counts}. Bring it in?", default=False)
+    if not is_wanted:
+        click.echo(f"not brought in: {counts}; to bring it in: everword hook install {host} --past")
+        return
+    records = past_records(host, project, person_here(), Path.home())
+    totals = asyncio.run(bring_in(records, project.id))
+    report_import(str(project.root), f"{host}, {counts}", totals)
+
+
+async def bring_in(records: Iterable[Record], space: str) -> ImportProgress:
+    """Import records into the memory of agents, without the sessions that hooks have kept there."""
+    from everword import AsyncMemory
+    from everword.memory.transfer import import_records
+
+    async with AsyncMemory(store_of_agents(), secrets="redact") as memory:
+        kept = {f"past/{id}" async for id in every_conversation(memory, space)}
+        totals = await import_records(memory, (r for r in records if r.conversation not in kept), space=space)
+        await memory.settle()
+    return totals
+
+
+async def every_conversation(memory: AsyncMemory, space: str) -> AsyncIterator[str]:
+    after = ""
+    while page := await memory.conversations(space=space, after=after, limit=PAGE):
+        for conversation in page:
+            yield conversation.id
+        after = page[-1].id
+
+
+def store_of_agents() -> str:
+    """The address of the memory of agents, in a folder that only its owner can open."""
+    from everword.agents.service import STORE
+
+    os.umask(0o077)
+    os.makedirs(program.folder(), mode=0o700, exist_ok=True)
+    return os.path.join(program.folder(), STORE)
 
 
 @hook.command("uninstall")
@@ -67,6 +149,18 @@ def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
     place = place_of(folder, everywhere)
     were_there = uninstall(HOSTS[host], place)
     click.echo(f"{'took the hooks out of' if were_there else 'no hooks in'} {place / HOSTS[host].file}")
+
+
+@hook.command("plugin")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def write_plugin_folder(folder: Path) -> None:
+    """Write a plug-in of Claude Code into FOLDER: the hooks, and the commands /remember, /recall, /forget and /why.
+
+    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The hooks are in the plug-in, so
+    `everword hook install` is not needed for projects that use it.
+    """
+    for path in write_plugin(folder):
+        click.echo(f"wrote {path}")
 
 
 def place_of(folder: Path | None, everywhere: bool) -> Path:
@@ -85,3 +179,81 @@ def event_command(event: str) -> click.Command:
 
 for name in EVENTS:
     hook.add_command(event_command(name))
+
+# -- what people ask for, by the commands of the plug-in
+
+TEXT = click.argument("text", required=False)
+
+
+@hook.command("remember")
+@TEXT
+def remember_text(text: str | None) -> None:
+    """Remember TEXT, or what is on standard input, in the memory of this project."""
+    with project_memory() as (memory, project, person):
+        for statement in memory.remember(given_text(text), user=person, space=project.id):
+            click.echo(printable(statement.text))
+
+
+@hook.command("recall")
+@TEXT
+def recall_text(text: str | None) -> None:
+    """Print what the memory of this project has about TEXT, as an agent is told it."""
+    from everword.agents.service import Service
+
+    with project_memory() as (memory, project, _):
+        event = {"event": "prompt", "payload": {"cwd": str(project.root), "prompt": given_text(text)}}
+        click.echo(printable_lines(Service(Path(program.folder())).answer(memory, event)))
+
+
+@hook.command("forget")
+@TEXT
+def forget_text(text: str | None) -> None:
+    """Forget what fits TEXT in the memory of this project. The messages stay; `everword undo` brings it back."""
+    with project_memory() as (memory, project, person):
+        forgotten = memory.forget(given_text(text), user=person, space=project.id)
+        lines = [statement.text for statement in forgotten.statements]
+        lines += [f"{fact.key}: {fact.value}" for fact in forgotten.facts]
+        click.echo(printable_lines("\n".join(lines) or "nothing fits"))
+
+
+@hook.command("why")
+@TEXT
+def show_sources(text: str | None) -> None:
+    """Print the facts of this project that fit TEXT, each with the messages it comes from."""
+    with project_memory() as (memory, project, person):
+        query = given_text(text)
+        facts = memory.facts(user=person, query=query, space=project.id)[:SHOWN]
+        for fact in facts:
+            click.echo(printable(f"{fact.key}: {fact.value}"))
+            show_messages(memory.why(fact.id, user=person, space=project.id))
+        if not facts:
+            hits = memory.search(query, user=person, space=project.id, limit=SHOWN)
+            click.echo("no fact fits; what was said:" if hits else "nothing fits")
+            show_messages([hit.message for hit in hits])
+
+
+def show_messages(messages: Iterable[Message]) -> None:
+    for message in messages:
+        click.echo(f"  {message.time:%Y-%m-%d %H:%M} {message.role}: {printable(message.content[:EXCERPT])}")
+
+
+def given_text(text: str | None) -> str:
+    """The text of a command, or what is on standard input."""
+    content = text if text is not None else sys.stdin.read(MOST_TEXT)
+    if not content.strip():
+        raise click.UsageError("name a text, or write it to standard input")
+    return content.strip()
+
+
+def printable_lines(text: str) -> str:
+    return "\n".join(map(printable, text.splitlines()))
+
+
+@contextmanager
+def project_memory() -> Iterator[tuple[Memory, Project, str]]:
+    """The memory of the project that this folder is in, and whose it is."""
+    from everword import Memory
+    from everword.agents.events import person_here, project_of
+
+    with Memory(store_of_agents(), secrets="redact") as memory:
+        yield memory, project_of(os.getcwd()), person_here()

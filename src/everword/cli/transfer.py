@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from itertools import groupby
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     from everword.memory.transfer import ImportProgress
     from everword.ports import Store
 
-FORMATS = ("everword", "chatgpt", "claude", "discord", "telegram")
+FORMATS = (
+    "everword", "chatgpt", "claude", "discord", "telegram", "slack", "whatsapp",
+    "mem0", "zep", "langgraph", "mcp", "letta", "hindsight",
+)  # fmt: skip
 STANDARD = "-"
 UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who waits for input
 
@@ -75,18 +78,20 @@ def import_(
 ) -> None:
     """Bring chats into the memory.
 
-    FILE is an export of ChatGPT, Claude, Telegram or Discord (DiscordChatExporter), also as a zip, or everword's own
-    JSON Lines (`-` is standard input). Dates, authors and ids stay as they are. A message is stored once, however often
-    you import it: if an import stops, run it again. Records that cannot be read are named and left out, and the exit
-    status is 1 unless you give --skip-bad. A message that was edited since its last import keeps its old text; with
-    --on-edit version it gets the new one. If the setting `secrets` refuses messages with secrets, these are named and
-    left out.
+    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter), also as a zip;
+    memories of mem0, Zep, Graphiti, LangGraph, Letta, Hindsight or MCP's memory server, which are remembered at their
+    dates; or everword's own JSON Lines (`-` is standard input). Dates, authors and ids stay as they are. A message is
+    stored once, however often you import it: if an import stops, run it again. Records that cannot be read are named
+    and left out, and the exit status is 1 unless you give --skip-bad. A message that was edited since its last import
+    keeps its old text; with --on-edit version it gets the new one. If the setting `secrets` refuses messages with
+    secrets, these are named and left out.
 
     \b
     everword import chat.jsonl --user alex
     everword import conversations.json
     everword import general.json --space 1098765 --assistant 2012345
     everword import general.json --on-edit version
+    everword import mem0.json
     """
     from everword.formats import open_records
 
@@ -195,6 +200,7 @@ async def import_file(
             await import_records(memory, records, space=settings.space, on_edit=on_edit, progress=show_progress)
     finally:
         report_import(name, reader.format, so_far)
+        report_not_taken(reader.left_out)
     hint_space(spaces, settings.space)
     return so_far.bad_count
 
@@ -226,6 +232,13 @@ def report_import(name: str, format: str, totals: ImportProgress) -> None:
         click.echo(f"{plural(totals.marked, 'message')} with secrets: `everword stats` counts them by kind", err=True)
     if totals.refused:
         click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)
+
+
+def report_not_taken(left_out: Mapping[str, int]) -> None:
+    """Print what is in the file and could not be taken over."""
+    counts = [f"{count:,} {what}" for what, count in sorted(left_out.items()) if count]
+    if counts:
+        click.echo(f"not taken over: {printable(', '.join(counts))}", err=True)
 
 
 def hint_space(spaces: set[str], space: str) -> None:

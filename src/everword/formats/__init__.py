@@ -22,10 +22,10 @@ from types import TracebackType
 from zoneinfo import ZoneInfo
 
 from everword.errors import ImportFailed, InvalidInput
-from everword.formats import assistants, channels, jsonl
+from everword.formats import assistants, channels, jsonl, memories, slack, whatsapp
 from everword.formats.fields import Options
 from everword.formats.jsonl import dump
-from everword.formats.source import STANDARD_INPUT, Source, Stream
+from everword.formats.source import STANDARD_INPUT, Source, Stream, tables_of
 from everword.model import BadRecord, Record
 from everword.parsing import BrokenJson, UnreadableJson, json_events
 
@@ -37,6 +37,14 @@ _READERS: dict[str, Callable[[Stream, Options], Iterator[Record | BadRecord]]] =
     "claude": assistants.read_claude,
     "discord": channels.read_discord,
     "telegram": channels.read_telegram,
+    "slack": slack.read,
+    "whatsapp": whatsapp.read,
+    "mem0": memories.read_mem0,
+    "zep": memories.read_zep,
+    "langgraph": memories.read_langgraph,
+    "mcp": memories.read_mcp,
+    "letta": memories.read_letta,
+    "hindsight": memories.read_hindsight,
 }
 FORMATS = {
     "everword": "JSON Lines, one message or one conversation a line",
@@ -44,6 +52,14 @@ FORMATS = {
     "claude": "Claude's conversations.json, or its zip",
     "discord": "a channel from DiscordChatExporter, as JSON",
     "telegram": "Telegram Desktop's result.json",
+    "slack": "a workspace's export, as a zip",
+    "whatsapp": "a chat's text file, or its zip",
+    "mem0": "memories as JSON, points of its Qdrant collection as JSON, or history.db",
+    "zep": "edges, facts and episodes of Zep or Graphiti, as JSON",
+    "langgraph": "the file of a SqliteStore, or items as JSON",
+    "mcp": "memory.json of the Model Context Protocol's memory server",
+    "letta": "an agent file, .af",
+    "hindsight": "memories of a bank, as JSON",
 }
 HEAD_BYTES = 1024 * 1024
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -55,13 +71,30 @@ _SIGNS: dict[str, dict[str, tuple[str, ...]]] = {
         "claude": ("chat_messages",),
         "discord": ("guild", "channel"),
         "telegram": ("personal_information", "contacts", "frequent_contacts", "chats", "left_chats"),
+        "mcp": ("entityType", "observations", "relationType"),
+        "letta": ("agents", "agent_type", "core_memory", "in_context_message_indices", "mcp_servers"),
+        "zep": ("edges", "episodes", "facts", "relevant_facts"),
     },
-    "item": {"chatgpt": ("mapping",), "claude": ("chat_messages",)},
+    "item": {
+        "chatgpt": ("mapping",),
+        "claude": ("chat_messages", "conversations_memory", "project_memories"),
+        "slack": ("ts", "client_msg_id"),
+        "mem0": ("memory", "payload"),
+        "zep": ("fact", "source_node_uuid", "source_description"),
+        "langgraph": ("namespace",),
+        "hindsight": ("fact_type", "occurred_start", "mentioned_at"),
+    },
+    "results.item": {"mem0": ("memory",), "hindsight": ("text", "context", "occurred_start", "mentioned_at")},
+    "memories.item": {"mem0": ("memory",)},
+    "points.item": {"mem0": ("payload",)},
+    "result.points.item": {"mem0": ("payload",)},
+    "items.item": {"langgraph": ("namespace",), "hindsight": ("text", "context", "fact_type", "mentioned_at")},
     "messages.item": {
         "everword": ("role", "content"),
         "telegram": ("date", "date_unixtime", "from", "from_id", "actor", "text"),
     },
 }
+_TABLES = {"mem0": ("history", {"memory_id", "new_memory"}), "langgraph": ("store", {"prefix", "key", "value"})}
 _FORMAT_OF = {(place, key): format for place, signs in _SIGNS.items() for format, keys in signs.items() for key in keys}
 _SIGN_DEPTH = max(place.count(".") + 1 for place in _SIGNS)
 
@@ -70,13 +103,14 @@ class Reader(Iterator[Record | BadRecord]):
     """The records of one file, in its order. It is read once, and closes itself at the end or with `close`.
 
     `total_bytes` is None for standard input. `suggested_space` is the place the file says it comes from: the
-    id of a Discord guild.
+    id of a Discord guild. `left_out` counts what was read so far and cannot be taken over, by what it is.
     """
 
     def __init__(self, source: Source, format: str, options: Options) -> None:
         self.format = format
         self.total_bytes = source.total_bytes
         self.suggested_space = _space(source) if format == "discord" else None
+        self.left_out = options.left_out
         self._options = options
         self._stream: Stream | None = None
         self._records = self._read(source)
@@ -161,10 +195,16 @@ def format_of(source: Source) -> str:
     with closing(source.parts()) as parts:
         _, stream = next(parts)
         head = stream.read(HEAD_BYTES)
+    if source.is_database:
+        return _format_of_database(source)
     if not head.strip():
         raise ImportFailed(f"{source.name} is empty")
     if head.startswith(_UTF16):
         raise ImportFailed(f"{source.name} is UTF-16: save it as UTF-8")
+    if slack.is_export(source):
+        return "slack"
+    if whatsapp.is_chat(head):
+        return "whatsapp"
     try:
         format = _first_sign(head)
     except UnreadableJson as error:
@@ -172,6 +212,15 @@ def format_of(source: Source) -> str:
     if format is None:
         raise ImportFailed(f"{source.name} is in no format known here. {describe_formats()}")
     return format
+
+
+def _format_of_database(source: Source) -> str:
+    """The format of a SQLite file: that of the table which only one program makes."""
+    tables = tables_of(source.name)
+    for format, (table, columns) in _TABLES.items():
+        if columns <= tables.get(table, set()):
+            return format
+    raise ImportFailed(f"{source.name} is a database in no format known here. {describe_formats()}")
 
 
 def describe_formats() -> str:

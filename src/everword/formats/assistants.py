@@ -37,6 +37,7 @@ from everword.formats.fields import (
     text,
     text_or_empty,
 )
+from everword.formats.memories import known_lines, known_text
 from everword.formats.source import Stream, elements
 from everword.model import ROLES, BadRecord, Draft, Record, Role
 from everword.model.people import clean_name
@@ -58,6 +59,8 @@ _RECAP = "reasoning_recap"  # "Thought for 12 seconds"
 _CITATION = re.compile(r" ?【[^【】]*†[^【】]*】| ?\ue200(?!entity\ue202)[^\ue200\ue201]*\ue201")
 _ENTITY = re.compile(r'\ue200entity\ue202\["[^"]*","([^"]*)"[^\ue200\ue201]*\ue201')  # keeps the name that is shown
 _MARKS = dict.fromkeys(range(0xE200, 0xE207))
+_BIO = "bio"  # the tool by which ChatGPT remembers
+_DATED = re.compile(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? ?(.+)$", re.MULTILINE)
 _MEDIA = ("image", "audio", "video")
 _SETTINGS = ("user_editable_context", "model_editable_context")
 _CLAUDE_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
@@ -141,6 +144,8 @@ class _Conversation:
                         about = {}
                         before = record.draft.time
                     yield record
+                    if isinstance(record, Record) and self.options.user:
+                        yield from _chatgpt_memories(record, self.options.user)
                 if before is not None:
                     self.times[id] = before
 
@@ -182,6 +187,25 @@ class _Conversation:
             metadata={**about, **details},
         )
         return Record(name, user, draft, where, self.position)
+
+
+def _chatgpt_memories(record: Record, person: str) -> Iterator[Record]:
+    """What ChatGPT remembers of the person as of a message: what it told its memory, `bio`, or the list of all that it
+    knew, each with its day."""
+    draft = record.draft
+    metadata = draft.metadata
+    if metadata.get("recipient") == _BIO and draft.role == "assistant":
+        texts = [(draft.content, draft.time)]
+    elif metadata.get("content_type") == "model_editable_context":
+        days = [
+            (match[2], datetime.fromisoformat(f"{match[1]}T00:00:00+00:00")) for match in _DATED.finditer(draft.content)
+        ]
+        texts = [(content, day) for content, day in days]
+    else:
+        return
+    for content, time in texts:
+        for line in known_lines(content):
+            yield known_text("chatgpt", "", line, person, time, record.where, record.position)
 
 
 def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | None, list[str]]]:
@@ -294,8 +318,22 @@ class _Chat:
 
 def _claude_records(value: Any, where: str, position: int, options: Options) -> Iterator[Record | BadRecord]:
     fields = mapping(value, "conversation")
+    if "conversations_memory" in fields or "project_memories" in fields:
+        return _claude_memories(fields, where, position, options)
     messages = listing(fields.get("chat_messages"), "chat_messages")
     return _chat_records(messages, _Chat.of(fields, options), where, position)
+
+
+def _claude_memories(fields: dict[str, Any], where: str, position: int, options: Options) -> Iterator[Record]:
+    """What Claude remembers of the person, line by line. It has no dates."""
+    person = options.user or optional(identifier, fields.get("account_uuid"), "account_uuid")
+    projects = mapping_or_empty(fields.get("project_memories"), "project_memories")
+    memories = {"": text_or_empty(fields.get("conversations_memory"), "conversations_memory")} | {
+        project: text_or_empty(content, "project_memories") for project, content in projects.items()
+    }
+    for project, content in memories.items():
+        for line in known_lines(content):
+            yield known_text("claude", project, line, person, None, where, position, project=project)
 
 
 def _chat_records(messages: list[Any], chat: _Chat, where: str, position: int) -> Iterator[Record | BadRecord]:

@@ -8,8 +8,9 @@ exception (`attempt`): it never stops the reading, and the caller decides what t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -151,11 +152,17 @@ def _kind(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a file does not say: whose chats these are, who the assistant is, the zone of bare times."""
+    """What a file does not say: whose chats these are, who the assistant is, the zone of bare times.
+
+    `left_out` counts what a reader does not take over, in words for a person. `names` are those that an earlier part
+    of the same file gave its ids.
+    """
 
     user: str | None = None
     assistant_ids: frozenset[str] = frozenset()
     zone: tzinfo | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def attempt(where: str, make: Callable[[], Record | None]) -> Iterator[Record | BadRecord]:

@@ -91,7 +91,7 @@ def _line(fields: Mapping[str, Any]) -> str:
 def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
     """The messages of a JSON Lines file. An erased one is skipped: it has no content."""
     number = 0
-    occurrences = _Occurrences()
+    occurrences = RepeatCounter()
     try:
         for line in _lines(stream):
             number += 1
@@ -116,7 +116,7 @@ def _lines(stream: Stream) -> Iterator[bytes | None]:
 
 
 def _messages(
-    line: bytes, where: str, position: int, options: Options, occurrences: _Occurrences
+    line: bytes, where: str, position: int, options: Options, occurrences: RepeatCounter
 ) -> Iterator[Record | BadRecord]:
     try:
         fields = mapping(_parse_line(line), "line")
@@ -249,7 +249,7 @@ def _with_name(record: Record, name: str) -> Record:
     return replace(record, draft=replace(record.draft, platform_id=f"line:{name}"))
 
 
-class _Occurrences:
+class RepeatCounter:
     """Gives ids to lines without one, made of their content and how often the file had that content before."""
 
     def __init__(self) -> None:

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import IO, Any, Final, TypeAlias
 
 from everword.errors import ImportFailed
@@ -32,10 +34,16 @@ STANDARD_INPUT = "-"
 # ChatGPT splits a long export into numbered files.
 _NUMBERED = re.compile(r"conversations-\d+\.json")
 _WHOLE = ("conversations.json", "result.json")
+_MEMORIES = "memories.json"  # Claude's, beside the conversations
+SLACK_LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+SLACK_DAY = re.compile(r"(?:^|/)[^/]+/\d{4}-\d\d-\d\d\.json$")
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FAULTS = (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 Path: TypeAlias = tuple[str, ...]
 Events: TypeAlias = Iterator[tuple[str, Any]]
+
+_MOST_TABLES = 1_000
+DATABASE_START = b"SQLite format 3\x00"
 
 EACH: Final = "*"  # in a path: any element of a list
 
@@ -43,7 +51,9 @@ EACH: Final = "*"  # in a path: any element of a list
 class Stream:
     """The bytes of one part, counted, without the byte order mark."""
 
-    def __init__(self, raw: IO[bytes], before: int = 0) -> None:
+    def __init__(self, raw: IO[bytes], before: int = 0, name: str = "", is_database: bool = False) -> None:
+        self.name = name
+        self.is_database = is_database
         self._raw = raw
         self._before = before
         self.position = before
@@ -74,6 +84,7 @@ class Source:
     path: str | None
     members: tuple[str, ...]
     total_bytes: int | None
+    is_database: bool = False
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Source:
@@ -87,8 +98,9 @@ class Source:
             if not stat.S_ISREG(status.st_mode):
                 raise ImportFailed(f"{name} is not a plain file: to read a pipe, use - (standard input)")
             with open(name, "rb") as raw:
-                if raw.read(4) not in ZIP_STARTS:
-                    return cls(name, name, (), status.st_size)
+                start = raw.read(len(DATABASE_START))
+                if start[:4] not in ZIP_STARTS:
+                    return cls(name, name, (), status.st_size, start == DATABASE_START)
             with zipfile.ZipFile(name) as archive:
                 members = _conversation_members(name, archive)
             names = tuple(member.filename for member in members)
@@ -101,13 +113,14 @@ class Source:
                 yield "", Stream(sys.stdin.buffer)
             elif not self.members:
                 with open(self.path, "rb") as raw:
-                    yield "", Stream(raw)
+                    yield "", Stream(raw, name=self.name, is_database=self.is_database)
             else:
                 with zipfile.ZipFile(self.path) as archive:
                     before = 0
                     for member in self.members:
                         with archive.open(member) as raw_member:
-                            yield member if len(self.members) > 1 else "", Stream(raw_member, before)
+                            stream = Stream(raw_member, before, f"{self.path}/{member}")
+                            yield member if len(self.members) > 1 else "", stream
                         before += archive.getinfo(member).file_size
 
 
@@ -118,15 +131,31 @@ def _conversation_members(name: str, archive: zipfile.ZipFile) -> list[zipfile.Z
         base = info.filename.rsplit("/", 1)[-1]
         if not info.filename.startswith("__MACOSX/") and not base.startswith("."):
             files[info.filename] = (base, info)
+    if any(base in SLACK_LISTS for base, _ in files.values()):
+        return _slack_members(name, files)
     members = [info for base, info in files.values() if base in _WHOLE][:1]
+    if members:
+        members += [info for base, info in files.values() if base == _MEMORIES][:1]
     if not members:
         members = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
     if not members:
-        members = [info for base, info in files.values() if base.endswith((".json", ".jsonl"))]
+        members = [info for base, info in files.values() if base.endswith((".json", ".jsonl", ".af"))]
+        members = members or [info for base, info in files.values() if base.endswith(".txt")]
         if len(members) != 1:
             raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
     _check_members(name, members)
     return members
+
+
+def _slack_members(name: str, files: Mapping[str, tuple[str, zipfile.ZipInfo]]) -> list[zipfile.ZipInfo]:
+    """The members of an export of Slack: people and channels, then their days."""
+    lists = ("users.json", *SLACK_LISTS)
+    members = [info for known in lists for base, info in files.values() if base == known]
+    days = [info for path, (_, info) in sorted(files.items()) if SLACK_DAY.search(path)]
+    if not days:
+        raise ImportFailed(f"{name} is an export of Slack without messages")
+    _check_members(name, [*members, *days])
+    return [*members, *days]
 
 
 def _check_members(name: str, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -172,9 +201,9 @@ _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
 
 
-def elements(stream: Readable) -> Iterator[Any]:
-    """The elements of the list the file is; the file's one value, if it is not a list."""
-    events = _events(stream)
+def elements(stream: Readable, *, many: bool = False) -> Iterator[Any]:
+    """The elements of the list the file is; the file's one value, if it is not a list; with `many`, all its values."""
+    events = _events(stream, many=many)
     for event, value in events:
         if event != "start_array":
             yield _build_value(event, value, events)
@@ -192,9 +221,10 @@ class _Place:
         self.path = path
         self.children: dict[str, _Place] = {}
 
-    @property
-    def start(self) -> str:
-        return "start_array" if EACH in self.children else "start_map"
+    def is_opened_by(self, event: str) -> bool:
+        """Whether a list, or an object, that begins with this event is one to go through."""
+        is_list = EACH in self.children
+        return (event == "start_array" and is_list) or (event == "start_map" and len(self.children) > is_list)
 
     @classmethod
     def tree(cls, paths: Iterable[Path]) -> _Place:
@@ -221,7 +251,7 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
             _skip(event, events)
         elif not place.children:
             yield place.path, _build_value(event, value, events)
-        elif event == place.start:
+        elif place.is_opened_by(event):
             yield place.path, START
             inside.append(place)
         else:
@@ -230,9 +260,9 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
         place = inside[-1].children.get(EACH) if inside else None
 
 
-def _events(stream: Readable) -> Events:
+def _events(stream: Readable, *, many: bool = False) -> Events:
     try:
-        yield from json_events(stream)
+        yield from json_events(stream, many=many)
     except UnreadableJson as error:
         raise ImportFailed(f"the file {error}") from None
 
@@ -279,3 +309,36 @@ def _skip_levels(depth: int, events: Events) -> None:
     while depth:
         event, _ = next(events)
         depth += (event in _STARTS) - (event in _ENDS)
+
+
+# -- databases
+
+
+def table_rows(path: str, table: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a table of a SQLite file, in the order in which they were written. It is read and nothing else: what
+    in the file would call a function is refused."""
+    try:
+        connection = sqlite3.connect(f"{FilePath(path).absolute().as_uri()}?mode=ro", uri=True)
+        with closing(connection):
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, STREAM.size)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.set_authorizer(_allow_reading)
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            for row in connection.execute(f'SELECT {", ".join(columns)} FROM "{table}" ORDER BY rowid'):
+                yield dict(zip(columns, row, strict=True))
+    except sqlite3.Error as error:
+        raise ImportFailed(f"the database could not be read: {error}") from error
+
+
+def tables_of(path: str) -> dict[str, set[str]]:
+    """The tables of a SQLite file, and the columns that each was declared with."""
+    rows = list(table_rows(path, "sqlite_master", ("name", "type", "sql")))
+    return {
+        str(row["name"]): set(re.findall(r"\w+", str(row["sql"])))
+        for row in rows[:_MOST_TABLES]
+        if row["type"] == "table"
+    }
+
+
+def _allow_reading(action: int, *_: Any) -> int:
+    return sqlite3.SQLITE_OK if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ) else sqlite3.SQLITE_DENY

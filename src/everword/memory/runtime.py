@@ -486,9 +486,16 @@ class Runtime:
 
     # -- the log
 
-    async def append_messages(self, batches: Iterable[Batch], *, is_source: bool = False) -> list[list[Added]]:
+    async def append_messages(
+        self,
+        batches: Iterable[Batch],
+        *,
+        is_source: bool = False,
+        then: Callable[[Tx, list[list[Added]]], None] = lambda *_: None,
+    ) -> list[list[Added]]:
         """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
-        takes none, they are held in memory if a setting allows it; never a source, of which something is made next."""
+        takes none, they are held in memory if a setting allows it; never a source, of which something is made next,
+        or by `then` in this transaction."""
         batch_list: list[Batch] = rules.check_items("batches", batches, Batch)
         now = self.parts.clock.now()
         for batch in batch_list:
@@ -513,7 +520,9 @@ class Runtime:
             for i in order:  # every writer uses the same order, so that no two wait for each other
                 results[i] = self._append_batch(tx, ready[i], now, fresh)
                 refuse_renamed_messages(tx, ready[i], results[i], now)
-            return [results[i] for i in range(len(ready))]
+            additions = [results[i] for i in range(len(ready))]
+            then(tx, additions)
+            return additions
 
         if is_source:
             additions = await self.write(write)

@@ -8,18 +8,23 @@ store, so the same chain proves the copy.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 from everword.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
-from everword.log.rules import clamp_time, has_expired
+from everword.facts.profile_changes import MergeScene, keep_statements
+from everword.facts.prompts import remember
+from everword.log.rules import clamp_time, has_expired, profile_conversation
 from everword.log.tables import COPYING, EPOCH, damage_error, new_id
 from everword.memory.memory import MemoryEngine
-from everword.model import ROLES, BadRecord, Batch, OnEdit, Record
+from everword.memory.runtime import Runtime
+from everword.model import ROLES, Added, BadRecord, Batch, OnEdit, Record
+from everword.model.log import NOTES
 from everword.ports import VERSION_NOTE, Store, Tx
 from everword.stores.schema import TABLES as STORED
 
@@ -28,6 +33,8 @@ DamageHandler = Callable[[StoreError, Row], None]
 
 BATCH = 500  # messages in one transaction
 BATCH_BYTES = 8 << 20  # of the file, after which a batch is full, too: its records are held in memory
+OVER = "until"  # in the metadata of what another memory knew and what is so no longer: kept, and not remembered
+_NO_NAME = re.compile(r"(?:^(?:the )?|\bthe )(?:user|human)\b", re.IGNORECASE)  # what other memories call everybody
 ROWS = 1_000  # rows copied at a time
 # Who works on what, and answers to repeated requests, are of the running server and not of the memory.
 TABLES = tuple(name for name in STORED if name not in ("leases", "answers", "answer_bodies"))
@@ -117,7 +124,8 @@ async def add_records(
         return record.conversation, record.user or ""
 
     now = memory.runtime.parts.clock.now()
-    current = [record for record in batch if not is_over(record, now)]
+    lasting = [record for record in batch if not is_over(record, now)]
+    current = [record for record in lasting if record.about is None]
     groups = [list(group) for _, group in groupby(sorted(current, key=place), key=place)]
     batches = [
         Batch(
@@ -129,15 +137,42 @@ async def add_records(
         )
         for group in groups
     ]
-    results_by_batch = await memory.add_many(batches)
-    totals.read += len(batch) - len(current)
-    totals.expired += len(batch) - len(current)
+    results_by_batch = list(await memory.add_many(batches))
+    for record in lasting:
+        if record.about is not None:
+            results_by_batch.append([await add_statement(memory.runtime, record, record.about, space, on_edit, now)])
+    totals.read += len(batch) - len(lasting)
+    totals.expired += len(batch) - len(lasting)
     for results in results_by_batch:
         totals.read += len(results)
         totals.marked += sum(result.new and bool(result.message.secrets) for result in results)
         counts = Counter(result.kept for result in results)
         for kept, count in counts.items():
             setattr(totals, kept, getattr(totals, kept) + count)
+
+
+async def add_statement(
+    runtime: Runtime, record: Record, person: str, space: str, on_edit: OnEdit, now: datetime
+) -> Added:
+    """Append what another memory knew of a person to what they told, and remember it as of its date, in one
+    transaction: an import that stops leaves no text that is not remembered."""
+    draft = clamp_time(record.draft, now)
+    draft = replace(draft, metadata={**draft.metadata, NOTES: {"command": "remember"}})
+    batch = Batch(space, profile_conversation(person), person, [draft], on_edit=on_edit)
+
+    def remember_text(tx: Tx, additions: list[list[Added]]) -> None:
+        message = additions[0][0].message
+        if not additions[0][0].new or OVER in message.metadata:
+            return
+        scene = MergeScene.read(tx, person, message, message.expires_at)
+        masked_text = runtime.parts.secrets.mask(message.content)
+        inputs = scene.inputs(_NO_NAME.sub(lambda _: scene.name, masked_text))
+        if merge := remember.offline(inputs):
+            keep_statements(tx, scene, merge, inputs, is_last=True)
+
+    added = (await runtime.append_messages([batch], is_source=True, then=remember_text))[0][0]
+    runtime.wake()
+    return added
 
 
 def is_over(record: Record, now: datetime) -> bool:

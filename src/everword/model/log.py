@@ -212,6 +212,7 @@ class Record:
     `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where` says
     where in the file the message is, for a person; `position` is how many bytes had been read, for a progress bar.
     `space` is the one the file names, if it names one: which space the message goes to is the caller's choice.
+    `about` is set if the text is no talk but what another memory knew of that person: an import remembers it.
     """
 
     conversation: str
@@ -220,6 +221,7 @@ class Record:
     where: str
     position: int = 0
     space: str | None = None
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
