@@ -39,6 +39,7 @@ from sqlalchemy import (
 from everword.model import Filter
 from everword.ports import STAND_IN, VERSION_NOTE
 from everword.stores.schema import (
+    AHEAD_OF,
     FOLLOWS,
     VIEW_TABLES,
     Instant,
@@ -334,6 +335,12 @@ IS_UNREAD = conversations.c.unread == literal_column("1")
 IS_LEASED_OR_WAITING = or_(leases.c.until.is_not(None), leases.c.retry_at.is_not(None))
 
 
+def may_be_unread(view: str) -> Any:
+    """A condition that holds for every conversation of which a view has something to read. The note is of the views
+    that have tables; another one, which makes vectors anew, looks at all conversations."""
+    return IS_UNREAD if view in VIEW_TABLES or view in AHEAD_OF else true()
+
+
 def is_read_by_all() -> Any:
     """A condition: the cursor of every view is at the end of the conversation."""
     is_at_end = (
@@ -401,7 +408,7 @@ def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     query = (
         select(conversations.c.space, conversations.c.id, cursor_turn.label("done"), turns.label("turns"))
         .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
-        .where(IS_UNREAD, turns > cursor_turn, lease_is_free(bindparam("now", type_=Instant)))
+        .where(may_be_unread(view), turns > cursor_turn, lease_is_free(bindparam("now", type_=Instant)))
     )
     if has_since:
         query = query.where(changed_at >= bindparam("since", type_=Instant))
@@ -432,7 +439,7 @@ def unseen_query(tx: type[Any], view: str, scope: tuple[str, ...]) -> Any:
         .where(
             space == bindparam("of_space"),
             *(conditions[name] for name in scope),
-            IS_UNREAD,
+            may_be_unread(view),
             conversations.c.changed_at >= bindparam("since", type_=Instant),
             turns > cursor_turn,
             or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
@@ -502,7 +509,7 @@ def view_state_query(tx: type[Any], view: str, of_space: bool) -> Any:
     distance = select(func.coalesce(func.sum(missing_turns), 0)).select_from(
         source.outerjoin(cursors, view_join(cursors, view))
     )
-    distance = distance.where(IS_UNREAD)
+    distance = distance.where(may_be_unread(view))
     now = bindparam("now", type_=Instant)
     work = select(
         func.count().filter(leases.c.retry_at > now),
