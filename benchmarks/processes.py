@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import random
+import sys
 import tempfile
 import time
 from contextlib import ExitStack, closing
@@ -26,9 +27,12 @@ from everword.config import Settings
 from everword.server.door.keys import create_key
 from everword.wiring import open_store
 from machine import describe_machine
-from scale import draw_copies, filled_stores, postgres_server
+from scale import draw_copies, filled_stores
 from server import load, request, started
 from table import milliseconds, percentile, show
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "doubles"))
+from postgres_databases import postgres_server
 
 MESSAGES = 530_000
 SEED = 7

@@ -131,7 +131,9 @@ def test_every_key_and_unique_index_begins_with_the_space(store_url: str) -> Non
         assert isinstance(store, SqlStore)
         with store.engine.connect() as connection:
             schema = inspect(connection)
-            keys = {table: [schema.get_pk_constraint(table)["constrained_columns"]] for table in TABLES}
+            keys: dict[str, list[Any]] = {
+                table: [schema.get_pk_constraint(table)["constrained_columns"]] for table in TABLES
+            }
             for table, own_keys in keys.items():
                 own_keys += [index["column_names"] for index in schema.get_indexes(table) if index["unique"]]
                 own_keys += [key["constrained_columns"] for key in schema.get_foreign_keys(table)]

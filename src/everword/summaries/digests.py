@@ -566,7 +566,8 @@ class Digests:
         part = part_of_day(tx, request, day, user)
         activities = part.activities
         heads = tx.rows(DIGESTS, where=part.head)
-        rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=part.rows | ({"user_id": user} if user else {}))}
+        of_user = {} if user is None else {"user_id": user}
+        rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where={**part.rows, **of_user})}
         if not heads:
             return StoredDay(rows, activities, False, part.member)
         head = heads[0]
