@@ -273,7 +273,7 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
     from everword.model.passages import FORMER_EMBEDDER
-    from everword.recall.view import EMBEDDER, VectorsView
+    from everword.recall.view import EMBEDDER, VECTORS
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))
     if made_by is None:
@@ -281,7 +281,7 @@ def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
     elif not identity:
         yield "warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work"
     elif made_by == identity[0] and (former := store.read(lambda tx: tx.note(FORMER_EMBEDDER))):
-        left = store.read(lambda tx: tx.view_state(VectorsView.name, datetime.now(UTC), None)).behind
+        left = store.read(lambda tx: tx.view_state(VECTORS, datetime.now(UTC), None)).behind
         progress = f"being made anew by {made_by}, {plural(left, 'message')} left; they were {former}'s"
         yield "warn", "vectors", f"{progress}; a program that follows goes on, or `everword worker --once`"
     elif made_by == identity[0]:

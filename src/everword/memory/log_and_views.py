@@ -22,7 +22,7 @@ from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, ans
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
 from everword.ports import Tx
-from everword.recall.view import is_made_anew
+from everword.recall.vectors import is_made_anew
 
 PAGE = 500  # messages read at a time by export and history
 LEAVE_OUT = "To export what is readable: everword export --salvage, or export(salvage=True)"

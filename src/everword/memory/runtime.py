@@ -37,7 +37,8 @@ from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Filter, Memor
 from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
 from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
-from everword.recall.view import IndexView, VectorsView, is_made_anew
+from everword.recall.vectors import VectorsView, is_made_anew
+from everword.recall.view import IndexView
 from everword.stores.holding import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
 from everword.text.detect import check_languages
@@ -408,7 +409,7 @@ class Runtime:
         """Run a call that keeps a thread busy, in threads of their own: only as many run at a time as the store
         allows."""
         with self._callers:
-            result = await call_in(self._search_threads, read_in_languages, self.languages, fn)
+            result: T = await call_in(self._search_threads, read_in_languages, self.languages, fn)
         self.read_ahead.start()
         return result
 

@@ -2,32 +2,23 @@
 
 The store notes which embedder made its vectors. Vectors of two embedders cannot be compared, so another embedder is
 refused, before writing and before searching, with an error that says how to rebuild the index.
-
-Vectors are made anew beside that, by a view of its own, conversation by conversation: words find what they found
-before, and a passage is found by its meaning again when its turn has come. It begins by itself where the vectors are of
-an earlier version of this embedder, with which ours can be compared meanwhile; where they are of another embedder, when
-somebody asks for it, and the old vectors go at once. A note says that it is under way, so every process takes part, and
-a later one goes on. The note is taken away with the last vector.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from everword.errors import EmbedderError, EmbedderMismatch
 from everword.follow.view import Run
-from everword.log.tables import set_cursor
 from everword.model import Entry, Message
 from everword.model.passages import FORMER_EMBEDDER
-from everword.ports import Clock, ConversationKey, Embedder, Tx, Vectors
+from everword.ports import Embedder, Tx, Vectors
 from everword.recall.rules.ranking import traits
 from everword.text.terms import Analysis, analyse, passages
 
 EMBEDDER = "embedder"  # the note that names who made the vectors
-REFRESH = timedelta(seconds=30)  # between the moments at which searches begin to use vectors that were made anew
+VECTORS = "vectors"  # the view that makes them anew
 
 Passage = tuple[Message, int, str, Analysis]
 
@@ -115,7 +106,7 @@ class IndexView:
         made_by = tx.note(EMBEDDER)
         if made_by is None or made_by == self._embedder.identity:
             return False
-        tx.reset_view(VectorsView.name)
+        tx.reset_view(VECTORS)
         tx.set_note(EMBEDDER, self._embedder.identity)
         tx.set_note(FORMER_EMBEDDER, made_by)
         if not self._is_comparable(made_by):
@@ -127,74 +118,11 @@ class IndexView:
         return await self._embedder.embed(texts)
 
 
-@dataclass(frozen=True, slots=True)
-class NewVectors:
-    """The vectors of a run, by the turn and the part of each passage; whether it is the last run of its batch."""
-
-    place: ConversationKey
-    end: int
-    vecs: dict[tuple[int, int], Vectors]
-    is_last: bool
-
-
-class VectorsView:
-    """Vectors of this embedder in the place of another's. It is followed only while they are made anew."""
-
-    name = "vectors"
-    at_once = 512
-    ordered = False
-
-    def __init__(self, index: IndexView, clock: Clock) -> None:
-        self._index = index
-        self._clock = clock
-        self._refreshed_at = clock.now()
-        self._is_under_way = True
-
-    def guard(self, tx: Tx) -> None:
-        self._index.guard(tx)
-        self._is_under_way = is_made_anew(tx)
-
-    def read_after(self, done: int, turns: int) -> int:
-        return done
-
-    async def prepare(self, runs: Sequence[Run]) -> list[NewVectors]:
-        texts = [[*_texts_of(run.messages)] if self._is_under_way else [] for run in runs]
-        vectors = iter(await self._index.embed([text for run_texts in texts for _, _, text in run_texts]))
-        return [
-            NewVectors(
-                run.place,
-                run.end,
-                {(message.turn, part): next(vectors) for message, part, _ in run_texts},
-                run is runs[-1],
-            )
-            for run, run_texts in zip(runs, texts, strict=True)
-        ]
-
-    def save(self, tx: Tx, result: NewVectors) -> None:
-        self._index.check_embedder(tx)
-        tx.index.replace_vectors(*result.place, result.vecs)
-        set_cursor(tx, self.name, *result.place, result.end)  # now, so that the last one sees whether all are done
-        if not result.is_last or not is_made_anew(tx):
-            return
-        now = self._clock.now()
-        is_complete = tx.view_state(self.name, now, None).behind == 0
-        if is_complete:
-            tx.set_note(FORMER_EMBEDDER, None)
-        if is_complete or now - self._refreshed_at >= REFRESH:  # not more often: large scopes are read whole again
-            self._refreshed_at = now
-            tx.index.note_reset()
-
-
-def is_made_anew(tx: Tx) -> bool:
-    """Whether vectors are being made anew."""
-    return tx.note(FORMER_EMBEDDER) is not None
-
-
 def passages_of(messages: Sequence[Message]) -> list[Passage]:
-    return [(message, part, text, analyse(text)) for message, part, text in _texts_of(messages)]
+    return [(message, part, text, analyse(text)) for message, part, text in texts_of(messages)]
 
 
-def _texts_of(messages: Sequence[Message]) -> Iterator[tuple[Message, int, str]]:
+def texts_of(messages: Sequence[Message]) -> Iterator[tuple[Message, int, str]]:
     for message in messages:
         if not message.erased and message.content.strip():
             for part, text in enumerate(passages(message.content)):

@@ -135,7 +135,7 @@ class _Table:
 class StaticEmbedder:
     """About ten thousand short texts a second on one core, in English and a hundred other languages."""
 
-    comparable = (f"static-1/{WIDTH}/{DIGEST[:8]}",)
+    comparable: tuple[str, ...] = (f"static-1/{WIDTH}/{DIGEST[:8]}",)
     """Its vectors of English are the same. Those of other languages are worth little and are near to nothing."""
 
     def __init__(self, folder: Path = DATA) -> None:
