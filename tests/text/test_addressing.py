@@ -97,11 +97,11 @@ def test_no_name_is_shown_as_a_label(names: list[str], sign: str, words: str) ->
     assert show_address(shown, nicknames) == shown
 
 
-@pytest.mark.checklist("G24")
 @given(
     st.lists(NICKNAMES, min_size=3, max_size=6, unique_by=str.casefold),
     st.lists(st.sampled_from(["look. ", "yes! ", "so\n", ""]), min_size=1, max_size=3),
 )
+@pytest.mark.checklist("G24")
 def test_no_name_inside_a_text_is_shown_as_a_label(names: list[str], before: list[str]) -> None:
     assume(not any(map(is_common, names)))  # "in this text: nothing" names nobody
     nicknames = KnownNames.of({name: [] for name in names})
