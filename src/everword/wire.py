@@ -66,10 +66,10 @@ SHAPE = "does not have the shape it should; are server and client of the same ve
 @cache
 def wire_fields(kind: Any) -> tuple[str, ...]:
     """The names of the fields that are sent for a type."""
-    return tuple(field.name for field in sent_fields(kind)) + COMPUTED.get(kind, ())
+    return tuple(field.name for field in fields_on_the_wire(kind)) + COMPUTED.get(kind, ())
 
 
-def sent_fields(kind: Any) -> list[Field[Any]]:
+def fields_on_the_wire(kind: Any) -> list[Field[Any]]:
     """The fields of a type that are neither computed nor kept back."""
     return [field for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ())]
 
@@ -174,4 +174,4 @@ def _from_json_fields(kind: Any, value: Any) -> Any:
 @cache
 def _fields_with_types(kind: Any) -> list[tuple[Field[Any], Any]]:
     hints = get_type_hints(kind)
-    return [(field, hints[field.name]) for field in sent_fields(kind)]
+    return [(field, hints[field.name]) for field in fields_on_the_wire(kind)]

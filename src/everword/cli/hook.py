@@ -192,7 +192,7 @@ TEXT = click.argument("text", required=False)
 def remember_text(text: str | None) -> None:
     """Remember TEXT, or what is on standard input, in the memory of this project."""
     with project_memory() as (memory, project, person):
-        for statement in memory.remember(given_text(text), user=person, space=project.id):
+        for statement in memory.remember(text_or_stdin(text), user=person, space=project.id):
             click.echo(printable(statement.text))
 
 
@@ -203,7 +203,7 @@ def recall_text(text: str | None) -> None:
     from everword.agents.service import Service
 
     with project_memory() as (memory, project, _):
-        event = {"event": "prompt", "payload": {"cwd": str(project.root), "prompt": given_text(text)}}
+        event = {"event": "prompt", "payload": {"cwd": str(project.root), "prompt": text_or_stdin(text)}}
         click.echo(printable_lines(Service(Path(program.folder())).answer(memory, event)))
 
 
@@ -212,7 +212,7 @@ def recall_text(text: str | None) -> None:
 def forget_text(text: str | None) -> None:
     """Forget what fits TEXT in the memory of this project. The messages stay; `everword undo` brings it back."""
     with project_memory() as (memory, project, person):
-        forgotten = memory.forget(given_text(text), user=person, space=project.id)
+        forgotten = memory.forget(text_or_stdin(text), user=person, space=project.id)
         lines = [statement.text for statement in forgotten.statements]
         lines += [f"{fact.key}: {fact.value}" for fact in forgotten.facts]
         click.echo(printable_lines("\n".join(lines) or "nothing fits"))
@@ -223,7 +223,7 @@ def forget_text(text: str | None) -> None:
 def show_sources(text: str | None) -> None:
     """Print the facts of this project that fit TEXT, each with the messages it comes from."""
     with project_memory() as (memory, project, person):
-        query = given_text(text)
+        query = text_or_stdin(text)
         facts = memory.facts(user=person, query=query, space=project.id)[:SHOWN]
         for fact in facts:
             click.echo(printable(f"{fact.key}: {fact.value}"))
@@ -239,7 +239,7 @@ def show_messages(messages: Iterable[Message]) -> None:
         click.echo(f"  {message.time:%Y-%m-%d %H:%M} {message.role}: {printable(message.content[:EXCERPT])}")
 
 
-def given_text(text: str | None) -> str:
+def text_or_stdin(text: str | None) -> str:
     """The text of a command, or what is on standard input."""
     content = text if text is not None else sys.stdin.read(MOST_TEXT)
     if not content.strip():

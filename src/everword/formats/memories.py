@@ -250,10 +250,10 @@ def read_langgraph(stream: Stream, options: Options) -> Records:
     """The items of a store of LangGraph: the file of its `SqliteStore`, or items as JSON."""
     if not stream.is_database:
         return _read_items(stream, _LISTS, partial(_item_record, options), "item")
-    return _stored_items(stream, options)
+    return _items_of_store(stream, options)
 
 
-def _stored_items(stream: Stream, options: Options) -> Records:
+def _items_of_store(stream: Stream, options: Options) -> Records:
     columns = ("prefix", "key", "value", "created_at", "updated_at")
     for number, row in enumerate(table_rows(stream.name, "store", columns), 1):
         yield from attempt(f"row {number}", partial(_item_record, options, row, f"row {number}", 0))
@@ -444,15 +444,15 @@ def _letta_words(fields: dict[str, Any], role: str) -> str:
             for call in mappings(fields.get("tool_calls"), "tool_calls")
         ]
         sent = [
-            _wrapped(text_or_empty(call.get("arguments"), "arguments"))
+            _without_wrapper(text_or_empty(call.get("arguments"), "arguments"))
             for call in calls
             if call.get("name") == "send_message"
         ]
         return "\n".join(filter(None, sent)) or ("" if calls else words)
-    return _wrapped(words) if words.startswith("{") else words
+    return _without_wrapper(words) if words.startswith("{") else words
 
 
-def _wrapped(words: str) -> str:
+def _without_wrapper(words: str) -> str:
     """The message in a JSON object that the program made; nothing if it is an event of the program's own."""
     try:
         value = read_json(words.encode())

@@ -93,7 +93,11 @@ def _record(value: Any, channel: str, is_first: bool, options: Options, where: s
         text_or_empty(file.get("name"), "files.name") or "unnamed" for file in mappings(fields.get("files"), "files")
     ]
     options.left_out["contents of files"] += len(files)
-    content = (content.strip() and content) or "\n".join(f"[attachment: {name}]" for name in files) or _attached(fields)
+    content = (
+        (content.strip() and content)
+        or "\n".join(f"[attachment: {name}]" for name in files)
+        or _attachment_texts(fields)
+    )
     if not content:
         return None
     role: Role = "user"
@@ -140,7 +144,7 @@ def _name_in_profile(fields: dict[str, Any]) -> Any:
     return profile.get("display_name") or profile.get("real_name")
 
 
-def _attached(fields: dict[str, Any]) -> str:
+def _attachment_texts(fields: dict[str, Any]) -> str:
     """The text of what a bot attached to a message without words."""
     texts = [item.get("fallback") or item.get("text") for item in mappings(fields.get("attachments"), "attachments")]
     return "\n".join(item for item in texts if isinstance(item, str))

@@ -166,7 +166,7 @@ class ConversationScope:
         return Filter(self.space, conversation=self.id)
 
     @property
-    def recalled(self) -> Filter:
+    def filter_of_recall(self) -> Filter:
         """The messages that are recalled here: all of the user, or those of the channel."""
         return self.filter if self.user is None else Filter(self.space, user=self.user)
 

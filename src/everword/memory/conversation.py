@@ -283,7 +283,7 @@ class ConversationFace(ConversationTopics):
         parts = runtime.parts
         model = runtime.chat.for_task("reply")
         await check_usable(model)
-        await runtime.catch_up(self.scope.recalled)
+        await runtime.catch_up(self.scope.filter_of_recall)
         draft = Draft("user", text, author, None, None, platform_id)
         batch = Batch(self.scope.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.

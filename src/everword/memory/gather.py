@@ -545,7 +545,7 @@ class ContextBuilder:
         if is_small_talk(text):
             return text, None, None
         if question is None:  # otherwise `_begin_turn` has waited before it kept the message
-            await self._runtime.catch_up(self._scope.recalled)
+            await self._runtime.catch_up(self._scope.filter_of_recall)
         parts = self._runtime.parts
         if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
             embed_now = getattr(parts.embedder, "embed_now", None)

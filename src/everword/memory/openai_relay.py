@@ -72,7 +72,7 @@ class ModelPrompt:
     tokens: int
 
 
-def checked_model(body: Mapping[str, Any]) -> str:
+def model_of_request(body: Mapping[str, Any]) -> str:
     """The name of the model in a request; empty if there is none."""
     model = body.get("model")
     if not isinstance(model, str | None):
@@ -84,7 +84,7 @@ def checked_model(body: Mapping[str, Any]) -> str:
 
 async def find_relay(runtime: Runtime, body: Mapping[str, Any]) -> Relay:
     """The model that a request names; raises NoModel, which says how to configure one."""
-    relay = runtime.chat.relay(TASK, checked_model(body))
+    relay = runtime.chat.relay(TASK, model_of_request(body))
     if relay.name == NONE:
         await check_usable(runtime.chat.for_task(TASK))
     return relay
@@ -94,7 +94,7 @@ def find_forwarder(
     runtime: Runtime, body: Mapping[str, Any], api: ForeignApi, headers: Mapping[str, str]
 ) -> Relay | None:
     """The model that a request of another API names, if its server speaks that API."""
-    return runtime.chat.forwarder(TASK, checked_model(body), api, headers)
+    return runtime.chat.forwarder(TASK, model_of_request(body), api, headers)
 
 
 def model_names(runtime: Runtime) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ class Door:
 
     async def _admit(self, scope: Scope) -> int:
         """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
-        headers = checked_headers(scope)
+        headers = read_headers_once(scope)
         if self._keys is None and (refusal := loopback.refusal(headers, self._options.origins)) is not None:
             raise Problem(403, *refusal)
         if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
@@ -262,7 +262,7 @@ class Door:
         return Access(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
 
 
-def checked_headers(scope: Scope) -> dict[bytes, bytes]:
+def read_headers_once(scope: Scope) -> dict[bytes, bytes]:
     """The headers that say who calls and from where; raises if one that decides is there twice."""
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:

@@ -98,7 +98,7 @@ def group_facts(facts: Sequence[Fact], chosen: str, skip: int) -> list[FactGroup
     of each, or a page of the one that was chosen. What is about somebody else, and what others said, is not among what
     a person says of themselves."""
     groups = list[FactGroup]()
-    for name, members in named_groups(facts):
+    for name, members in groups_by_name(facts):
         first = skip if chosen else 0
         shown = members[first : first + (CATEGORY if chosen else FACTS)]
         next_skip = first + CATEGORY if chosen and first + CATEGORY < len(members) else None
@@ -107,7 +107,7 @@ def group_facts(facts: Sequence[Fact], chosen: str, skip: int) -> list[FactGroup
     return groups
 
 
-def named_groups(facts: Sequence[Fact]) -> Iterator[tuple[str, list[Fact]]]:
+def groups_by_name(facts: Sequence[Fact]) -> Iterator[tuple[str, list[Fact]]]:
     own = [fact for fact in facts if not is_claim(fact) and fact.subject is None]
     for category in FACT_CATEGORIES:
         yield category, [fact for fact in own if fact.category == category]
