@@ -22,7 +22,7 @@ from everword.server.mcp.tools import build_server, local_caller
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 100  # columns of the help texts
-EVERYWHERE = ("  --store ", "  --space ", "  --help ")  # options of nearly every command, told once
+EVERYWHERE = ("  --store ", "  --space ", "  -h, --help ")  # options of nearly every command, told once
 
 
 def settings_page() -> str:
@@ -65,7 +65,10 @@ def cli_page() -> str:
 
 
 def block(command: click.Command, parent: click.Context | None, name: str) -> list[str]:
-    context = click.Context(command, parent=parent, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    names = list(program.context_settings["help_option_names"])
+    context = click.Context(
+        command, parent, name, terminal_width=WIDTH, max_content_width=WIDTH, help_option_names=names
+    )
     return ["```", *(line.rstrip() for line in command.get_help(context).splitlines()), "```"]
 
 

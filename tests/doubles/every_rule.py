@@ -32,7 +32,7 @@ from everword.follow import answer_parsing as answers
 from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from everword.model.passages import PassageCandidate
 from everword.models.tokens import EstimateTokenizer
-from everword.openai import messages, reconcile, stream
+from everword.openai import anthropic, messages, reconcile, shapes, stream
 from everword.ports import Request
 from everword.recall.rules import query, ranking
 from everword.recall.rules.neighbours import to_columns
@@ -342,6 +342,12 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     ),
     "context.markers.ReplyFilter": lambda given: feed_in_pieces(markers.ReplyFilter(), given.text, 7),
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
+    "openai.anthropic.chat_messages": lambda given: anthropic.chat_messages([message_of(given)]),
+    "openai.anthropic.source_url": lambda given: anthropic.source_url({"type": "url", "url": given.text}),
+    "openai.shapes.chat_messages": lambda given: shapes.chat_messages(body_of(given)),
+    "openai.shapes.chat_with_texts": lambda given: shapes.chat_with_texts(body_of(given), [given.text]),
+    "openai.shapes.chat_reply": lambda given: shapes.chat_reply({"choices": [{"message": message_of(given)}]}),
+    "openai.shapes.anthropic_messages": lambda given: shapes.anthropic_messages(body_of(given)),
     "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], COUNT, 100),
     "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
     "openai.messages.is_whole": lambda given: messages.is_whole(
@@ -431,6 +437,7 @@ def relay_in_pieces(given: Given) -> object:
 OTHERS = frozenset(
     [
         "text.doc.read_once",
+        "text.doc.read_in_languages",
         "text.phrases.phrase",
         "text.wordings.packs_with",
         "topics.rules.threads.fit_width",

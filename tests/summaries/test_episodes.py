@@ -485,7 +485,7 @@ NEWER_INDEXES = (
     *("messages_expiring", "entries_expiring", "conversations_recent", "conversations_user_recent", "messages_author"),
     *("messages_erased", "entries_user", "entries_conversation", "facts_conversation", "facts_audience"),
     *("findings_conversation", "findings_audience", "statements_audience", "people_name", "cursors_conversation"),
-    *("leases_conversation", "tallies_empty"),
+    *("leases_conversation", "tallies_empty", "conversations_unread", "leases_busy"),
 )
 
 
@@ -509,7 +509,8 @@ def make_older(path: Path) -> None:
         file.execute("ALTER TABLE messages DROP COLUMN reply_to")
         for column in ("answers", "why"):
             file.execute(f"ALTER TABLE topic_turns DROP COLUMN {column}")
-        for column in ("changes", "changes_head", "last_message_at"):
+        file.execute("CREATE INDEX conversations_changed ON conversations (changed_at)")
+        for column in ("changes", "changes_head", "last_message_at", "unread"):
             file.execute(f"ALTER TABLE conversations DROP COLUMN {column}")
         for table in ("messages", "entries", "statements", "documents"):
             file.execute(f"ALTER TABLE {table} DROP COLUMN expires_at")

@@ -330,11 +330,14 @@ def table_rows(path: str, table: str, columns: Sequence[str]) -> Iterator[dict[s
         raise ImportFailed(f"the database could not be read: {error}") from error
 
 
+_MARKS_OF_SQL = dict.fromkeys(map(ord, "(),;\"'`[]"), " ")
+
+
 def tables_of(path: str) -> dict[str, set[str]]:
     """The tables of a SQLite file, and the columns that each was declared with."""
     rows = list(table_rows(path, "sqlite_master", ("name", "type", "sql")))
     return {
-        str(row["name"]): set(re.findall(r"\w+", str(row["sql"])))
+        str(row["name"]): {*str(row["sql"]).translate(_MARKS_OF_SQL).split()}
         for row in rows[:_MOST_TABLES]
         if row["type"] == "table"
     }

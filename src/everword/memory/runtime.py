@@ -139,7 +139,6 @@ class Runtime:
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, settings=replace(parts.settings, followers=False))
         self._parts = parts
-        self.languages = check_languages(parts.settings.languages)
         self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         self.calls = StoreCalls(parts.store, self.run)
@@ -160,6 +159,7 @@ class Runtime:
         self.read_ahead = ReadAhead(self.indexes, self._later_calls, is_on=parts.settings.followers)
         self._search_threads = ThreadPoolExecutor(parts.store.searches, "everword search")
         try:
+            self.languages = check_languages(parts.settings.languages)
             await self.read(log.refuse_unfinished_copy)
             if check_embedder:
                 await self.read(self.index.guard)

@@ -117,12 +117,12 @@ class QuotedMessage:
         )
         return 0 if is_empty else min(len(self.stems), MOST_WORDS)
 
-    @cached_property
+    @property
     def needs(self) -> bool:
         """Whether it tells of something that is wanted or does not work."""
         return self.asks or _OUTCOMES.needs.search(self.words) is not None
 
-    @cached_property
+    @property
     def opening_worth(self) -> int:
         """What it says of what somebody wanted: a question more than else, and some words are enough."""
         asking = 0 if self.is_asked_back else ASKING * self.asks + ASKING // 2 * self.needs
@@ -134,7 +134,7 @@ class QuotedMessage:
         is_of_other = _OUTCOMES.of_other.search(self.words) is not None and not _OUTCOMES.of_asker.search(self.words)
         return is_of_other or _OUTCOMES.asks_back.match(self.words) is not None
 
-    @cached_property
+    @property
     def is_addressed(self) -> bool:
         """Whether it is said to somebody, known or not."""
         return bool(self.addressed) or has_label(self.message.content)
@@ -155,7 +155,7 @@ class QuotedMessage:
             words = main_sentences(words)
         return f"“{words if len(words) <= QUOTED else f'{first_words(words, QUOTED).rstrip(TRAIL)}…'}”"
 
-    @cached_property
+    @property
     def tells_of_oneself(self) -> bool:
         is_own = _OUTCOMES.of_oneself.search(self.words) is not None and not self.asks and self.worth > LEAST
         return is_own and telling_of(self.words) == Telling.DEED

@@ -853,29 +853,44 @@ def _with_context(statements: Sequence[SummarySentence], language: str) -> list[
             continue
         sentence = _sourced(statement, language).sentence
         questions = _questions_before(statements, place)
-        is_answer = len(questions) == 1 and (
-            is_yes_or_no(statement.sentence, statements[questions[0]].sentence)
-            or answers(sentence, statements[questions[0]].sentence, statement.stands)
-        )
-        if statement.stands and not is_answer:
-            continue
-        if is_answer:
+        if len(questions) == 1 and _is_answer(statement, sentence, statements[questions[0]]):
             linked[questions[0]] = linked[questions[0]].with_changes(stands=False)
-        before = questions[0] if is_answer else None
-        points_back = is_answer or leans_on_context(sentence)
-        if points_back and not is_answer and len(questions) < 2:  # of two questions nobody knows which is meant
-            before = _place_before(statements, place, sentence)
-        tells = is_answer or (
-            statement.telling > Telling.FELT and not sentence.is_question and may_be_told(sentence) and points_back
-        )
-        linked[place] = statement.with_changes(
-            needs=before if points_back else None,
-            hangs=points_back and before is None and not sentence.is_question,
-            stands=tells and before is not None,
-            telling=max(statement.telling, Telling.STATE) if is_answer else statement.telling,
-            follows=points_back and before is not None and _may_follow(sentence),
-        )
+            linked[place] = _with_question(statement, sentence, questions[0])
+        elif not statement.stands:
+            linked[place] = _with_line_before(statements, place, sentence, len(questions))
     return linked
+
+
+def _is_answer(statement: SummarySentence, sentence: Sentence, question: SummarySentence) -> bool:
+    """Whether a statement, which is this sentence if its source is named, answers the only question before it."""
+    return is_yes_or_no(statement.sentence, question.sentence) or answers(sentence, question.sentence, statement.stands)
+
+
+def _with_question(statement: SummarySentence, sentence: Sentence, question: int) -> SummarySentence:
+    return statement.with_changes(
+        needs=question,
+        hangs=False,
+        stands=True,
+        telling=max(statement.telling, Telling.STATE),
+        follows=_may_follow(sentence),
+    )
+
+
+def _with_line_before(
+    statements: Sequence[SummarySentence], place: int, sentence: Sentence, questions: int
+) -> SummarySentence:
+    """A statement that cannot be understood alone, with what it points back to. Of two questions nobody knows which is
+    meant."""
+    statement = statements[place]
+    points_back = leans_on_context(sentence)
+    before = _place_before(statements, place, sentence) if points_back and questions < 2 else None
+    tells = statement.telling > Telling.FELT and not sentence.is_question and may_be_told(sentence)
+    return statement.with_changes(
+        needs=before,
+        hangs=points_back and before is None and not sentence.is_question,
+        stands=tells and before is not None,
+        follows=before is not None and _may_follow(sentence),
+    )
 
 
 def _may_follow(sentence: Sentence) -> bool:

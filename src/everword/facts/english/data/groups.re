@@ -10,9 +10,9 @@
 [passing]
     (?i)\b{GROUP_MOMENT}\b|\b(?:fail|freez|crash|click|reboot|install|boot)\w*|[/\\=|<>{}$#`~*@]|\s--?\w|https?:
     |\.(?:so|conf|deb|txt|py|sh|dll)\b|\.(?:iso|img)\b|[:;]-?[)(pPD]|\.\.|,\s(?:and|but|so)\b|\s{GROUP_OPEN_ENDS}$
-    |\bso\s(?!far\b|much\b|many\b|long\b)\w|\baccording\sto\b|\binstead\b|^(?:is\s)?(?:runs?|running)\s(?:on|in|from|off|at|out|with|under)\b
+    |\bso\s(?!far\b|much\b|many\b|long\b)\w|\baccording\sto\b|\binstead\b|^(?:is\s)?(?:runs?|running)\s{GROUP_PLACES}\b
     |^(?:is\s)?us(?:es|ing)\s(?:their\s\w+s$|an?\sprogram\b)|\b(?:such|scripts?|lines?\sfor|member\sof|actually|xd)\b|\b(?:whole|entire|very|own|same)$|^[^(]*\)
-    |^has\s(?:never|always)\s(?:use|run|have|like|need|want|try)\b|\b(?:at\shand|the\s(?:\w+\s)?(?:default|standard|latest|newest|same|following|correct|right|wrong|other)\s)
+    |^has\s(?:never|always)\s(?:use|run|have|like|need|want|try)\b|\b(?:at\shand|the\s(?:\w+\s)?{GROUP_CHOICES}\s)
 # The value of a key that says something.
 [bare_value]
     (?i)^[\w][\w .,'’+&-]{1,60}$
