@@ -21,6 +21,7 @@ import time
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
+from urllib.parse import quote
 
 from corpus import corpus, questions
 from everword.config import Settings
@@ -61,7 +62,8 @@ def many_people(folder: Path, people: int, seconds: float) -> None:
     drawn = chance.choices(copies, [1 / rank for rank in range(1, len(copies) + 1)], k=DRAWN)
     with filled_stores("sqlite", [MESSAGES], SEED, folder) as (store,):
         key = key_of(store)
-        bodies = [{"query": asked[n % len(asked)], "user": c.user, "space": c.space} for n, c in enumerate(drawn)]
+        bodies = [{"query": asked[n % len(asked)], "user": copy.user} for n, copy in enumerate(drawn)]
+        paths = [f"/v1/search?space={quote(copy.space)}" for copy in drawn]
         home = folder / "server"
         home.mkdir(exist_ok=True)
         with started(home, *SERVE, store) as (port, process_id):
@@ -70,7 +72,7 @@ def many_people(folder: Path, people: int, seconds: float) -> None:
             while time.monotonic() < end:
                 part = range(done, done + 400)
                 times += asyncio.run(
-                    load(port, lambda n: request("/v1/search", bodies[n % DRAWN], key), CLIENTS, part)
+                    load(port, lambda n: request(paths[n % DRAWN], bodies[n % DRAWN], key), CLIENTS, part)
                 )[1]
                 done = part.stop
             megabytes = resident_megabytes(process_id)
