@@ -10,6 +10,7 @@ import asyncio
 import shutil
 import sqlite3
 import zipfile
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -248,7 +249,7 @@ def test_the_order_of_day_and_month_is_that_of_the_phone(tmp_path: Path, lines: 
 
 def test_a_database_that_wants_to_run_something_or_is_none_of_ours_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "h.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE VIEW history AS SELECT hex(randomblob(9)) AS memory_id, 'a' AS new_memory")
     with pytest.raises(ImportFailed, match="is a database in no format known here"):
         open_records(path)
