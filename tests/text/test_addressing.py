@@ -116,6 +116,7 @@ def test_no_name_inside_a_text_is_shown_as_a_label(names: list[str], before: lis
 def test_an_address_inside_a_sentence_is_shown_as_one() -> None:
     assert show_address("btw wood1: it is on", KNOWN) == "btw (to wood1) it is on"
     assert show_address("warpzone: wood1: both", KNOWN) == "(to warpzone and wood1) both"
+    assert show_address("wood1 (second link): see there", KNOWN) == "(to wood1) (second link): see there"
     assert show_address("in this text: nothing", KNOWN) == "in this text: nothing"
 
 

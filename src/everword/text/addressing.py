@@ -34,7 +34,11 @@ READ = 600
 
 _NAME = r"[^\s:,;<>@()\"“”]{1,40}"
 # After a colon a space may be missing, but "http://" and "10:30" are no addresses.
-_OPENING = lazy_pattern(rf"\s*@?(?P<name>{_NAME})(?:\s*(?P<sign>[:：])(?!//)|(?P<pause>\s*[,;]|>)(?=\s))\s*")
+# "ann: ", "ann, " or, with something between brackets that stays in the text, "ann (see below): ".
+_OPENING = lazy_pattern(
+    rf"\s*@?(?P<name>{_NAME})"
+    r"(?:\s*(?P<sign>[:：])(?!//)|(?P<aside>(?=\s\([^()\n]{1,60}\)\s?[:：]\s))|(?P<pause>\s*[,;]|>)(?=\s))\s*"
+)
 _LABEL = lazy_pattern(rf"(?=[^\s:]*[^\W\d_]){_NAME}:\s")
 # A name with a colon inside a text: where a sentence starts, or after any word.
 _INNER = lazy_pattern(rf"(?:(?P<start>(?<=[.!?…]\s)|(?<=\n))|(?<=\s))@?(?P<name>{_NAME})\s?[:：](?=\s|\Z)")
@@ -139,12 +143,13 @@ def find_address(text: str, nicknames: KnownNames) -> Address | None:
     is_label = False
     while len(people) < MAX_ADDRESSED and (opening := _OPENING.match(text, end)):
         person = nicknames.find(opening["name"])
-        if person is None or (opening["sign"] is None and is_ordinary(plain_nickname(opening["name"]))):
+        is_sign = opening["sign"] is not None or opening["aside"] is not None
+        if person is None or (not is_sign and is_ordinary(plain_nickname(opening["name"]))):
             break
         people.append(person)
         names.append(opening["name"])
         end = opening.end()
-        is_label = is_label or opening["sign"] is not None
+        is_label = is_label or is_sign
     return Address(tuple(people), tuple(names), end, is_label) if people else None
 
 
