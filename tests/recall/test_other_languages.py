@@ -63,13 +63,18 @@ class EnglishTable(StaticEmbedder):
         return vectors
 
 
-def test_a_store_of_the_english_table_is_searched_and_can_be_made_anew(tmp_path: Path) -> None:
-    store = str(tmp_path / "a.db")
+def store_of_english_table(folder: Path) -> str:
+    store = str(folder / "a.db")
     with Memory(store, embedder=EnglishTable()) as memory:
         chat = memory.conversation("c", user="ann")
         for text in ("The vet looked at the puppy", *SAID["ru"]):
             chat.add("user", text)
         memory.settle()
+    return store
+
+
+def test_a_store_of_the_english_table_is_searched_and_can_be_made_anew(tmp_path: Path) -> None:
+    store = store_of_english_table(tmp_path)
     with Memory(store) as memory:
         assert found(memory, "Who examined my dog?") == "The vet looked at the puppy"
         memory.rebuild("index")
@@ -79,12 +84,7 @@ def test_a_store_of_the_english_table_is_searched_and_can_be_made_anew(tmp_path:
 
 @pytest.mark.checklist("G15")
 def test_vectors_of_an_earlier_version_are_made_anew_by_themselves(tmp_path: Path) -> None:
-    store = str(tmp_path / "a.db")
-    with Memory(store, embedder=EnglishTable()) as memory:
-        chat = memory.conversation("c", user="ann")
-        for text in ("The vet looked at the puppy", *SAID["ru"]):
-            chat.add("user", text)
-        memory.settle()
+    store = store_of_english_table(tmp_path)
     with Memory(store, followers=False) as memory, Memory(store, followers=False) as other:
         assert found(memory, "Who examined my dog?") == "The vet looked at the puppy"
         assert behind(memory) == behind(other) == {"vectors": 4}

@@ -151,7 +151,7 @@ def _attachment_texts(fields: dict[str, Any]) -> str:
 
 
 def _words(content: str, names: dict[str, str]) -> str:
-    def shown(mark: re.Match[str]) -> str:
+    def show(mark: re.Match[str]) -> str:
         label, id = mark["label"], mark["id"]
         if mark["kind"] == "@":
             return f"@{names.get(id) or label or id}"
@@ -161,4 +161,4 @@ def _words(content: str, names: dict[str, str]) -> str:
             return label or f"@{id.partition('^')[0]}"
         return f"{label} ({id})" if label and label not in id else id
 
-    return _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], _MARK.sub(shown, content))
+    return _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], _MARK.sub(show, content))

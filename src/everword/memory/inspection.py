@@ -142,15 +142,7 @@ async def label_conversations(runtime: Runtime, access: Access, space: str, ids:
     def read(tx: Tx) -> dict[str, str]:
         scopes = [scope_for(access, space, id, None) for id in dict.fromkeys(ids)]
         conversations = [conversation for scope in scopes if (conversation := scope.find(tx)) is not None]
-        titles = conversation_titles(tx, space, [conversation.id for conversation in conversations])
-        owners = {conversation.user: "" for conversation in conversations}
-        owners |= {user: own_name(tx, space, user) for user in owners if user is not None}
-        return {
-            conversation.id: conversation_label(
-                conversation, titles.get(conversation.id, ""), owners[conversation.user]
-            )
-            for conversation in conversations
-        }
+        return labels_of(tx, space, conversations)
 
     return await runtime.read(read)
 

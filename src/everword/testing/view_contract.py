@@ -300,6 +300,15 @@ class ViewContract:
             assert {lag.conversation for lag in lags} == {"c"}
             assert sum(store.read(lambda tx: tx.view_state(view, T0, "s")).behind for view in views) > 0  # noqa: B023
 
+    def test_a_view_without_tables_lags_also_where_every_other_has_read_all(self, store: Store) -> None:
+        views = [row.view for row in store.read(lambda tx: tx.stats(T0)).views]
+        store.write(lambda tx: append_messages(tx, *(make_message(turn) for turn in (1, 2))))
+        store.write(lambda tx: set_cursor(tx, "vectors", "s", "c", 1))
+        for view in views:
+            store.write(lambda tx: set_cursor(tx, view, "s", "c", 2))  # noqa: B023
+        assert [lag.conversation for lag in store.read(lambda tx: tx.lagging("vectors", T0))] == ["c"]
+        assert store.read(lambda tx: tx.view_state("vectors", T0, "s")).behind == 1
+
     def test_what_waits_longest_comes_first(self, store: Store) -> None:
         for number, id in enumerate("badc"):
             store.write(
