@@ -40,7 +40,7 @@ from corpus import corpus, questions
 from everword import AsyncMemory, Draft, Memory
 from everword.config import Settings
 from everword.models.embedding.local import WIDTH
-from everword.server.door.keys import create_key
+from everword.server.keys import create_key
 from everword.wiring import open_store
 from machine import describe_machine
 from table import milliseconds, percentile, show

@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from corpus import corpus, questions
 from everword.config import Settings
-from everword.server.door.keys import create_key
+from everword.server.keys import create_key
 from everword.wiring import open_store
 from machine import describe_machine
 from scale import draw_copies, filled_stores

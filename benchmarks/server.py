@@ -25,7 +25,7 @@ from pathlib import Path
 from corpus import corpus
 from everword import Draft, Memory
 from everword.config import Settings
-from everword.server.door.keys import create_key
+from everword.server.keys import create_key
 from everword.wiring import open_store
 from table import milliseconds, percentile, show
 

@@ -30,7 +30,7 @@ import httpx2
 import backlog
 from corpus import corpus
 from everword import Draft, Memory
-from everword.server.door.keys import COOKIE, Sessions, create_key
+from everword.server.keys import COOKIE, Sessions, create_key
 from everword.testing.serving import Serving
 from table import milliseconds, percentile, show
 

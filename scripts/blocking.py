@@ -50,7 +50,7 @@ DOCUMENTS = '''class BlockingDocuments:
         self.space = inner.space
 '''
 TWINS = (  # the head of each class, and the modules whose first class declares its operations
-    (MEMORY, ("memory", "log_and_views", "facts", "people", "questions", "removal", "moves")),
+    (MEMORY, ("memory", "log_and_views", "facts", "people", "questions", "changes")),
     (CONVERSATION, ("conversation", "conversation_topics")),
     (DOCUMENTS, ("documents",)),
 )

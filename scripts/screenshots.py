@@ -22,7 +22,7 @@ from browser import open_browser  # noqa: E402
 from dashboard_store import CHANNEL, CHAT, REPLY, fill_store  # noqa: E402
 
 from everword.config import Secret, Settings  # noqa: E402
-from everword.server.door.keys import create_key, revoke_key  # noqa: E402
+from everword.server.keys import create_key, revoke_key  # noqa: E402
 from everword.testing.serving import Serving  # noqa: E402
 
 SIZES = {"desk": (1280, 860), "phone": (390, 844)}

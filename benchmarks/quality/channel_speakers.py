@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from everword import Budget
-from everword.log.channel_names import known_names
+from everword.log.tables import known_names
 from everword.model import Message
 from everword.text.addressing import KnownNames
 from everword.text.fences import GUARD

@@ -7,13 +7,13 @@ and one that only prints `--help` loads none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from everword.changes.retention_rules import Retention
-from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import ConfigError
 from everword.follow.ask import ActivityCounter, Meter
@@ -43,6 +43,13 @@ TOPIC_SIMILARITY = {"static": 0.52, "minilm": 0.45, "multilingual": 0.42}
 # than texts of anywhere are.
 DRIFT = {"static": (0.2, 0.1), "minilm": (0.2, 0.13), "multilingual": (0.145, 0.085)}
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
 
 def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int | None = None) -> Store:

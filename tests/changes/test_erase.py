@@ -333,7 +333,7 @@ def test_only_the_method_of_that_name_erases() -> None:
                 callers |= {(path.relative_to(root).as_posix(), function.name) for call in erasing_calls(function)}
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("memory/sync.py", "erase"),
-        ("memory/removal.py", "erase"),
+        ("memory/changes.py", "erase"),
         ("changes/removal.py", "put_tombstones"),  # the one place that removes messages
         ("bots/commands.py", "_erase"),  # after the person was asked twice
         (

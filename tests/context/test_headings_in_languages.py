@@ -8,8 +8,7 @@ import pytest
 
 from everword.library import Memory
 from everword.summaries.prompts import MergeInputs, offline_merge
-from everword.text.phrases import heading, phrase
-from everword.text.wordings import packs_with, wordings
+from everword.text.wordings import heading, packs_with, phrase, wordings
 
 SAID = {
     "de": ("Ich heiße Anna und wohne in Bremen", "Wo wohne ich eigentlich?", "Person\n", "Gespräch "),

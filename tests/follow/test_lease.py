@@ -17,7 +17,6 @@ from engine_doubles import PATIENCE
 from hypothesis import HealthCheck, given, settings
 from sample_sizes import sample
 
-from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreError
 from everword.follow.claiming import Lease
@@ -25,7 +24,7 @@ from everword.follow.store_calls import StoreCalls
 from everword.log.tables import cursor_of, set_cursors
 from everword.ports import ConversationKey, Store, Tx
 from everword.testing import FrozenClock
-from everword.wiring import open_store
+from everword.wiring import SystemClock, open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 VIEW = "index"

@@ -25,11 +25,10 @@ from everword.config import Settings
 from everword.errors import ConfigError, EmbedderError, Forbidden, InvalidInput, NotFound
 from everword.models.embedding.local import StaticEmbedder
 from everword.ports import Store, Vectors
-from everword.server import ServerOptions
-from everword.server.door import keys
-from everword.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses
-from everword.server.door.loopback import is_loopback
+from everword.server import ServerOptions, keys
+from everword.server.access import is_loopback
 from everword.server.hosting import wants_keys
+from everword.server.keys import Keys, create_key, list_keys, revoke_key, write_uses
 from everword.testing.serving import Serving
 from everword.wiring import open_store
 

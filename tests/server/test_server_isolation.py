@@ -15,7 +15,7 @@ import pytest
 from every_route import FILLED, MOUNTED, NOWHERE, OF_A_SPACE, PROCESS, PUBLIC, TALK, routes_of
 
 from everword.model import CommandKind
-from everword.server.door.keys import is_page
+from everword.server.keys import is_page
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from everword.server import ServerOptions
-from everword.server.door.loopback import is_loopback
+from everword.server.access import is_loopback
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 

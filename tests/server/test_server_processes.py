@@ -27,7 +27,7 @@ from prepared_programs import PreparedProgram
 from everword import Memory
 from everword.cli.main import program
 from everword.config import Settings
-from everword.server.door.keys import create_key, revoke_key
+from everword.server.keys import create_key, revoke_key
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 from everword.wiring import open_store

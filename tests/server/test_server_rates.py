@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from everword.server.door.rates import SIZE, Rates, create_table
+from everword.server.rates import SIZE, Rates, create_table
 
 # What is run in processes of their own. Their clock stands still: nothing fills up meanwhile.
 TAKING = """
 import sys
 from pathlib import Path
-from everword.server.door import rates
+from everword.server import rates
 rates.PATIENCE = 60.0
 table = rates.Rates(100, Path(sys.argv[1]), lambda: 1000.0)
 print("ready", flush=True)

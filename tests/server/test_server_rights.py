@@ -36,7 +36,7 @@ from every_route import (
 from everword.log.operations import OPERATIONS, RIGHTS
 from everword.model import Draft
 from everword.ports import Request
-from everword.server.door.keys import COOKIE, TABLE, Sessions, create_key, is_page, load_session_secret, rows_of
+from everword.server.keys import COOKIE, TABLE, Sessions, create_key, is_page, load_session_secret, rows_of
 from everword.server.routes.health import checked_operations
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from everword.server.door.rates import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, create_table, network_of, table_beside
+from everword.server.rates import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, create_table, network_of, table_beside
 from everword.testing.serving import Serving
 
 WRONG = f"rk_{'0' * 16}_{'x' * 43}"

@@ -20,7 +20,7 @@ from hostile_store import CHATS, SPACE, HostilePlaces, fill_hostile_store, hosti
 from page_reader import faults_in
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
-from everword.server.door.keys import COOKIE, Sessions, create_key, is_page
+from everword.server.keys import COOKIE, Sessions, create_key, is_page
 from everword.testing.serving import Serving
 
 pytestmark = pytest.mark.browser

@@ -20,7 +20,7 @@ from page_reader import PageReader, faults_in
 
 from everword import Draft, Memory
 from everword.config import Secret, Settings
-from everword.server.door.keys import COOKIE, SESSION_SECRET, Sessions, create_key, is_page, list_keys, revoke_key
+from everword.server.keys import COOKIE, SESSION_SECRET, Sessions, create_key, is_page, list_keys, revoke_key
 from everword.server.web import labs
 from everword.server.web.people import CATEGORY, FACTS
 from everword.testing import ScriptedLLM

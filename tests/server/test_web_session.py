@@ -11,7 +11,7 @@ from page_reader import faults_in
 
 from everword.config import Secret, Settings
 from everword.model import Budget, Receipt, Section
-from everword.server.door.keys import LASTS, MOST_ENDED, EndedSessions, Sessions, read_cookie
+from everword.server.keys import LASTS, MOST_ENDED, EndedSessions, Sessions, read_cookie
 from everword.server.web import administration, conversations, labs, open_pages, pages
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

@@ -22,7 +22,7 @@ from everword.text.detect import (
     script_of,
 )
 from everword.text.doc import read_in_languages
-from everword.text.phrases import language_of_chat
+from everword.text.wordings import language_of_chat
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 

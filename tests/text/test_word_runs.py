@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.text.tokens import BEFORE_PLACE, lower_letter_runs, lower_words, words_before
+from everword.text.doc import BEFORE_PLACE, lower_letter_runs, lower_words, words_before
 
 TEXTS = ("", "I don't_know, 3 BOWLS!", "tabs\tand\nbreaks\x1c\x1f", "Größe 12 m²", "naïve_word", "東京 2024", "...")
 

@@ -21,14 +21,13 @@ from everword.bots.chat_settings import SPACE, SettingsTable
 from everword.bots.delivery import Delivery
 from everword.bots.memories import MemoryParts, MemoryPool, PlainReplies, Tools
 from everword.bots.platforms import Platform
-from everword.clock import SystemClock
 from everword.config import Settings
 from everword.errors import StoreUnwritable
 from everword.library import AsyncMemory
 from everword.masking import MaskingFormatter, masked_logger
 from everword.models.chat.roles import Chain
 from everword.summaries.rules.days import parse_time_zone
-from everword.wiring import chat_models, split_names
+from everword.wiring import SystemClock, chat_models, split_names
 
 logger = masked_logger("everword.bots")
 

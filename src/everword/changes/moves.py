@@ -25,16 +25,17 @@ from everword.facts.findings import FINDINGS, REFUSED, findings_of, json_values,
 from everword.facts.rules.deciding import fact_id
 from everword.facts.tables import ANSWER, CHANNEL, facts_of, name_for, viewer_of_statement
 from everword.facts.view import command_of
-from everword.log.audit import Order, note_removal
 from everword.log.rules import profile_conversation, to_ranges, with_audience
 from everword.log.tables import (
     DIGESTING,
     NAME_KINDS,
     PEOPLE,
     PRIVATE,
+    Order,
     append_change,
     cursor_of,
     every_message,
+    note_removal,
     note_renamed_messages,
     warn_of_damage,
 )

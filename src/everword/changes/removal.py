@@ -29,9 +29,8 @@ from everword.documents import names_in
 from everword.errors import DamagedMessage, NotFound
 from everword.facts.tables import CHANNEL, DISPLAYED, answers_repeating, display_name, drop_notes
 from everword.facts.view import command_of
-from everword.log import audit, rules
+from everword.log import rules, tables
 from everword.log.access import LOCAL
-from everword.log.audit import Order
 from everword.log.rules import compute_digest, erase_change, names_person, original_message
 from everword.log.tables import (
     ANSWER_BODIES,
@@ -40,6 +39,7 @@ from everword.log.tables import (
     DIGESTING,
     LAST_REMOVAL,
     PEOPLE,
+    Order,
     changes_of,
     erase_edits,
     every_conversation,
@@ -111,7 +111,7 @@ def put_tombstones(
     erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
     entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)
     erase_edits(tx, space, messages, erasure.id)
-    audit.note_removal(tx, space, order, len(messages))
+    tables.note_removal(tx, space, order, len(messages))
     return replace(erasure, entries=entry_count)
 
 
@@ -261,7 +261,7 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     messages_with_answers = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]
     found = {(m.conversation, m.turn): m for m in messages_with_answers if m.conversation in conversations}
     messages = [found[place] for place in sorted(found)]
-    keys = audit.keys_of_person(tx, space, user)
+    keys = tables.keys_of_person(tx, space, user)
     erasure = Erasure(order.id, space, now, messages=0, conversations=0, entries=0)
     if messages:
         erasure = remove_messages(tx, space, messages, order)
@@ -279,8 +279,8 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     if not messages and not row_count + renamed_count:
         raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
     if not messages:  # others may have stated facts about a person who never wrote, or given them a name
-        audit.note_removal(tx, space, order, 0)
-    audit.forget_keys(tx, space, keys)
+        tables.note_removal(tx, space, order, 0)
+    tables.forget_keys(tx, space, keys)
     return erasure
 
 

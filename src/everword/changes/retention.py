@@ -30,9 +30,17 @@ from everword.facts.tables import CHANNEL
 from everword.facts.view import LOCK
 from everword.follow.store_calls import StoreCalls
 from everword.log.access import LOCAL
-from everword.log.audit import Order, note_removal
 from everword.log.rules import has_expired
-from everword.log.tables import PEOPLE, cursor_of, every_conversation, is_empty, new_id, unreadable_message
+from everword.log.tables import (
+    PEOPLE,
+    Order,
+    cursor_of,
+    every_conversation,
+    is_empty,
+    new_id,
+    note_removal,
+    unreadable_message,
+)
 from everword.masking import masked_logger
 from everword.model import Expired, Filter, Message, Retained
 from everword.ports import Clock, Telemetry, Tx

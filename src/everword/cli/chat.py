@@ -309,11 +309,11 @@ class ChatSession:
     def show_facts(self) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
         from everword.cli.facts import unread_warning
-        from everword.clock import SystemClock
         from everword.context.people import knowledge_for_viewer
         from everword.facts.rules.profile import profile_lines
         from everword.facts.tables import viewer_of_chat
         from everword.ports import Tx
+        from everword.wiring import SystemClock
 
         conversation = self.conversation
         space = self.space

@@ -23,7 +23,7 @@ from everword.masking import keep_password_out_of_texts, mask_credentials
 
 if TYPE_CHECKING:
     from everword.config import Secret
-    from everword.server.door.keys import ApiKey
+    from everword.server.keys import ApiKey
 
 LOOPBACK = "127.0.0.1"
 LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
@@ -141,7 +141,7 @@ def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None,
     everword keys create --all-spaces --scopes read,write,admin --name operator
     everword keys create --space app --user alex --days 90 --name "Alex's phone"
     """
-    from everword.server.door.keys import create_key
+    from everword.server.keys import create_key
 
     settings = current_settings()
     spaces = [] if all_spaces else [settings.space]
@@ -164,7 +164,7 @@ def list_(as_json: bool) -> None:
     everword keys list
     everword keys list --space team --json
     """
-    from everword.server.door.keys import list_keys
+    from everword.server.keys import list_keys
 
     space = global_option(SPACE)
     with open_current_store(current_settings()) as store:
@@ -204,7 +204,7 @@ def revoke(id: str) -> None:
     \b
     everword keys revoke 3f2a9c1b7d6e5f40
     """
-    from everword.server.door.keys import revoke_key
+    from everword.server.keys import revoke_key
 
     with open_current_store(current_settings()) as store:
         key = revoke_key(store, id)

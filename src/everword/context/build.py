@@ -37,7 +37,7 @@ from everword.summaries.rules.tiers import write_tiers as offline_tiers
 from everword.text import fences
 from everword.text.addressing import show_address
 from everword.text.corrections import corrected_turns, has_correction
-from everword.text.phrases import language_of_chat
+from everword.text.wordings import language_of_chat
 
 PER_MESSAGE = 4  # tokens around each message: its role and the marks before and after
 PER_REPLY = 3  # tokens that open the reply

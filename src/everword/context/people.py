@@ -31,7 +31,7 @@ from everword.ports import Tx
 from everword.recall.rules.query import authors_in
 from everword.recall.rules.selection import FLOOR
 from everword.summaries.digests import MergedDigest
-from everword.text import phrases
+from everword.text import wordings
 from everword.text.detect import DEFAULT
 from everword.text.fences import named_byline, person_byline, plain_name
 from everword.text.names import fold_name
@@ -176,7 +176,7 @@ def profile_text(
     for note in sorted([*fact_notes(facts, least=0.0), *statement_notes(statements)], key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
-            lines.append(phrases.heading(language, heading))
+            lines.append(wordings.heading(language, heading))
         lines.append(f"- {note_text(note, names)}")
     return "\n".join(lines)
 

@@ -31,8 +31,7 @@ from everword.follow.faults import set_aside_rows
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
-from everword.log.channel_names import read_channel_names
-from everword.log.tables import cursor_of, cursors_of, set_cursor, warn_of_damage
+from everword.log.tables import cursor_of, cursors_of, read_channel_names, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.log import own_notes
 from everword.ports import Telemetry, Tx

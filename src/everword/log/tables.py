@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -26,10 +26,24 @@ from everword.log import rules
 from everword.log.rules import is_as_changed, is_sealed, kept_as, older_versions, original_message, says_same
 from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
-from everword.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Seal, Verification
+from everword.model import (
+    Added,
+    AuditLine,
+    Batch,
+    Conversation,
+    Draft,
+    Fault,
+    Filter,
+    LogChange,
+    Message,
+    RemovalKind,
+    Seal,
+    Verification,
+)
 from everword.model.people import clean_name
 from everword.ports import ConversationKey, Tx
 from everword.secrets import Marks, marks_from_json, mask_parts
+from everword.text.addressing import KnownNames
 
 logger = masked_logger("everword.log")
 
@@ -601,3 +615,83 @@ def name_rows(tx: Tx, space: str, people: Sequence[str]) -> list[Mapping[str, An
         return tx.rows(PEOPLE, where={"space": space, "user_id": tuple(people), "kind": kinds})
     rows = (row for person in people for row in tx.rows(PEOPLE, where={"space": space, "user_id": person}))
     return [row for row in rows if row["kind"] in kinds]
+
+
+# -- what the people of a channel are called in it
+
+# Only the last few hundred messages are read: whoever is spoken to has spoken lately. In a chat with one person nobody
+# is spoken to by name, and nothing is read.
+READ = 500
+"""Messages before a turn whose authors are known by name."""
+CALLED_BY = ("name", "handle")
+"""Where metadata has what an author is called."""
+
+
+def known_names(messages: Iterable[Message]) -> KnownNames:
+    """The names of those who wrote messages; whoever wrote last comes last."""
+    nicknames = KnownNames()
+    add_names(nicknames, messages)
+    return nicknames
+
+
+def add_names(nicknames: KnownNames, messages: Iterable[Message]) -> None:
+    for message in messages:
+        if message.role == "user" and not message.erased:
+            names = [message.metadata.get(name) for name in CALLED_BY]
+            nicknames.add(message.author, [name for name in names if isinstance(name, str)])
+
+
+def read_channel_names(tx: Tx, space: str, conversation: str, before: int | None = None) -> KnownNames:
+    """The names of those who wrote in a channel before a turn, or until now."""
+    stored = tx.conversation(space, conversation)
+    if stored is None or stored.user is not None:
+        return KnownNames()
+    last = stored.turns if before is None else before - 1
+    where = Filter(space, conversation=conversation)
+    after = (conversation, max(last - READ, 0))
+    return known_names(tx.messages(where, after=after, upto=last, damaged=warn_of_damage))
+
+
+# -- the audit: a line for each removal and each move, with who made it, when, of what kind, and how many
+
+# Lines name no person, conversation or message. The id of a key is not one of a person; the lines of a key that an
+# erasure takes along no longer name it either.
+AUDIT = "audit"
+KEYS = "api_keys"
+GONE = "erased"
+"""In place of the id of a key that was erased with its user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Who wants something removed, when, and in which way. The lines of one order have one id."""
+
+    id: str
+    at: datetime
+    kind: RemovalKind
+    what: str
+    by: str
+
+
+def note_removal(tx: Tx, space: str, order: Order, count: int, what: str | None = None) -> None:
+    """Add to the line of an order how many more were removed, in the transaction that removes them."""
+    row = {"space": space, "id": order.id, "what": what or order.what, "at": order.at, "kind": order.kind}
+    tx.put(AUDIT, [row | {"by": order.by, "count": count}], add=("count",))
+
+
+def audit_lines(tx: Tx, space: str, limit: int) -> list[AuditLine]:
+    """The removals of a space, the newest first: their ids begin with their times."""
+    rows = tx.rows(AUDIT, limit=limit, where={"space": space}, newest=True)
+    lines = [AuditLine(**row) for row in rows]
+    return sorted(lines, key=lambda line: (line.at, line.id, line.what), reverse=True)
+
+
+def keys_of_person(tx: Tx, space: str, user: str) -> list[str]:
+    return [row["id"] for row in tx.rows(KEYS, where={"space": space, "user_id": user})]
+
+
+def forget_keys(tx: Tx, space: str, key_ids: Iterable[str]) -> None:
+    """Take the ids of keys out of the lines of a space."""
+    ids = tuple(key_ids)
+    if ids:
+        tx.put(AUDIT, [{**row, "by": GONE} for row in tx.rows(AUDIT, where={"space": space, "by": ids})])

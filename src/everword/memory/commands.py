@@ -57,7 +57,7 @@ from everword.ports import Tx
 from everword.text.detect import DEFAULT, is_clear
 from everword.text.doc import read_in_languages
 from everword.text.names import fold_name, resolve
-from everword.text.phrases import language_of_chat, phrase
+from everword.text.wordings import language_of_chat, phrase
 
 logger = logging.getLogger("everword.commands")
 

@@ -27,8 +27,7 @@ from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope, Viewer
-from everword.log.channel_names import add_names, read_channel_names
-from everword.log.tables import add_versions, warn_of_damage
+from everword.log.tables import add_names, add_versions, read_channel_names, warn_of_damage
 from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
 from everword.model import Budget, Context, Conversation, Episode, Filter, Hit, Message, Tiers

@@ -19,14 +19,13 @@ from everword.errors import NotSettled
 from everword.facts.tables import viewer_alone
 from everword.log.access import Access, Viewer, scope_for
 from everword.log.operations import Operation, operation
+from everword.memory.changes import Changes
 from everword.memory.conversation import AsyncConversation, ConversationFace
 from everword.memory.documents import AsyncDocuments, DocumentsFace
 from everword.memory.facts import Facts, missing_fact
 from everword.memory.log_and_views import InProcess, LogAndViews
-from everword.memory.moves import Moves
 from everword.memory.people import Knowledge
 from everword.memory.questions import Questions
-from everword.memory.removal import Removal
 from everword.memory.runtime import Runtime, answer_by_name, person_named
 from everword.memory.seen_by import add_batches, check_call, narrow_answer
 from everword.model import Added, Batch, Fact, Message, Stats
@@ -34,7 +33,7 @@ from everword.model import Added, Batch, Fact, Message, Stats
 BEHIND = "the views have not caught up with the log; ask again later"
 
 
-class MemoryFace(LogAndViews, Facts, Knowledge, Questions, Removal, Moves):
+class MemoryFace(LogAndViews, Facts, Knowledge, Questions, Changes):
     """A memory, opened with `async with`. Safe to use from many tasks at once."""
 
     async def __aenter__(self) -> Self:

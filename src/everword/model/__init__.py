@@ -4,7 +4,6 @@ A message is said once, and what is made of it later is a version of it. Everyth
 a view: it can be thrown away and built again.
 """
 
-from everword.model.changes import AuditLine, ChangeKind, Deletion, LogChange, Move, MoveKind, Redaction, RemovalKind
 from everword.model.context import Budget, BudgetName, ChatMessage, Context, Item, Receipt, Reply, Round, Section
 from everword.model.facts import (
     FACT_CATEGORIES,
@@ -32,11 +31,14 @@ from everword.model.log import (
     ON_EDIT,
     ROLES,
     Added,
+    AuditLine,
     BadRecord,
     Batch,
     Change,
+    ChangeKind,
     Conversation,
     Degraded,
+    Deletion,
     Document,
     Draft,
     Erasure,
@@ -46,9 +48,14 @@ from everword.model.log import (
     Hit,
     HitKind,
     Kept,
+    LogChange,
     Message,
+    Move,
+    MoveKind,
     OnEdit,
     Record,
+    Redaction,
+    RemovalKind,
     Retained,
     Role,
     Seal,

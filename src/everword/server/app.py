@@ -20,8 +20,8 @@ from everword.errors import EverwordError
 from everword.memory.memory import MemoryEngine
 from everword.ports import Telemetry
 from everword.server import ServerOptions, foreign_endpoints, mcp, openai_endpoint, web
-from everword.server.door.access import Door
-from everword.server.door.keys import Keys
+from everword.server.access import Door
+from everword.server.keys import Keys
 from everword.server.middleware import DegradedHeader, OriginMiddleware, RequestGuard, RequestObserver
 from everword.server.problems import Problem, handle_error
 from everword.server.routes import conversations, derived, documents, health

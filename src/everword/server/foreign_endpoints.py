@@ -28,7 +28,7 @@ from everword.openai.blocks import BlockWriter
 from everword.openai.messages import count_tokens, wire_message
 from everword.openai.shapes import ANTHROPIC, RESPONSES, Fields, Shape
 from everword.ports import ForeignApi
-from everword.server.door.access import Caller, caller_for
+from everword.server.access import Caller, caller_for
 from everword.server.openai_endpoint import (
     SCHEMA,
     EventStream,

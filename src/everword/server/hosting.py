@@ -33,9 +33,9 @@ from everword.masking import mask_what_escapes, masked_logger
 from everword.memory.memory import MemoryEngine
 from everword.ports import Store
 from everword.server import MULTIPROCESS, ServerOptions
-from everword.server.door.keys import Keys, list_keys, load_session_secret
-from everword.server.door.loopback import is_loopback
-from everword.server.door.rates import SIGN_INS, create_table
+from everword.server.access import is_loopback
+from everword.server.keys import Keys, list_keys, load_session_secret
+from everword.server.rates import SIGN_INS, create_table
 from everword.wiring import build, open_store, open_telemetry
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from everword.memory.openai_relay import TooLong
 from everword.models.chat.answers import log_note
 from everword.openai.messages import clean_json
 from everword.parsing import UnreadableJson, read_json
-from everword.server.door.access import ANONYMOUS, Caller, caller_for
+from everword.server.access import ANONYMOUS, Caller, caller_for
 from everword.server.problems import Problem, ProblemShape, problem_of
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says, and the settings allow that

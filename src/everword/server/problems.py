@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from everword import errors
 from everword.masking import mask_credentials, masked_logger
-from everword.server.door.keys import is_page
+from everword.server.keys import is_page
 from everword.wire import ERROR_CODES
 
 logger = masked_logger("everword.server")

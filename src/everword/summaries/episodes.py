@@ -21,7 +21,7 @@ from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.faults import readable_messages, reason_of
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.channel_names import add_names, read_channel_names
+from everword.log.tables import add_names, read_channel_names
 from everword.masking import masked_logger
 from everword.model import Conversation, Episode, ExtractLine, Filter, Message
 from everword.model.views import TopicMessage

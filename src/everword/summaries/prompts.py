@@ -35,7 +35,7 @@ from everword.errors import ModelNonsense
 from everword.facts.rules.grounding import Grounds
 from everword.follow import answer_parsing as answers
 from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
-from everword.log.channel_names import known_names
+from everword.log.tables import known_names
 from everword.model import Episode, ExtractLine, Message, Tiers
 from everword.ports import Request
 from everword.summaries.rules import days, extract, tiers
@@ -45,9 +45,9 @@ from everword.summaries.rules.extract import SpokenLine, member_lines, narrative
 from everword.summaries.rules.tiers import Count, clean
 from everword.text.addressing import show_address
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
-from everword.text.phrases import heading, language_of_chat
 from everword.text.sentences import both_ends, first_words
 from everword.text.terms import analyse
+from everword.text.wordings import heading, language_of_chat
 from everword.text.words import words
 from everword.word_lists import read_entries
 

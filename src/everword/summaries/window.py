@@ -15,7 +15,7 @@ from everword.follow.ask import TaskRunner
 from everword.follow.faults import readable_messages
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
-from everword.log.channel_names import read_channel_names
+from everword.log.tables import read_channel_names
 from everword.model import Budget, Chunk, Filter, Message, Tiers
 from everword.ports import Clock, Lag, Tokenizer, Tx
 from everword.summaries import episodes

@@ -35,7 +35,7 @@ class Serving:
     ) -> None:
         from everword.server import ServerOptions
         from everword.server.app import create_app
-        from everword.server.door.keys import Keys, load_session_secret
+        from everword.server.keys import Keys, load_session_secret
 
         self.store = open_store(store, Settings()) if isinstance(store, str) else store
         self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | memory_options)
@@ -55,7 +55,7 @@ class Serving:
 
     def key(self, *, space: str | Iterable[str] = "default", **key_options: Any) -> str:
         """The text of a new key."""
-        from everword.server.door.keys import create_key
+        from everword.server.keys import create_key
 
         spaces = [space] if isinstance(space, str) else list(space)
         return create_key(self.store, spaces=spaces, **{"name": "a test"} | key_options)[1]

@@ -12,8 +12,7 @@ from collections import Counter
 from functools import cache
 
 from everword.errors import InvalidInput
-from everword.text.doc import doc_of, languages_read
-from everword.text.tokens import lower_letter_runs
+from everword.text.doc import doc_of, languages_read, lower_letter_runs
 from everword.word_lists import EVERY_LANGUAGE, PACKAGE, WordLists, lazy_pattern, read_entries, read_list
 
 PACKS = "text/packs"

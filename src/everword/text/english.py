@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from everword.text.detect import function_words
-from everword.text.tokens import JOINED_WORD, words_before
+from everword.text.doc import JOINED_WORD, words_before
 from everword.word_lists import ENGLISH, Patterns, WordLists, lazy_pattern, read_entries, read_list
 
 

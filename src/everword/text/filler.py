@@ -14,9 +14,8 @@ import unicodedata
 from collections.abc import Iterable
 
 from everword.text.detect import function_words
-from everword.text.doc import doc_of, read_once
+from everword.text.doc import JOINED_WORD, doc_of, read_once
 from everword.text.sentences import Sentence
-from everword.text.tokens import JOINED_WORD
 from everword.text.words import is_unspaced
 from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, any_of, lazy_pattern, read_list, read_table
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everword.text.detect import function_words
-from everword.text.doc import read_once
+from everword.text.doc import MARKS, begins_with, folded_tokens, read_once, spelt_tokens
 from everword.text.english import RELATIONS
-from everword.text.tokens import MARKS, begins_with, folded_tokens, spelt_tokens
 from everword.text.words import is_ordinary
 from everword.word_lists import WordLists
 

@@ -5,6 +5,10 @@ stands for another entry of the file or for a line `NAME: wording` of its entry 
 which are given by that name. It is compared without regard to case, and in commands and calendars to marks on letters,
 which people leave out in a chat: both the wording and the text are folded, letter by letter, so that places in one are
 places in the other. docs/languages.md shows how to write a pack.
+
+A `phrase` is what everword itself says to people, in the language of the conversation: answers to commands and
+headings. These texts are in `phrases.txt` of each pack, by their names; names in braces are filled in. A language
+without a text has the English one.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
-from everword.text.detect import PACKS, script_of
+from everword.text.detect import DEFAULT, PACKS, detect_written, is_clear, script_of
 from everword.word_lists import PACKAGE, lazy_pattern, read_entries, read_table
 
 NEVER = "(?!)"
@@ -118,3 +122,30 @@ def _split_words(text: str) -> list[str]:
 def wordings(language: str, file: str, groups: Iterable[tuple[str, str]] = ()) -> Wordings:
     """The wordings of a file of a pack. `groups` are parts that its lines may name, which the reader gives."""
     return Wordings(language, file, dict(groups))
+
+
+# -- what everword says
+
+
+def _texts(language: str, entry: str) -> dict[str, str]:
+    return wordings(language, "phrases").table(entry)
+
+
+def phrase(language: str, name: str, /, **parts: str) -> str:
+    """A text of everword's own, in a language."""
+    text = _texts(language, "phrases").get(name) or _texts(DEFAULT, "phrases")[name]
+    return text.format(**parts)
+
+
+def heading(language: str, english: str) -> str:
+    """A heading of a profile, in a language: "Work", or "About Dana", where the name stays."""
+    texts = _texts(language, "headings")
+    name = english.removeprefix("About ")
+    if name != english and "About" in texts:
+        return texts["About"].format(name=name)
+    return texts.get(english, english)
+
+
+def language_of_chat(text: str, earlier_texts: Iterable[str]) -> str:
+    """The language of a message; if it is too short to tell, that of the last message before it which tells."""
+    return detect_written(next(filter(is_clear, (text, *earlier_texts)), text))

@@ -23,9 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everword.errors import InvalidInput
-from everword.log.channel_names import NAMES
 from everword.log.rules import check_role
-from everword.log.tables import warn_of_damage
+from everword.log.tables import CALLED_BY, warn_of_damage
 from everword.model import ExtractLine, Filter, Message
 from everword.model.views import TopicMessage
 from everword.ports import Tx
@@ -254,7 +253,7 @@ def load_threads(tx: Tx, place: Place, upto: int) -> Threads:
 def read_thread_message(threads: Threads, message: Message, vector: Any) -> ThreadMessage:
     """A message of a channel as the rule of threads needs it."""
     keys = (message.id,) if message.platform_id is None else (message.id, message.platform_id)
-    names = tuple(name for name in map(message.metadata.get, NAMES) if isinstance(name, str))
+    names = tuple(name for name in map(message.metadata.get, CALLED_BY) if isinstance(name, str))
     row = np.zeros(0, np.float32) if vector is None else round_vector(vector)
     text = message.content[:LOOKED_AT]
     return threads.read(message.turn, message.author, text, message.time, row, keys=keys, names=names)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.channel_names import read_channel_names
+from everword.log.tables import read_channel_names
 from everword.model import Episode, ExtractLine
 from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx

@@ -28,9 +28,9 @@ from typing import Generic, TypeVar
 
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
+from everword.text.doc import spoken_words
 from everword.text.english import PROGRAMMING, RELATIONS, is_past, species
 from everword.text.terms import analyse, word_terms
-from everword.text.tokens import spoken_words
 from everword.text.words import SPELT_NUMBERS, is_content, stem
 from everword.word_lists import WordLists, lazy_pattern, read_table
 

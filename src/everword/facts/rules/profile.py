@@ -22,10 +22,9 @@ from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.dates import format_days, month_name
-from everword.text.doc import read_once
+from everword.text.doc import lower_letter_runs, read_once
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
-from everword.text.tokens import lower_letter_runs
 from everword.word_lists import read_table
 
 SHOWN_WORDS = 40

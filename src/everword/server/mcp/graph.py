@@ -25,7 +25,7 @@ from everword.log.tables import new_id
 from everword.memory.documents import DocumentsFace
 from everword.memory.memory import SeenMemory
 from everword.model import Batch, Change, Document, Draft
-from everword.server.mcp.schemas import flatten_schema, tool_errors
+from everword.server.mcp.results import flatten_schema, tool_errors
 from everword.server.problems import validation_problem
 
 GRAPH = "graph"  # the namespace of the documents, and the conversation in which a user's graph is said

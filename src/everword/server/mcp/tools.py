@@ -44,11 +44,19 @@ from everword.memory.conversation import ConversationFace
 from everword.memory.memory import MemoryEngine, MemoryFace, SeenMemory
 from everword.model import Budget, Draft, FactCategory
 from everword.parsing import UnreadableJson, read_json
-from everword.server.door.access import space_of_request
-from everword.server.door.keys import MAX_BODY
+from everword.server.access import space_of_request
+from everword.server.keys import MAX_BODY
 from everword.server.mcp.graph import GRAPH_URI, build_graph_tools, read_as_json
-from everword.server.mcp.results import RESULTS, ConversationList, NewMessage, data_block, fence_messages
-from everword.server.mcp.schemas import flatten_schema, log_failure, tool_errors
+from everword.server.mcp.results import (
+    RESULTS,
+    ConversationList,
+    NewMessage,
+    data_block,
+    fence_messages,
+    flatten_schema,
+    log_failure,
+    tool_errors,
+)
 from everword.server.mcp.unreadable_lines import CheckedLines, ReadableMessages
 from everword.server.problems import Problem, problem_of, validation_problem
 from everword.text import fences

@@ -22,7 +22,7 @@ from everword.log.tables import ANSWER_IS_GONE
 from everword.memory import idempotency
 from everword.memory.runtime import Runtime
 from everword.model import Message
-from everword.server.door.access import Caller
+from everword.server.access import Caller
 from everword.server.problems import Problem, problem_of
 from everword.server.routes.shapes import Limit
 

@@ -21,11 +21,11 @@ from starlette.responses import Response, StreamingResponse
 from everword.errors import EverwordError, InvalidInput
 from everword.log.rules import ONCE, parse_expiry
 from everword.log.secret_policy import masked
+from everword.memory.changes import remove_conversation
 from everword.memory.conversation import AsyncConversation
-from everword.memory.removal import remove_conversation
 from everword.model import Added, Batch, Budget, Draft, Message, Reply
 from everword.model.views import IMPORTANCE
-from everword.server.door.access import Caller, caller_for
+from everword.server.access import Caller, caller_for
 from everword.server.problems import Problem, problem_of
 from everword.server.routes import shapes
 from everword.server.routes.answers import (

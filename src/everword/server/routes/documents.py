@@ -27,7 +27,7 @@ from everword.log.rules import parse_expiry
 from everword.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from everword.model import Change, Document
 from everword.parsing import read_json
-from everword.server.door.access import Caller, caller_in_path_space
+from everword.server.access import Caller, caller_in_path_space
 from everword.server.problems import Problem
 from everword.server.routes import shapes
 from everword.server.routes.answers import (

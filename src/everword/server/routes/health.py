@@ -18,7 +18,7 @@ from everword.log.access import Access
 from everword.log.operations import OPERATIONS, RIGHTS, Operation
 from everword.memory.memory import MemoryEngine
 from everword.server import MULTIPROCESS
-from everword.server.door.access import CHECKED_OPERATIONS, access_for
+from everword.server.access import CHECKED_OPERATIONS, access_for
 from everword.server.problems import MEDIA, Problem, problem_of
 from everword.server.routes.shapes import DESCRIPTIONS, ProblemOut, describe_argument
 

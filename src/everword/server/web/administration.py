@@ -35,8 +35,8 @@ from everword.masking import mask_credentials
 from everword.memory.inspection import count_days, list_spaces
 from everword.memory.memory import MemoryEngine
 from everword.model import Activity, Deletion, Stats, Verification
-from everword.server.door.access import Caller, caller_for
-from everword.server.door.keys import create_key, list_keys, revoke_key
+from everword.server.access import Caller, caller_for
+from everword.server.keys import create_key, list_keys, revoke_key
 from everword.server.problems import problem_of
 from everword.server.web.pages import (
     HEADERS,

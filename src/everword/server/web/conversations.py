@@ -39,7 +39,7 @@ from everword.memory.inspection import (
     topics_of_many,
 )
 from everword.model import Deletion, Topic
-from everword.server.door.access import Caller, caller_for
+from everword.server.access import Caller, caller_for
 from everword.server.problems import Problem
 from everword.server.routes.answers import line_response
 from everword.server.web.pages import (

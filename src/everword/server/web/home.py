@@ -29,7 +29,7 @@ from everword.memory.inspection import (
     topics_of_messages,
 )
 from everword.model import Fact, Hit
-from everword.server.door.access import Caller, caller_for
+from everword.server.access import Caller, caller_for
 from everword.server.web.administration import Figures, figures_for
 from everword.server.web.labs import parse_day
 from everword.server.web.pages import label_places, name_authors, show_page, view_of, write_data, write_samples

@@ -33,8 +33,8 @@ from everword.log.tables import TITLE_KEYS
 from everword.memory.transfer import ImportProgress, batch_records, import_batch
 from everword.model.people import clean_name
 from everword.server import ServerOptions
-from everword.server.door.access import Caller, caller_for
-from everword.server.door.keys import IMPORT
+from everword.server.access import Caller, caller_for
+from everword.server.keys import IMPORT
 from everword.server.problems import Problem, problem_of
 from everword.server.web.pages import (
     KIND,

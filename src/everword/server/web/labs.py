@@ -27,7 +27,7 @@ from everword.log.tables import cursor_of
 from everword.memory.inspection import Names, name_items, names_of_authors, past_replies, read_page
 from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
 from everword.recall.rules.selection import check_floor
-from everword.server.door.access import Caller, caller_for
+from everword.server.access import Caller, caller_for
 from everword.server.web.conversations import page_of
 from everword.server.web.pages import (
     LABELS,

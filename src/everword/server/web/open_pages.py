@@ -17,9 +17,9 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from everword.errors import StoreError
 from everword.log.access import Access
-from everword.server.door.keys import COOKIE, DOCS, LASTS, OVERVIEW, PAGES, SIGN_IN, SIGN_OUT, Keys, Session, Sessions
-from everword.server.door.rates import SignIns
+from everword.server.keys import COOKIE, DOCS, LASTS, OVERVIEW, PAGES, SIGN_IN, SIGN_OUT, Keys, Session, Sessions
 from everword.server.problems import Problem, problem_of
+from everword.server.rates import SignIns
 from everword.server.web.pages import FOLDER, HEADERS, Form, PageView, environment, html_response, redirect
 
 MAX_NEXT = 2_000  # characters

@@ -36,8 +36,8 @@ from everword.log.rules import TOLD
 from everword.memory.inspection import ListedConversation, label_conversations, names_of_authors, recent_lines
 from everword.model import Message
 from everword.server import ServerOptions
-from everword.server.door.access import Caller
-from everword.server.door.keys import OVERVIEW, SIGN_IN, Sessions
+from everword.server.access import Caller
+from everword.server.keys import OVERVIEW, SIGN_IN, Sessions
 from everword.server.problems import Problem
 
 FOLDER = Path(__file__).parent

@@ -23,7 +23,7 @@ from everword.log.access import Viewer, channels_of, is_claim
 from everword.log.rules import parse_expiry
 from everword.memory.inspection import days_of, names_of_authors, page_of_people
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Statement
-from everword.server.door.access import Caller, caller_for
+from everword.server.access import Caller, caller_for
 from everword.server.routes.answers import person_arguments
 from everword.server.web.labs import parse_day
 from everword.server.web.pages import (

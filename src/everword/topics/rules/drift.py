@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.model import Role
-from everword.text.tokens import lower_words
+from everword.text.doc import lower_words
 from everword.text.words import is_unspaced
 from everword.topics.rules.topic_set import is_zero
 from everword.topics.rules.words import MessageWords, read_words

@@ -4,17 +4,20 @@ Every request passes the door first: it reads the key, counts the request, and l
 routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
 names its operation (`log.operations`), which says the rights it needs: by `access_for("verify")`, or by
 `caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`log.access`), which
-decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory.
+decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory. A
+server without keys answers only requests of this machine (`find_refusal`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Header, Path, Query, Request
 from fastapi.security import HTTPBearer
@@ -29,8 +32,7 @@ from everword.log.rules import MAX_ID
 from everword.memory.memory import SeenMemory
 from everword.parsing import UnreadableJson, check_json
 from everword.server import WHOLE_BODY, ServerOptions
-from everword.server.door import loopback
-from everword.server.door.keys import (
+from everword.server.keys import (
     IMPORT,
     SIGN_IN_BYTES,
     UPLOAD_BYTES,
@@ -41,13 +43,17 @@ from everword.server.door.keys import (
     is_page,
     read_cookie,
 )
-from everword.server.door.rates import Rates
 from everword.server.problems import Problem, problem_of, problem_response
+from everword.server.rates import Rates
 
 LARGE = 1 << 16  # bytes of a body that takes a while to check
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
-CHECKED_HEADERS = frozenset((b"authorization", b"x-api-key", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
+PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+ORIGIN_HEADERS = (b"host", b"origin", b"sec-fetch-site")
+CHECKED_HEADERS = frozenset(
+    (b"authorization", b"x-api-key", b"content-length", b"cookie", *ORIGIN_HEADERS, *PROXY_HEADERS)
+)
 API_KEY = b"x-api-key"  # where Anthropic's clients send their key
 SINGLE_HEADERS = frozenset((b"authorization", API_KEY, b"host", b"origin"))  # of two, another program may use the other
 SPACE_HEADER = b"x-everword-space"
@@ -207,7 +213,7 @@ class Door:
     async def _admit(self, scope: Scope) -> int:
         """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
         headers = read_headers_once(scope)
-        if self._keys is None and (refusal := loopback.refusal(headers, self._options.origins)) is not None:
+        if self._keys is None and (refusal := find_refusal(headers, self._options.origins)) is not None:
             raise Problem(403, *refusal)
         if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
             return self._options.body
@@ -370,3 +376,48 @@ class SlashedIdConvertor(IdConvertor):
 
 register_url_convertor("id", IdConvertor())
 register_url_convertor("ids", SlashedIdConvertor())
+
+# -- servers without keys
+
+# A server without keys listens on loopback, so only programs of this machine reach it. But a browser is such a program
+# and does what any page says, and a proxy is one and passes on requests from elsewhere. So a request must name this
+# machine by `localhost` or a loopback address (a page can point a name of its own at it), must not come from a page of
+# another origin, and must have no header of a proxy.
+MAKE_KEY = "make a key (`everword keys create`) and start the server again"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def find_refusal(headers: Mapping[bytes, bytes], origins: Collection[str]) -> tuple[str, str] | None:
+    """Why a request is refused without a key, as a code and a message; None if it is let in."""
+    host = headers.get(b"host", b"").decode("latin-1")
+    if not is_loopback(re.sub(r":\d+$", "", host)):
+        return "host", "this server has auth off and answers only to localhost and 127.0.0.1"
+    if any(name in headers for name in PROXY_HEADERS):
+        return "forwarded", f"this server has auth off, and a proxy passed this on from elsewhere; {MAKE_KEY}"
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    is_foreign = not is_own_origin(origin, origins) if origin else headers.get(b"sec-fetch-site") == b"cross-site"
+    if is_foreign:
+        return (
+            "origin",
+            f"this server has auth off and serves no page of elsewhere; name it in server_origins, or {MAKE_KEY}",
+        )
+    return None
+
+
+def is_own_origin(origin: str, origins: Collection[str]) -> bool:
+    """Whether an origin is this machine, or one of those that may call."""
+    if origin in origins or "*" in origins:
+        return True
+    try:
+        return is_loopback(urlsplit(origin).hostname or "")
+    except ValueError:
+        return False

@@ -1,1 +1,0 @@
-"""Access control: API keys, request rates, and checks of where a request comes from."""
