@@ -74,7 +74,7 @@ class TestBuild:
 
     @pytest.mark.checklist("A1")
     def test_the_limits_are_told_in_words(self) -> None:
-        assert "tier1 at most 5 words, tier2 at most 11 words." in message_tiers.build(ONE).messages[1]["content"]
+        assert "tier1 at most 5 words, tier2 at most 11." in message_tiers.build(ONE).messages[1]["content"]
 
     def test_a_long_message_is_shown_from_both_ends(self) -> None:
         text = "beginning " + "middle " * 50_000 + "end"

@@ -161,12 +161,8 @@ def build_tiers(inputs: TiersInputs) -> Request:
     for number, message in enumerate(inputs.messages, 1):
         tier1_tokens, tier2_tokens = tiers.budgets(message.text, inputs.count)
         token_count += tier1_tokens + tier2_tokens
-        limits = (
-            f"tier1 at most {word_limit(tier1_tokens, 4)} words, tier2 at most {word_limit(tier2_tokens, 4)} words."
-        )
-        parts.append(
-            f"{fence_text(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}"
-        )
+        limits = f"tier1 at most {word_limit(tier1_tokens, 4)} words, tier2 at most {word_limit(tier2_tokens, 4)}."
+        parts.append(f"{fence_text(f'MESSAGE {number}', message.text)}\nIt is by the {message.role}: {limits}")
     system = _TIERS.text.replace(_TIERS.example, json.dumps(answer, ensure_ascii=False))
     return build_request(system, "\n\n".join(parts), max_tokens=200 + 2 * token_count, schema=_tiers_schema(is_several))
 
