@@ -28,7 +28,7 @@ from everword.errors import ModelNonsense
 from everword.facts import prompts
 from everword.facts.rules import grounding
 from everword.facts.rules.grounding import Grounds
-from everword.follow import answer_parsing as answers
+from everword.follow import task
 from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from everword.model.passages import PassageCandidate
 from everword.models.tokens import EstimateTokenizer
@@ -421,7 +421,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         book_of(given), said_of(given), RULE, FadedTopics
     ),
     "topics.rules.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
-    "follow.answer_parsing.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
+    "follow.answer_parsing.parts_by_label": lambda given: task.parts_by_label(given.text, {"question": "question"}),
 }
 
 

@@ -15,7 +15,6 @@ MODULES = (
     "context/markers.py",
     "facts/prompts.py",
     "follow/task.py",
-    "follow/answer_parsing.py",
     "follow/view.py",
     "log/access.py",
     "log/rules.py",

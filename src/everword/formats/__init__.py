@@ -22,7 +22,7 @@ from types import TracebackType
 from zoneinfo import ZoneInfo
 
 from everword.errors import ImportFailed, InvalidInput
-from everword.formats import assistants, channels, jsonl, memories, slack, whatsapp
+from everword.formats import assistants, channels, jsonl, memories
 from everword.formats.fields import Options
 from everword.formats.jsonl import dump
 from everword.formats.source import STANDARD_INPUT, Source, Stream, tables_of
@@ -37,8 +37,8 @@ _READERS: dict[str, Callable[[Stream, Options], Iterator[Record | BadRecord]]] =
     "claude": assistants.read_claude,
     "discord": channels.read_discord,
     "telegram": channels.read_telegram,
-    "slack": slack.read,
-    "whatsapp": whatsapp.read,
+    "slack": channels.read_slack,
+    "whatsapp": channels.read_whatsapp,
     "mem0": memories.read_mem0,
     "zep": memories.read_zep,
     "langgraph": memories.read_langgraph,
@@ -201,9 +201,9 @@ def format_of(source: Source) -> str:
         raise ImportFailed(f"{source.name} is empty")
     if head.startswith(_UTF16):
         raise ImportFailed(f"{source.name} is UTF-16: save it as UTF-8")
-    if slack.is_export(source):
+    if channels.is_slack_export(source):
         return "slack"
-    if whatsapp.is_chat(head):
+    if channels.is_whatsapp_chat(head):
         return "whatsapp"
     try:
         format = _first_sign(head)

@@ -1,4 +1,5 @@
-"""Exports of chat platforms: a channel of Discord, and Telegram Desktop's `result.json`.
+"""Exports of chat platforms: a channel of Discord, Telegram Desktop's `result.json`, a workspace of Slack, and a chat
+of WhatsApp.
 
 A channel of Discord is as DiscordChatExporter writes it in JSON: the guild, the channel, then its messages.
 
@@ -10,6 +11,17 @@ other is the assistant; a chat of two people belongs to neither.
 Telegram writes one chat, or all of an account's. The true time is `date_unixtime`: `date` is the local time where the
 export was made, without its zone. An id is unique in its chat only. Notices of Telegram (somebody joined) have the role
 system. A chat belongs to one person if they wrote it to themselves or to the assistant.
+
+Slack's export has `users.json`, lists of channels, and a file of each channel and day. The files of one zip are read in
+one go, names first. A channel keeps its id, so that it may be renamed between two exports. Marks of Slack in a text are
+replaced by what people see: names for ids, labels for links. A direct chat belongs to one person only if the other is
+the assistant.
+
+WhatsApp writes a text file, one message after the other, with local dates as the phone writes them. The order of day
+and month is that of the phone: it follows from a number above 12, or from the dates going forward; if neither says it,
+months come first where the clock has AM and PM. The zone is not in the file. A chat is named by its file, as WhatsApp
+names it after the chat ("WhatsApp Chat with Ann.txt"); one that was renamed to a generic name, by its first message.
+Lines without a name are notices of WhatsApp.
 """
 
 from __future__ import annotations
@@ -17,8 +29,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import partial
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 from everword.errors import ImportFailed
@@ -37,7 +51,8 @@ from everword.formats.fields import (
     text,
     text_or_empty,
 )
-from everword.formats.source import EACH, START, WRONG, Path, Stream, walk
+from everword.formats.jsonl import RepeatCounter
+from everword.formats.source import EACH, SLACK_DAY, SLACK_LISTS, START, WRONG, Path, Source, Stream, elements, walk
 from everword.model import BadRecord, Draft, Record, Role
 from everword.model.people import clean_name
 
@@ -428,3 +443,292 @@ def _telegram_metadata(fields: dict[str, Any], name: str, links: list[str], opti
             for item in mappings(fields.get("reactions"), "reactions")
         ],
     )
+
+
+# -- Slack
+
+_USERS = "users.json"
+_MARK = re.compile(r"<(?P<kind>[@#!]?)(?P<id>[^<>|]+)(?:\|(?P<label>[^<>]*))?>")
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
+_ENTITY = re.compile("|".join(_ENTITIES))
+# Subtypes of messages that somebody wrote; every other is a notice of Slack.
+_WRITTEN = frozenset(
+    {"", "bot_message", "me_message", "file_share", "file_comment", "thread_broadcast", "reply_broadcast"}
+)
+
+
+def is_slack_export(source: Source) -> bool:
+    return any(SLACK_DAY.search(member) for member in source.members)
+
+
+def read_slack(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of one day of one channel; of a list, the names in it."""
+    folder, _, base = stream.name.rpartition("/")
+    number = 0
+    try:
+        for value in elements(stream):
+            number += 1
+            if base == _USERS or base in SLACK_LISTS:
+                yield from attempt(f"entry {number}", partial(_note_name, base, value, options))
+                continue
+            place = f"message {number}"
+            channel = folder.rpartition("/")[2] if SLACK_DAY.search(stream.name) else "slack"
+            yield from attempt(
+                place, partial(_slack_record, value, channel, number == 1, options, place, stream.position)
+            )
+    except ImportFailed as error:
+        yield BadRecord(f"message {number + 1}", str(error))
+
+
+def _note_name(base: str, value: Any, options: Options) -> None:
+    """Keep the name of a person, or the id of a channel and whose it is."""
+    fields = mapping(value, "entry")
+    id = identifier(fields.get("id"), "id")
+    if base == _USERS:
+        profile = mapping_or_empty(fields.get("profile"), "profile")
+        names = (profile.get("display_name"), profile.get("real_name"), fields.get("real_name"), fields.get("name"))
+        options.names[id] = clean_name(*names) or id
+        return
+    name = text_or_empty(fields.get("name"), "name") or id
+    options.names[f"#{name}"] = id
+    options.names[id] = name
+    members = [identifier(member, "members") for member in listing(fields.get("members"), "members")]
+    people = [member for member in members if member not in options.assistant_ids]
+    if base == "dms.json" and len(members) == 2 and len(people) == 1:
+        options.names[f"owner of {id}"] = options.user or people[0]
+
+
+def _slack_record(
+    value: Any, channel: str, is_first: bool, options: Options, where: str, position: int
+) -> Record | None:
+    fields = mapping(value, "message")
+    stamp = text(fields.get("ts"), "ts")
+    subtype = text_or_empty(fields.get("subtype"), "subtype")
+    if subtype == "tombstone":
+        options.left_out["deleted messages"] += 1
+        return None
+    author = optional(identifier, fields.get("user") or fields.get("bot_id"), "user")
+    content = _plain_words(text_or_empty(fields.get("text"), "text"), options.names)
+    files = [
+        text_or_empty(file.get("name"), "files.name") or "unnamed" for file in mappings(fields.get("files"), "files")
+    ]
+    options.left_out["contents of files"] += len(files)
+    content = (
+        (content.strip() and content)
+        or "\n".join(f"[attachment: {name}]" for name in files)
+        or _attachment_texts(fields)
+    )
+    if not content:
+        return None
+    role: Role = "user"
+    if subtype not in _WRITTEN:
+        role = "system"
+    elif author in options.assistant_ids:
+        role = "assistant"
+    conversation = options.names.get(f"#{channel}", channel)
+    owner = options.names.get(f"owner of {conversation}")
+    thread = optional(text, fields.get("thread_ts"), "thread_ts")
+    name = clean_name(options.names.get(author or ""), fields.get("username"), _name_in_profile(fields))
+    draft = Draft(
+        role=role,
+        content=content,
+        author=author,
+        user=owner,
+        time=epoch(_seconds(stamp), "ts"),
+        platform_id=stamp,
+        metadata=drop_empty(
+            title=f"#{options.names.get(conversation, channel)}" if is_first and owner is None else None,
+            name=name if role != "system" else None,
+            type=subtype,
+            files=files,
+            reactions=[
+                drop_empty(emoji=item.get("name"), count=item.get("count"))
+                for item in mappings(fields.get("reactions"), "reactions")
+            ],
+            edited=bool(fields.get("edited")),
+        ),
+        reply_to=thread if thread != stamp else None,
+    )
+    return Record(conversation, owner, draft, where, position)
+
+
+def _seconds(stamp: str) -> float:
+    try:
+        return float(stamp)
+    except ValueError:
+        raise ImportFailed("ts: expected seconds since 1970") from None
+
+
+def _name_in_profile(fields: dict[str, Any]) -> Any:
+    profile = mapping_or_empty(fields.get("user_profile"), "user_profile")
+    return profile.get("display_name") or profile.get("real_name")
+
+
+def _attachment_texts(fields: dict[str, Any]) -> str:
+    """The text of what a bot attached to a message without words."""
+    texts = [item.get("fallback") or item.get("text") for item in mappings(fields.get("attachments"), "attachments")]
+    return "\n".join(item for item in texts if isinstance(item, str))
+
+
+def _plain_words(content: str, names: dict[str, str]) -> str:
+    def show(mark: re.Match[str]) -> str:
+        label, id = mark["label"], mark["id"]
+        if mark["kind"] == "@":
+            return f"@{names.get(id) or label or id}"
+        if mark["kind"] == "#":
+            return f"#{label or names.get(id) or id}"
+        if mark["kind"] == "!":
+            return label or f"@{id.partition('^')[0]}"
+        return f"{label} ({id})" if label and label not in id else id
+
+    return _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], _MARK.sub(show, content))
+
+
+# -- WhatsApp
+
+LONGEST_LINE = 1 << 20  # bytes
+MOST_LINES = 10_000  # of one message
+SAMPLE = 2_000  # messages that tell day and month apart
+_START = re.compile(
+    r"^[\u200e\u200f]*\[?(?P<a>\d{1,4})(?P<between>[./-]) ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{2,4}),? "
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+    r"(?:[ \u202f\u00a0]?(?P<half>[AaPp])\.?[ \u00a0]?[Mm]\.?)?"
+    r"(?:\] | ?[-\u2013] )"
+)
+_AUTHOR = re.compile(r"^(?P<who>[^\n:]{1,120}?): ")
+_INVISIBLE = "\u200e\u200f\u202a\u202c\ufeff"
+_FILE = re.compile(r"^<(?:attached|Anhang|adjunto|joint|allegato): (.+)>$|^(.+) \((?:file attached|Datei angehängt)\)$")
+_OMITTED = re.compile(
+    r"^<Media omitted>$|^(image|video|audio|sticker|GIF|document|Contact card) omitted$", re.IGNORECASE
+)
+_DELETED = re.compile(r"^(?:This message was deleted|You deleted this message)\.?$")
+_NAME = re.compile(
+    r"(?:WhatsApp Chat (?:with|-)|WhatsApp-Chat mit|Chat de WhatsApp con|Discussion WhatsApp avec) (.+?)(?: ?\(\d+\))?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A message as it stands in the file: the parts of its date, and its text with its author."""
+
+    date: re.Match[str]
+    body: str
+    number: int
+    position: int
+
+    def time(self, order: str, zone: tzinfo = UTC) -> datetime:
+        numbers = dict(zip(order, (int(self.date[name]) for name in "abc"), strict=True))
+        year = numbers["y"] + 2000 if numbers["y"] < 100 else numbers["y"]
+        hour = int(self.date["hour"])
+        if half := self.date["half"]:
+            hour = hour % 12 + 12 * (half in "pP")
+        try:
+            minute, second = int(self.date["minute"]), int(self.date["second"] or 0)
+            return datetime(year, numbers["m"], numbers["d"], hour, minute, second, tzinfo=zone)
+        except ValueError:
+            raise ImportFailed("is not a date") from None
+
+
+def is_whatsapp_chat(head: bytes) -> bool:
+    """Whether a file begins as WhatsApp's do."""
+    return _START.match(head[:200].decode("utf-8", "ignore").lstrip("\ufeff")) is not None
+
+
+def read_whatsapp(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of a chat, in its order."""
+    try:
+        if options.zone is None:
+            raise ImportFailed("WhatsApp writes local times: name their zone, as in --timezone Europe/Berlin")
+        entries = _entries(stream)
+        sample = [entry for entry, _ in zip(entries, range(SAMPLE), strict=False)]
+        if not sample:
+            raise ImportFailed("there is no message in the file")
+        order = _date_order(sample)
+        chat = _chat_name(stream.name) or blake2b(sample[0].body.encode(), digest_size=8).hexdigest()
+        occurrences = RepeatCounter()
+        for entries_ in (sample, entries):
+            for entry in entries_:
+                where = f"line {entry.number}"
+                for record in attempt(where, partial(_whatsapp_record, entry, order, chat, options, where)):
+                    yield occurrences.name(record) if isinstance(record, Record) else record
+    except ImportFailed as error:
+        yield BadRecord("the file", str(error))
+
+
+def _chat_name(path: str) -> str:
+    """The name of the chat in that of its file, or of the zip or folder around it."""
+    for part in reversed(re.split(r"[/\\]", path)):
+        if match := _NAME.search(re.sub(r"\.(?:txt|zip)$", "", part)):
+            return match[1].strip()
+    return ""
+
+
+def _entries(stream: Stream) -> Iterator[_Entry]:
+    """The messages; a line that begins with no date belongs to the one before."""
+    date: re.Match[str] | None = None
+    lines: list[str] = []
+    first = number = position = 0
+    while raw := stream.readline(LONGEST_LINE):
+        number += 1
+        line = raw.decode("utf-8", "replace").rstrip("\r\n")
+        start = _START.match(line)
+        if start is None:
+            if date is not None and len(lines) < MOST_LINES:
+                lines.append(line)
+            continue
+        if date is not None:
+            yield _Entry(date, "\n".join(lines), first, position)
+        date, lines, first, position = start, [line[start.end() :]], number, stream.position
+    if date is not None:
+        yield _Entry(date, "\n".join(lines), first, position)
+
+
+def _date_order(entries: list[_Entry]) -> str:
+    """Which of a date's three numbers are day, month and year, as "dmy"."""
+    if any(len(entry.date["a"]) == 4 for entry in entries):
+        return "ymd"
+    if entries[0].date["between"] == ".":
+        return "dmy"
+    if any(int(entry.date["a"]) > 12 for entry in entries):
+        return "dmy"
+    if any(int(entry.date["b"]) > 12 for entry in entries):
+        return "mdy"
+    backwards = {
+        order: sum(after.time(order) < before.time(order) for before, after in pairwise(entries))
+        for order in ("dmy", "mdy")
+    }
+    if backwards["dmy"] != backwards["mdy"]:
+        return min(backwards, key=lambda order: backwards[order])
+    return "mdy" if any(entry.date["half"] for entry in entries) else "dmy"
+
+
+def _whatsapp_record(entry: _Entry, order: str, chat: str, options: Options, where: str) -> Record | None:
+    time = entry.time(order, options.zone or UTC)
+    body = text(entry.body, "text").lstrip(_INVISIBLE)
+    author = _AUTHOR.match(body)
+    content = body[author.end() :].strip(_INVISIBLE) if author else body
+    if _DELETED.match(content):
+        options.left_out["deleted messages"] += 1
+        return None
+    if omitted := _OMITTED.match(content):
+        options.left_out["pictures, sound and files"] += 1
+        content = f"[{(omitted[1] or 'attachment').lower()}]"
+    elif file := _FILE.match(content):
+        options.left_out["pictures, sound and files"] += 1
+        content = f"[attachment: {file[1] or file[2]}]"
+    if not content.strip():
+        return None
+    name = clean_name(author["who"].strip("~\u202f " + _INVISIBLE)) if author else None
+    role: Role = "user" if name else "system"
+    if name in options.assistant_ids:
+        role = "assistant"
+    owner = options.user if options.assistant_ids else None
+    draft = Draft(
+        role=role,
+        content=content,
+        author=(owner if owner and role == "user" else name) or None,
+        user=owner,
+        time=time.astimezone(UTC),
+        metadata=drop_empty(name=name, title=chat if entry.number == 1 else None),
+    )
+    return Record(f"whatsapp:{chat}", owner, draft, where, entry.position)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from everword.errors import ModelNonsense
-from everword.follow import answer_parsing as answers
+from everword.follow import task
 from everword.follow.task import TaskMessage, build_request, object_schema, read_instructions, repair_request
 from everword.ports import Request
 from everword.text.detect import detect
@@ -102,14 +102,14 @@ def _reply(question: str, inputs: Inputs) -> Reply:
 
 
 def _question_in(text: str) -> str:
-    for answer in answers.objects(text):
+    for answer in task.objects(text):
         for key in ("question", "rewritten", "rewrittenquestion", "standalone", "standalonequestion"):
             if isinstance(answer.get(key), str) and answer[key].strip():
                 return str(answer[key])
-    labels = answers.parts_by_label(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
+    labels = task.parts_by_label(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
     if labels:
         return labels[0]["question"].splitlines()[0] if labels[0]["question"] else ""
-    bare_text = answers.after_thinking(text).strip().strip("\"'`")
+    bare_text = task.after_thinking(text).strip().strip("\"'`")
     return bare_text if "\n" not in bare_text and bare_text.endswith(("?", "？", "؟")) else ""
 
 
