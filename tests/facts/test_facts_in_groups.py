@@ -79,7 +79,28 @@ def test_a_bot_is_nobody(tmp_path: Path) -> None:
         "I'm running on a server",
         "im using my brothers because mine is not working",
         "I am using the translator so excuse the mistakes",
+        "I'm running the 64-bit edition",
+        "I bought this computer when I knew nothing",
+        "I am running a kubuntu live cd",
+        "I have 400 stations I want to add to the radio tray",
+        "I love my card with a kick up the ass",
     ],
 )
 def test_what_is_cut_or_said_to_another_is_no_fact(text: str) -> None:
     assert read_group_facts(text, None, ()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I am using Gentoo 12.04 and am trying to get my modem to work", "is using Gentoo 12.04"),
+        (
+            "I'm running Plan 9 in a virtual machine, and after every reboot it is slow",
+            "is running Plan 9 in a virtual machine",
+        ),
+        ("carl: I've got a Pavilion dv6000 but the sound went wacko", "has got a Pavilion dv6000"),
+        ("I never use the GUI, myself", "never uses the GUI"),
+    ],
+)
+def test_a_fact_ends_where_another_thought_begins(text: str, value: str) -> None:
+    assert [fact.value for fact in read_group_facts(text, None, ())] == [value]

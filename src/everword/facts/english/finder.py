@@ -319,7 +319,10 @@ _MOST_WORDS = 11  # of a fact from a group
 
 def read_group_facts(text: str, today: date | None, shown_texts: Sequence[str]) -> list[FoundFact]:
     """What lasts of what somebody tells of themselves in a group."""
-    facts = read_facts(_GROUPS.address.sub("", text), today, shown_texts)
+    facts = [
+        replace(fact, value=_GROUPS.goes_on.sub("", fact.value))
+        for fact in read_facts(_GROUPS.address.sub("", text), today, shown_texts)
+    ]
     return [fact for fact in facts if lasts_in_group(fact) and is_as_written(fact, text)]
 
 

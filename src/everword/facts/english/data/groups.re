@@ -13,6 +13,13 @@
     |\bso\s(?!far\b|much\b|many\b|long\b)\w|\baccording\sto\b|\binstead\b|^(?:is\s)?(?:runs?|running)\s{GROUP_PLACES}\b
     |^(?:is\s)?us(?:es|ing)\s(?:their\s\w+s$|an?\sprogram\b)|\b(?:such|scripts?|lines?\sfor|member\sof|actually|xd)\b|\b(?:whole|entire|very|own|same)$|^[^(]*\)
     |^has\s(?:never|always)\s(?:use|run|have|like|need|want|try)\b|\b(?:at\shand|the\s(?:\w+\s)?{GROUP_CHOICES}\s)
+    |\b{GROUP_OATHS}\b|\bthey\s|\blive\s?{GROUP_MEDIA}\b|\b(\w{4,})\s(?:\w+\s)?\1\b|^\w+ing\s\w+ly$|^is\sa\s(?:bit|little|tad)\b
+    |\b(?:stuff|luck)\b|^(?:has(?:\sgot)?|bought)\san?\s(?:[\w'’-]+\s)?{GROUP_MACHINES}$
+    |^(?:is\s)?(?:us(?:es|ing)|runs|running)\s(?:an?\s|the\s)?(?:\d+[\s-]?bit\s)?{GROUP_RELEASES}\d*$
+# Another thought that goes on behind what is told: "and am trying", "and ssh is slow".
+[goes_on]
+    (?i),\sthemself$|,?\s(?:and|but|so|because|cause|cuz|which|as)\s(?:also\s|then\s|now\s|after\s.*|when\s.*
+    |(?:(?:their|the|my)\s)?(?:\w+\s)?(?:am|is|are|was|were|has|have|had|does|do|did|will|would|can|could|gets?|gave|went|said)\s).*$
 # The value of a key that says something.
 [bare_value]
     (?i)^[\w][\w .,'’+&-]{1,60}$
