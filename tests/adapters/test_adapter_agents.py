@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, Runner, SQLiteSession, function_tool, set_tracing_disabled
+from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool, set_tracing_disabled
 from agents.items import ModelResponse
 from agents.memory import Session, SessionSettings
 from agents.models.interface import Model
@@ -65,9 +65,11 @@ class Scripted(Model):
 
     def __init__(self, *outputs: list[Any]) -> None:
         self.outputs, self.seen = list(outputs), list[list[Any]]()
+        self.instructions: list[str | None] = []
 
     async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:
         self.seen.append(input if isinstance(input, list) else [{"role": "user", "content": input}])
+        self.instructions.append(system_instructions)
         return ModelResponse(output=self.outputs.pop(0), usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
@@ -228,3 +230,66 @@ def test_the_sdks_runner_keeps_its_turns_in_the_memory(store_url: str) -> None:
             assert "What is the weather in Oslo?" in [hit.message.content for hit in found]
 
     asyncio.run(use())
+
+
+def talk(
+    memory: Any, session_id: str, model: Scripted, text: str, user: str = "alex", budget: int | None = None
+) -> str:
+    """One run of the SDK's own runner, in a session with memory and tools."""
+    session = EverwordSession(memory, session_id, user=user, budget=budget)
+    agent = Agent(name="Assistant", instructions="Be brief.", model=model, tools=session.tools())
+    config = RunConfig(call_model_input_filter=session.add_memory)
+    return str(asyncio.run(Runner.run(agent, text, session=session, run_config=config)).final_output)
+
+
+def tool_call(id: str, name: str, arguments: str) -> list[Any]:
+    return [ResponseFunctionToolCall(type="function_call", call_id=id, name=name, arguments=arguments, id=id)]
+
+
+@pytest.mark.checklist("G20")
+def test_a_second_session_knows_what_the_first_was_told_and_nobody_else_s(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        model = Scripted(says("Tasty!"), says("Noted."), says("Ramen."), says("You like ramen."))
+        talk(memory, "one", model, "The dish I like most is ramen.")
+        talk(memory, "two", model, "The dish I like most is haggis.", user="sam")
+        memory.settle()
+        assert talk(memory, "three", model, "What dish do I like?") == "Ramen."
+        told = model.instructions[-1] or ""
+        assert told.startswith("Be brief.\n\n")
+        assert "ramen" in told
+        assert "haggis" not in told
+        assert [item["content"] for item in model.seen[-1]] == ["What dish do I like?"]
+        talk(memory, "one", model, "What dish do I like?")
+        assert "The dish I like most is ramen." not in (model.instructions[-1] or ""), "the session shows it already"
+        kept = [message.content for message in memory.conversation("three", user="alex").history()]
+        assert kept == ["What dish do I like?", "Ramen."]
+
+
+@pytest.mark.checklist("G20")
+def test_the_model_searches_and_remembers_by_tools(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        remember = tool_call("c1", "remember", '{"statement": "I keep bees."}')
+        nonsense = tool_call("c2", "remember", '{"statement": ""}')
+        search = tool_call("c3", "search_memory", '{"query": "bees"}')
+        model = Scripted(says("Nice!"), remember, nonsense, search, says("Bees."))
+        talk(memory, "zero", model, "I bought two hives for my bees.")
+        memory.settle()
+        assert talk(memory, "one", model, "Remember that I keep bees.") == "Bees."
+        outputs = [str(item["output"]) for item in model.seen[-1] if item.get("type") == "function_call_output"]
+        assert len(outputs) == 3
+        assert "bees" in outputs[0]
+        assert "says nothing that can be remembered" in outputs[1]
+        assert "I bought two hives" in outputs[2]
+
+
+@pytest.mark.checklist("G20")
+def test_a_memory_that_cannot_add_anything_does_not_fail_the_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        model = Scripted(says("Hello!"))
+        assert talk(memory, "one", model, "Hello, what do you know of me?", budget=1) == "Hello!"
+        assert model.instructions == ["Be brief."]
+        assert "without the memory" in caplog.text
+        with pytest.raises(InvalidInput, match="name whose memory it is"):
+            EverwordSession(memory, "one").tools()

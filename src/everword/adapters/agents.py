@@ -1,7 +1,9 @@
 """The OpenAI Agents SDK's `Session`: a conversation of the memory, whose items come back as they were given.
 
-A message is kept as a message; a tool's call and its output are kept as text that can be found, with the item itself in
-the metadata. `pop_item` and `clear_session` change what the session shows, and nothing in the log; see `bridge`.
+`add_memory` adds what the memory knows from other sessions to the instructions of each call, and `tools` lets the model
+search and remember. A message is kept as a message; a tool's call and its output are kept as text that can be found,
+with the item itself in the metadata. `pop_item` and `clear_session` change what the session shows, and nothing in the
+log; see `bridge`.
 """
 
 from __future__ import annotations
@@ -11,15 +13,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from everword.adapters.bridge import AnyMemory, Thread, run_async, run_shielded
+from everword.adapters.bridge import AnyMemory, Thread, TurnMemory, run_async, run_shielded, with_texts
 from everword.errors import InvalidInput, MissingExtra
 from everword.memory.memory import MemoryFace
 from everword.model import Draft, Message, Role
 
 try:
+    from agents import Tool, function_tool
     from agents.memory import SessionSettings
     from agents.memory.session import SessionABC
     from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
+    from agents.run_config import CallModelData, ModelInputData
 except ImportError:
     raise MissingExtra("agents", "the session for the OpenAI Agents SDK") from None
 
@@ -39,7 +43,12 @@ TEXT_FIELDS = ("text", "refusal", "stdout", "stderr")  # the fields of an item's
 
 
 class EverwordSession(SessionABC):
-    """A session in a memory: `Runner.run(agent, "Hello", session=EverwordSession(memory, "chat-1", user="alex"))`."""
+    """A session in a memory.
+
+    session = EverwordSession(memory, "chat-1", user="alex")
+    config = RunConfig(call_model_input_filter=session.add_memory)
+    await Runner.run(Agent(name="Assistant", tools=session.tools()), "Hello", session=session, run_config=config)
+    """
 
     def __init__(
         self,
@@ -48,12 +57,30 @@ class EverwordSession(SessionABC):
         *,
         user: str | None = None,
         space: str | None = None,
+        budget: int | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or {})
         self._memory = memory
         self._thread = Thread(session_id, user, space)
+        self._user, self._space, self._budget = user, space, budget
+
+    async def add_memory(self, data: CallModelData[Any]) -> ModelInputData:
+        """What a model is sent, with what the memory adds to its instructions: for `call_model_input_filter`."""
+        users_items = (item for item in reversed(data.model_data.input) if item.get("role") == "user")
+        texts = await self._turns.arecall(item_text(next(users_items, {})), self._thread)
+        return ModelInputData(data.model_data.input, with_texts(data.model_data.instructions, texts))
+
+    def tools(self) -> list[Tool]:
+        """Tools for the model: search the memory of the session's user, and remember something for good."""
+        return [function_tool(self._turns.search_memory), function_tool(self._turns.remember)]
+
+    @property
+    def _turns(self) -> TurnMemory:
+        if self._user is None:
+            raise InvalidInput("user", "is missing: name whose memory it is, EverwordSession(…, user=…)")
+        return TurnMemory(self._memory, self._user, None, self._space, self._budget)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The session's items, oldest first; with a limit, the last ones. A limit below 0 is no limit."""

@@ -9,31 +9,56 @@ a log from which nothing is removed. Clearing it begins another conversation, `c
 empty, and the earlier messages are still in the log and still found. A session that is itself called `chat~2` is the
 conversation `chat~2~1`, so that no two sessions share a conversation. A message taken back is hidden from the session.
 One document for each session holds this state. `erase` removes what a person said for good.
+
+A program that asks its model itself gets a memory by `TurnMemory`: before a call, what is new of its messages is kept
+and what the memory adds is chosen; after it, the reply is kept. The memory may fail, the program may not: what goes
+wrong is logged, and the program goes on without it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from everword.documents import SESSIONS
 from everword.errors import EverwordError, InvalidInput
+from everword.log.access import ConversationScope
 from everword.log.rules import MAX_ID, check_id
 from everword.memory.conversation import ConversationFace
-from everword.memory.memory import MemoryFace
+from everword.memory.memory import MemoryEngine, MemoryFace
+from everword.memory.openai_relay import (
+    ProgramTurn,
+    RelayRequest,
+    added_texts,
+    begin_program_turn,
+    build_program_context,
+    end_program_turn,
+)
 from everword.memory.sync import BlockingMemory
 from everword.model import Change, Document, Draft, Message
+from everword.openai.shapes import Fields
+from everword.text import fences
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 AnyMemory: TypeAlias = BlockingMemory | MemoryFace  # blocking or not, in this process or on a server
 Work: TypeAlias = Callable[[MemoryFace], Coroutine[Any, Any, T]]
 LONGEST = MAX_ID - 16  # characters of a session's id: a number follows it
 NUMBER_SUFFIX = re.compile(r"~\d+$")
+PATIENCE = 10.0  # seconds that a program waits for the memory
+FAILED = "the program goes on without the memory, which failed: %s"
+FOUND = 8  # messages that a tool finds
+NOTHING = "Nothing was found."
+NOWHERE = "~"  # a conversation that nobody has
+UNREACHABLE = "The memory cannot be reached now. Go on without it."
 
 
 def run_blocking(memory: AnyMemory, work: Work[T]) -> T:
@@ -64,6 +89,141 @@ async def run_shielded(memory: AnyMemory, work: Work[T]) -> T:
         task.cancelled() or task.exception()  # read, so that asyncio does not log it as lost
         raise cancellation
     return task.result()
+
+
+# -- a program's turns
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMemory:
+    """The memory of a program that asks its model itself, and whose it is: context before a call, the turn kept after
+    it, and tools. Nothing that fails in it reaches the program. Its messages come and go in OpenAI's shape.
+
+    Without a `conversation`, the messages tell which one it is. `budget` is the most tokens of the question and what is
+    added to it.
+    """
+
+    memory: AnyMemory
+    user: str
+    conversation: str | None = None
+    space: str | None = None
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        check_id("user", self.user)
+        if isinstance(self.memory, BlockingMemory):
+            self.memory.run(check_engine)
+        else:
+            engine_of(self.memory)
+
+    def begin(self, messages: Callable[[], Sequence[Fields]]) -> ProgramTurn | None:
+        """Keep what is new of the messages, and choose what the memory adds; None if the memory fails."""
+        return attempt(lambda: run_blocking(self.memory, partial(self._begin, messages())))
+
+    async def abegin(self, messages: Callable[[], Sequence[Fields]]) -> ProgramTurn | None:
+        return await attempt_async(lambda: run_async(self.memory, partial(self._begin, messages())))
+
+    def end(self, turn: ProgramTurn | None, reply: Callable[[], Fields]) -> None:
+        """Keep the model's reply."""
+        if turn is not None:
+            attempt(lambda: run_blocking(self.memory, partial(self._end, turn, reply())))
+
+    async def aend(self, turn: ProgramTurn | None, reply: Callable[[], Fields]) -> None:
+        if turn is not None:
+            await attempt_async(lambda: run_async(self.memory, partial(self._end, turn, reply())))
+
+    async def arecall(self, text: str, thread: Thread | None = None) -> tuple[str, ...]:
+        """What the memory adds to a text, keeping nothing: for a program whose messages are kept as it stores them, in
+        the `thread` if it shows that to its model."""
+        return await attempt_async(lambda: run_async(self.memory, partial(self._recall, text, thread))) or ()
+
+    async def search_memory(self, query: str) -> str:
+        """Find what was said in earlier conversations, by words and by meaning.
+
+        Args:
+            query: What to look for, in plain words.
+        """
+
+        async def search(memory: MemoryFace) -> str:
+            hits = await memory.search(query, user=self.user, space=self.space, limit=FOUND)
+            return fences.data_block("MESSAGES", fences.messages([hit.message for hit in hits])) if hits else NOTHING
+
+        answer = await attempt_async(lambda: run_async(self.memory, search))
+        return UNREACHABLE if answer is None else answer
+
+    async def remember(self, statement: str) -> str:
+        """Keep something about the user for good, when they ask for it or tell something lasting about themselves.
+
+        Args:
+            statement: One statement, as in "I like tea".
+        """
+
+        async def remember(memory: MemoryFace) -> str:
+            statements = await memory.remember(statement, user=self.user, space=self.space)
+            return fences.data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements])
+
+        try:
+            return await run_async(self.memory, remember)
+        except InvalidInput as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is not the program's fault
+            logger.warning(FAILED, error)
+            return UNREACHABLE
+
+    async def _begin(self, messages: Sequence[Fields], memory: MemoryFace) -> ProgramTurn:
+        runtime = engine_of(memory).runtime
+        space = runtime.resolve_space(self.space)
+        request = RelayRequest({"messages": list(messages)}, space, self.user, self.conversation, self.budget)
+        return await asyncio.wait_for(begin_program_turn(runtime, request), PATIENCE)
+
+    async def _end(self, turn: ProgramTurn, reply: Fields, memory: MemoryFace) -> None:
+        await asyncio.wait_for(end_program_turn(engine_of(memory).runtime, turn, reply), PATIENCE)
+
+    async def _recall(self, text: str, thread: Thread | None, memory: MemoryFace) -> tuple[str, ...]:
+        runtime = engine_of(memory).runtime
+        shown_messages = await thread.messages(None, memory) if thread else []
+        id = shown_messages[-1].conversation if shown_messages else thread.session if thread else NOWHERE
+        scope = ConversationScope(runtime.resolve_space(self.space), id, self.user)
+        users_messages = (message for message in reversed(shown_messages) if message.role == "user")
+        question = next((message for message in users_messages if message.content == text), None)
+        building = build_program_context(runtime, scope, text, question, shown_messages, self.budget)
+        return added_texts(await asyncio.wait_for(building, PATIENCE))
+
+
+def with_texts(instructions: str | None, texts: Sequence[str]) -> str | None:
+    """A program's instructions, and after them what the memory adds."""
+    return "\n\n".join(part for part in (instructions, *texts) if part) or None
+
+
+async def check_engine(memory: MemoryFace) -> None:
+    engine_of(memory)
+
+
+def engine_of(memory: MemoryFace) -> MemoryEngine:
+    if not isinstance(memory, MemoryEngine):
+        raise InvalidInput("memory", "is on a server: give the program's client the server's address as its base URL")
+    return memory
+
+
+def attempt(work: Callable[[], T]) -> T | None:
+    """What the memory gives; None, with a line in the log, if it fails: the program goes on."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001  whatever it is, it is not the program's fault
+        logger.warning(FAILED, error)
+        return None
+
+
+async def attempt_async(work: Callable[[], Awaitable[T]]) -> T | None:
+    """The same, asynchronously."""
+    try:
+        return await work()
+    except Exception as error:  # noqa: BLE001  whatever it is, it is not the program's fault
+        logger.warning(FAILED, error)
+        return None
+
+
+# -- a program's sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,28 +12,19 @@ reply that is streamed is kept as far as it was read.
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from everword.adapters.bridge import AnyMemory, Work, run_async, run_blocking
+from everword.adapters.bridge import AnyMemory, TurnMemory
 from everword.errors import InvalidInput
-from everword.log.rules import check_id
-from everword.memory.memory import MemoryEngine, MemoryFace
-from everword.memory.openai_relay import ProgramTurn, RelayRequest, begin_program_turn, end_program_turn
+from everword.memory.openai_relay import ProgramTurn
 from everword.memory.sync import BlockingMemory
 from everword.openai.shapes import ANTHROPIC, CHAT, RESPONSES, Fields, Shape
 
-logger = logging.getLogger(__name__)
-
 C = TypeVar("C")
-T = TypeVar("T")
-PATIENCE = 10.0  # seconds that a call waits for the memory
-FAILED = "a call of a model was made without the memory, which failed: %s"
 
 
 def wrap(
@@ -62,42 +53,8 @@ def wrap(
         raise InvalidInput(
             "memory", "is asynchronous, and the client blocks: give it a Memory, or wrap an async client"
         )
-    if isinstance(memory, BlockingMemory):
-        memory.run(check_engine)
-    else:
-        engine_of(memory)
-    scope = WrappedScope(memory, check_id("user", user), conversation, space, budget)
-    return cast(C, Resource(client, (), shapes, scope, is_async))
-
-
-@dataclass(frozen=True, slots=True)
-class WrappedScope:
-    """The memory of a wrapped client, and whose it is. Nothing that fails in it reaches the program."""
-
-    memory: AnyMemory
-    user: str
-    conversation: str | None
-    space: str | None
-    budget: int | None
-
-    async def begin(self, messages: Sequence[Fields], memory: MemoryFace) -> ProgramTurn:
-        runtime = engine_of(memory).runtime
-        space = runtime.resolve_space(self.space)
-        request = RelayRequest({"messages": list(messages)}, space, self.user, self.conversation, self.budget)
-        return await asyncio.wait_for(begin_program_turn(runtime, request), PATIENCE)
-
-    async def end(self, turn: ProgramTurn, reply: Fields, memory: MemoryFace) -> None:
-        await asyncio.wait_for(end_program_turn(engine_of(memory).runtime, turn, reply), PATIENCE)
-
-
-async def check_engine(memory: MemoryFace) -> None:
-    engine_of(memory)
-
-
-def engine_of(memory: MemoryFace) -> MemoryEngine:
-    if not isinstance(memory, MemoryEngine):
-        raise InvalidInput("memory", "is on a server: give the program's client the server's address as its base URL")
-    return memory
+    turns = TurnMemory(memory, user, conversation, space, budget)
+    return cast(C, Resource(client, (), shapes, turns, is_async))
 
 
 # -- the client
@@ -111,19 +68,19 @@ class Resource:
         inner: Any,
         path: tuple[str, ...],
         shapes: Mapping[tuple[str, ...], Shape],
-        scope: WrappedScope,
+        turns: TurnMemory,
         is_async: bool,
     ) -> None:
-        self._inner, self._path, self._shapes, self._scope, self._is_async = inner, path, shapes, scope, is_async
+        self._inner, self._path, self._shapes, self._turns, self._is_async = inner, path, shapes, turns, is_async
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._inner, name)
         path = (*self._path, name)
         if path in self._shapes:
-            call = WrappedCall(value, self._shapes[path], self._scope)
+            call = WrappedCall(value, self._shapes[path], self._turns)
             return call.manage if path[-1] == "stream" else call.acreate if self._is_async else call.create
-        if any(known[: len(path)] == path for known in self._shapes):
-            return Resource(value, path, self._shapes, self._scope, self._is_async)
+        if any(shape_path[: len(path)] == path for shape_path in self._shapes):
+            return Resource(value, path, self._shapes, self._turns, self._is_async)
         return value
 
     def __enter__(self) -> Resource:
@@ -147,7 +104,7 @@ class WrappedCall:
 
     method: Callable[..., Any]
     shape: Shape
-    scope: WrappedScope
+    turns: TurnMemory
 
     def create(self, *args: Any, **fields: Any) -> Any:
         turn, fields = self.begin(fields)
@@ -156,7 +113,7 @@ class WrappedCall:
             return response
         if fields.get("stream"):
             return ReadStream(response, self, turn)
-        self.end(turn, lambda: self.shape.reply(as_fields(response)))
+        self.turns.end(turn, lambda: self.shape.reply(as_fields(response)))
         return with_receipt(response, turn)
 
     async def acreate(self, *args: Any, **fields: Any) -> Any:
@@ -166,46 +123,22 @@ class WrappedCall:
             return response
         if fields.get("stream"):
             return ReadStream(response, self, turn)
-        await self.aend(turn, lambda: self.shape.reply(as_fields(response)))
+        await self.turns.aend(turn, lambda: self.shape.reply(as_fields(response)))
         return with_receipt(response, turn)
 
     def manage(self, *args: Any, **fields: Any) -> ManagedStream:
         return ManagedStream(self, args, fields)
 
     def begin(self, fields: Fields) -> tuple[ProgramTurn | None, Fields]:
-        turn = attempt(lambda: run_blocking(self.scope.memory, self._beginning(fields)))
+        turn = self.turns.begin(partial(self._messages, fields))
         return turn, fields if turn is None else self.shape.with_texts(fields, turn.texts)
 
     async def abegin(self, fields: Fields) -> tuple[ProgramTurn | None, Fields]:
-        turn = await attempt_async(lambda: run_async(self.scope.memory, self._beginning(fields)))
+        turn = await self.turns.abegin(partial(self._messages, fields))
         return turn, fields if turn is None else self.shape.with_texts(fields, turn.texts)
 
-    def _beginning(self, fields: Fields) -> Work[ProgramTurn]:
-        return partial(self.scope.begin, self.shape.messages(as_fields(fields)))
-
-    def end(self, turn: ProgramTurn, reply: Callable[[], Fields]) -> None:
-        attempt(lambda: run_blocking(self.scope.memory, partial(self.scope.end, turn, reply())))
-
-    async def aend(self, turn: ProgramTurn, reply: Callable[[], Fields]) -> None:
-        await attempt_async(lambda: run_async(self.scope.memory, partial(self.scope.end, turn, reply())))
-
-
-def attempt(work: Callable[[], T]) -> T | None:
-    """What the memory gives; None, with a line in the log, if it fails: the program's call goes on."""
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001  whatever it is, it is not the program's fault
-        logger.warning(FAILED, error)
-        return None
-
-
-async def attempt_async(work: Callable[[], Awaitable[T]]) -> T | None:
-    """The same, asynchronously."""
-    try:
-        return await work()
-    except Exception as error:  # noqa: BLE001  whatever it is, it is not the program's fault
-        logger.warning(FAILED, error)
-        return None
+    def _messages(self, fields: Fields) -> list[Fields]:
+        return self.shape.messages(as_fields(fields))
 
 
 def with_receipt(response: Any, turn: ProgramTurn) -> Any:
@@ -261,12 +194,12 @@ class ReadStream:
     def _keep(self) -> None:
         if not self._is_kept:
             self._is_kept = True
-            self._call.end(self._turn, self._reply.message)
+            self._call.turns.end(self._turn, self._reply.message)
 
     async def _akeep(self) -> None:
         if not self._is_kept:
             self._is_kept = True
-            await self._call.aend(self._turn, self._reply.message)
+            await self._call.turns.aend(self._turn, self._reply.message)
 
 
 class ManagedStream:
@@ -287,7 +220,7 @@ class ManagedStream:
     def __exit__(self, *error: object) -> None:
         self._manager.__exit__(*error)
         if self._turn is not None:
-            self._call.end(self._turn, self._reply)
+            self._call.turns.end(self._turn, self._reply)
 
     async def __aenter__(self) -> Any:
         self._turn, fields = await self._call.abegin(self._fields)
@@ -298,7 +231,7 @@ class ManagedStream:
     async def __aexit__(self, *error: object) -> None:
         await self._manager.__aexit__(*error)
         if self._turn is not None:
-            await self._call.aend(self._turn, self._reply)
+            await self._call.turns.aend(self._turn, self._reply)
 
     def _reply(self) -> Fields:
         return self._call.shape.reply(as_fields(self._stream.current_message_snapshot))

@@ -504,12 +504,28 @@ async def begin_program_turn(runtime: Runtime, request: RelayRequest) -> Program
     asked = next((message.text for message in reversed(sent_messages) if message.role == "user"), "")
     target, kept_messages = await keep_request(runtime, request, sent_messages)
     question = kept_messages[-1]
-    budget = replace(budget_of(request.budget), pairs=0)
-    contexts = ContextBuilder(runtime, ConversationScope(target.space, question.conversation, target.user))
-    shown_ids = frozenset(message.id for message in kept_messages)
-    context = await contexts.build(asked, question, (), budget, None, False, shown_ids)
-    texts = tuple(message["content"] for message in context.messages[:-1])
-    return ProgramTurn(target, question, texts, context.receipt)
+    scope = ConversationScope(target.space, question.conversation, target.user)
+    context = await build_program_context(runtime, scope, asked, question, kept_messages, request.budget)
+    return ProgramTurn(target, question, added_texts(context), context.receipt)
+
+
+async def build_program_context(
+    runtime: Runtime,
+    scope: ConversationScope,
+    asked: str,
+    question: Message | None,
+    shown_messages: Sequence[Message],
+    tokens: int | None,
+) -> Context:
+    """What the memory adds to what a program asks its model, which is shown these messages of the log anyway."""
+    budget = replace(budget_of(tokens), pairs=0)
+    shown_ids = frozenset(message.id for message in shown_messages)
+    return await ContextBuilder(runtime, scope).build(asked, question, (), budget, None, False, shown_ids)
+
+
+def added_texts(context: Context) -> tuple[str, ...]:
+    """What a context adds to a question, as texts."""
+    return tuple(message["content"] for message in context.messages[:-1])
 
 
 async def end_program_turn(

@@ -47,16 +47,7 @@ from everword.parsing import UnreadableJson, read_json
 from everword.server.access import space_of_request
 from everword.server.keys import MAX_BODY
 from everword.server.mcp.graph import GRAPH_URI, build_graph_tools, read_as_json
-from everword.server.mcp.results import (
-    RESULTS,
-    ConversationList,
-    NewMessage,
-    data_block,
-    fence_messages,
-    flatten_schema,
-    log_failure,
-    tool_errors,
-)
+from everword.server.mcp.results import RESULTS, ConversationList, NewMessage, flatten_schema, log_failure, tool_errors
 from everword.server.mcp.unreadable_lines import CheckedLines, ReadableMessages
 from everword.server.problems import Problem, problem_of, validation_problem
 from everword.text import fences
@@ -404,7 +395,9 @@ class MemoryResources:
         with resource_errors("profile"):
             memory, space = self._view.of_caller(ctx, "profile")
             profile = await memory.profile(user=resolve_person(memory, user), space=space, wait=0)
-            return data_block("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
+            return (
+                fences.data_block("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
+            )
 
     async def today(self, ctx: Ctx, user: str | None = None) -> str:
         """What was said today, oldest first, in the conversations that changed last."""
@@ -420,8 +413,8 @@ class MemoryResources:
                 if conversation.changed_at.date() == now.date():
                     history = await memory.conversation(conversation.id, space=space).history(limit=SHOWN)
                     said = [m for m in history if m.time.date() == now.date() and m.is_shown_at(now)]
-                    parts += fence_messages(said)
-            return data_block("TODAY", parts) if parts else "Nothing was said today."
+                    parts += fences.messages(said)
+            return fences.data_block("TODAY", parts) if parts else "Nothing was said today."
 
     async def graph(self, ctx: Ctx, user: str | None = None) -> str:
         """The full knowledge graph with all entities and relations, as JSON."""
@@ -435,7 +428,7 @@ class MemoryResources:
         with resource_errors("recall"):
             memory, space = self._view.of_caller(ctx, "search")
             hits = await memory.search(about, user=memory.access.user if user is None else user, space=space, limit=10)
-            block = data_block("MESSAGES", fence_messages([hit.message for hit in hits])) if hits else NOTHING
+            block = fences.data_block("MESSAGES", fences.messages([hit.message for hit in hits])) if hits else NOTHING
             return f"What do you remember about {about!r}? Answer from this:\n\n{block}"
 
     async def person(self, ctx: Ctx, user: str | None = None) -> str:
@@ -462,4 +455,4 @@ class MemoryResources:
             shown_messages = [message for message in messages if message.is_shown_at(now)]
             if not shown_messages:
                 raise NotFound(f"there is no conversation {id!r} in space {space!r}; {CONVERSATIONS} lists them")
-            return data_block("CONVERSATION", fence_messages(shown_messages))
+            return fences.data_block("CONVERSATION", fences.messages(shown_messages))
