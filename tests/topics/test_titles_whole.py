@@ -6,11 +6,12 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from fact_talks import NOW
 
-from everword import AsyncMemory, Draft
-from everword.follow.claiming import lags_within_room
-from everword.follow.follower import Follower, settle
+from everword import AsyncMemory, Draft, NotSettled
+from everword.follow.claiming import Lease, lags_within_room
+from everword.follow.follower import ABANDONED, Follower, settle
 from everword.ports import Lag
 from everword.testing import FrozenClock
 from everword.topics.view import AT_ONCE
@@ -60,6 +61,22 @@ def test_who_settles_writes_titles_also_where_nobody_reads_the_rest(tmp_path: Pa
             return set_aside, state.behind
 
     assert asyncio.run(run()) == (0, 0)
+
+
+def test_titles_wait_while_another_worker_holds_the_topics(tmp_path: Path) -> None:
+    """Each would otherwise invalidate what the other has in memory of the topics, and read thousands of them again."""
+
+    async def run() -> int:
+        clock = FrozenClock(NOW)
+        async with AsyncMemory(str(tmp_path / "a.db"), followers=False, clock=clock) as memory:
+            followers = await read_topics_in_part(memory)
+            other = Lease("topics", clock, timedelta(minutes=1))
+            await memory.runtime.write(lambda tx: other.acquire(tx, [("default", "long")]))
+            with pytest.raises(NotSettled):
+                await settle([followers["topics"], followers["titles"]], ABANDONED + 0.3, memory.runtime.calls)
+            return (await memory.runtime.read(followers["titles"].state)).behind
+
+    assert asyncio.run(run()) == AT_ONCE
 
 
 def test_a_view_that_reads_conversations_itself_leaves_some_to_others(tmp_path: Path) -> None:

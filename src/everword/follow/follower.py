@@ -47,7 +47,7 @@ LAST = ("episodes", "titles")  # views that build on others
 WITHOUT_INDEX = "facts"  # what can be read while another process makes the index
 RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as soon as the view before has all of it
 SETTLING = 0.02  # seconds between checks of what other workers are doing
-ABANDONED = 2.0  # seconds without any progress, after which nobody is taken to be at work on the rest of a conversation
+ABANDONED = 2.0  # seconds without any progress or lease, after which nobody is taken to be at work on the rest
 POLL = 2.0  # seconds between checks for what other processes have written
 PAUSE = 0.1  # seconds without a new message, before a view that nobody waits for is brought up to date,
 LONGEST_PAUSE = 1.0  # and the longest such wait while new messages keep coming
@@ -249,7 +249,7 @@ async def settle(followers: Sequence[Follower], timeout: float, calls: StoreCall
             message_count += await catch_up_together(group, by_name, deadline, whole, finished)
         last_states = states
         states = await calls.read(lambda tx: [follower.state(tx) for follower in followers])
-        if message_count or states != last_states:
+        if message_count or states != last_states or any(state.leased for state in states):
             progress_at = time.monotonic()
         pairs = zip(states, followers, strict=True)
         views_behind = [(state, follower) for state, follower in pairs if is_unsettled(state, follower)]
