@@ -59,6 +59,10 @@ def test_every_example_runs_and_prints_what_the_page_shows(
     assert list(tmp_path.glob("*.db"))
 
 
+def test_the_first_page_and_the_tutorial_show_what_they_print() -> None:
+    for name in ("README.md", "docs/tutorial.md"):
+        assert all(shown for _, shown in examples(ROOT / name)), name
+
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_block_of_code_ends_on_a_line_of_its_own(page: Path) -> None:
