@@ -16,6 +16,7 @@ COMMANDS = {
         "ask": ["Was weißt du über mich?", "was weisst du ueber meine schwester", "Weißt du noch, wann Papa kommt?"],
         "none": [
             "Vergiss es.",
+            "vergiss es, ich war zu spät dran",
             "Ich kann mich nicht erinnern.",
             "Vergiss nicht, Brot zu kaufen!",
             "Weißt du noch, als",
@@ -45,27 +46,41 @@ COMMANDS = {
     },
     "it": {
         "remember": ["Ricordati che sono celiaca", "tieni a mente che lavoro di notte"],
-        "forget": ["Dimentica il mio vecchio indirizzo", "Puoi cancellare quello che sai di me?"],
+        "forget": [
+            "Dimentica il mio vecchio indirizzo",
+            "cancella pure l'appartamento di via Roma, non mi serve più",
+            "Puoi cancellare quello che sai di me?",
+        ],
         "ask": ["Cosa sai di me?", "ti ricordi quanto ho pagato la bici?"],
         "none": ["Ho dimenticato le chiavi", "Ti ricordi quel film?", "Non dimenticare di comprare il latte"],
     },
     "ru": {
         "remember": ["Запомни, что я не ем мясо", "имей в виду: у меня аллергия на кошек"],
-        "forget": ["Забудь мой адрес", "Удалите, пожалуйста, мой номер"],
+        "forget": ["Забудь мой адрес", "Про Байкал можешь удалить", "Удалите, пожалуйста, мой номер"],
         "ask": ["Что ты знаешь обо мне?", "Напомни, сколько стоил ремонт"],
-        "none": ["Забудь, неважно", "Я опять забыл ключи", "Не забудь купить молоко", "Помнишь тот фильм?"],
+        "none": [
+            "Забудь, неважно",
+            "забудь, я уже дома",
+            "Я опять забыл ключи",
+            "Не забудь купить молоко",
+            "Помнишь тот фильм?",
+        ],
     },
     "tr": {
         "remember": ["Vejetaryen olduğumu unutma", "şunu not al: kapı kodu 4417"],
         "forget": ["Eski adresimi unut", "evli olduğumu unutur musun?"],
-        "ask": ["Hakkımda ne biliyorsun?", "Kirayı ne zaman ödedim, hatırlıyor musun?"],
+        "ask": [
+            "Hakkımda ne biliyorsun?",
+            "Defne hakkında ne söylediğimi hatırlıyor musun?",
+            "Kirayı ne zaman ödedim, hatırlıyor musun?",
+        ],
         "none": ["Boş ver, unut gitsin", "Yine anahtarı unuttum", "Süt almayı unutma"],
     },
     "ar": {
         "remember": ["تذكر أنني نباتي", "سجل عندك: موعدي يوم الأحد"],
-        "forget": ["انس عنواني القديم", "امسح كل ما تعرفه عني"],
+        "forget": ["انس عنواني القديم", "انسَ أنّ عندي حساسية", "امسح كل ما تعرفه عني"],
         "ask": ["ماذا تعرف عني؟", "فاكر ميعاد الدكتور؟"],
-        "none": ["نسيت المفاتيح", "لا تنسى تشتري حليب", "مش فاكر"],
+        "none": ["انس الأمر، لا يهم", "نسيت المفاتيح", "لا تنسى تشتري حليب", "مش فاكر"],
     },
     "hi": {
         "remember": ["याद रखना कि मैं शाकाहारी हूँ", "yaad rakhna ki mujhe mungfali se allergy hai"],
@@ -82,12 +97,12 @@ COMMANDS = {
     "ja": {
         "remember": ["私は卵アレルギーだと覚えておいて", "覚えておいてください：駐車場は3番です"],
         "forget": ["私の前の住所は忘れてください", "仕事の話は忘れて"],
-        "ask": ["私について何を知っていますか？", "歯医者の予約いつだっけ？"],
+        "ask": ["私について何を知っていますか？", "弟のこと、覚えてる？", "歯医者の予約いつだっけ？"],
         "none": ["鍵を忘れた", "あの映画覚えてる？", "牛乳買うの忘れないでね"],
     },
     "ko": {
         "remember": ["내가 채식주의자라는 거 기억해 줘", "메모해 줘: 주차 자리는 12번"],
-        "forget": ["내 옛날 주소는 잊어 줘", "제 전화번호를 지워 주세요"],
+        "forget": ["내 옛날 주소는 잊어 줘", "원룸 얘기는 이제 지워도 돼", "제 전화번호를 지워 주세요"],
         "ask": ["나에 대해 뭘 알고 있어?", "치과 예약이 언제인지 기억나?"],
         "none": ["됐어, 잊어버려", "비밀번호 까먹었어", "우유 사는 거 잊지 마", "그 노래 기억나?"],
     },

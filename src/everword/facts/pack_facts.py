@@ -89,6 +89,8 @@ _LAUGHTER = lazy_pattern(
     r"|\){2,}|哈{2,}|[（(]?笑[）)]?(?=[。！!]|$)|(?<=[ぁ-ん一-龥])[wｗ]{1,20}(?=[。！!\s]|$)"
 )
 _EMOJI = lazy_pattern("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
+_YEAR_OF_A_THING = lazy_pattern(r"(?i)(?:de|del|do|von|vom) \d{4}")
+"""A year that is said of a thing and not of what happened: "bought a Fiat of 2009"."""
 NO_BREAK = "\ue000"
 _LONG_QUOTE = 4  # words, or thrice as many characters where words are not spaced
 
@@ -443,6 +445,8 @@ def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> Fou
     if len(times) != 1 or fact.category in ("instruction", "preference"):
         return fact
     time = times[0]
+    if _YEAR_OF_A_THING.fullmatch(time.text):
+        return fact
     if (time.english or time.text).casefold().startswith("since"):
         is_state = fact.category not in ("event", "plan") and fact.since is None
         return replace(fact, since=_since(time)) if is_state else fact
@@ -457,7 +461,9 @@ def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> Fou
         return fact
     if is_ahead and fact.category == "relationship":
         fact = replace(fact, category="plan", key="plan")
-    return replace(fact, since=first, until=last if last > first else None, value=_without(time, fact.value, pack))
+    # What is told of somebody else still holds after the month in which it began.
+    until = last if last > first and fact.category != "relationship" else None
+    return replace(fact, since=first, until=until, value=_without(time, fact.value, pack))
 
 
 def _is_ahead(text: str, pack: FactPack) -> bool:
@@ -487,20 +493,28 @@ def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> 
     """Whether another fact of the message says the same: a statement what a value says, or fewer words what more do."""
     words = fact.value.casefold()
     others = [(other, other.value.casefold()) for other in facts if other is not fact and other.value]
+    own_words = set(lower_words(words))
     if fact.key == "pets":
-        return "(" not in fact.value and any(other.key == "pets" and "(" in value for other, value in others)
+        pets = [value for other, value in others if other.key == "pets" and "(" in value]
+        return any("(" not in words or own_words < set(lower_words(value)) for value in pets)
     if fact.key != fact.category:
         return False
+    if fact.category == "event" and fact.since is None and any(_animal_of(other) in words for other, _ in others):
+        return True  # "we have got a cat" beside the cat's name
     if fact.category != "relationship" and any(
         value in words for other, value in others if other.key != other.category
     ):
         return True
-    own_words = set(lower_words(words))
     return any(
         own_words < set(lower_words(value)) | function_words(language)
         for other, value in others
         if len(words) < len(value) or (fact.category == "relationship" and other.category == "identity")
     )
+
+
+def _animal_of(fact: FoundFact) -> str:
+    """What a pet is, as its fact says after its name: "Momo (cat)". A line break, which no value has, if it says none."""
+    return fact.value.casefold().rpartition("(")[2].rstrip(")") if fact.key == "pets" and "(" in fact.value else "\n"
 
 
 def _build_fact(

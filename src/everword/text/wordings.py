@@ -26,6 +26,7 @@ NEVER = "(?!)"
 _UNSPACED = frozenset({"zh", "ja", "ko"})
 _PLAIN = {"ı": "i", "ى": "ي", "ة": "ه", "’": "'", "‘": "'", "ʼ": "'", "ё": "е"}
 _FOLDED_SCRIPTS = frozenset({"latin", "cyrillic", "greek", "arabic"})
+_VOWEL_MARKS = lazy_pattern("[\u0640\u064b-\u0652]")
 _OPENING = lazy_pattern(r"(?<!\\)\((?!\?)")
 _PART = lazy_pattern(r"\{([A-Za-z_]\w*)\}")
 
@@ -52,8 +53,8 @@ def _fold_letter(letter: str) -> str:
 
 
 def compose(text: str) -> str:
-    """A text in the form in which wordings are written, with single spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    """A text in the form in which wordings are written: with single spaces, and in Arabic without vowel marks."""
+    return " ".join(_VOWEL_MARKS.sub("", unicodedata.normalize("NFC", text)).split())
 
 
 class Wordings:

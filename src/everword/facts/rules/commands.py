@@ -384,7 +384,9 @@ def _packs_for(text: str) -> Iterator[Wordings]:
     own_language = detect(text)
     for language in sorted(allowed_languages(_LANGUAGES), key=lambda language: language != own_language):
         pack = wordings(language, "commands", _GROUPS)
-        if pack.pattern("hint").search(folded) and words.isdisjoint(_english_words_beside(language)):
+        if pack.pattern("hint").search(folded) and (
+            language == own_language or words.isdisjoint(_english_words_beside(language))
+        ):
             yield pack
 
 

@@ -74,7 +74,7 @@
     |point|sake
     |comment|suggestion|advice|above|previous|before)\b
 [idiom]
-    (?i)(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b
+    (?i)it,|(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b
 [asking]
     (?i)(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+
 [delete]
