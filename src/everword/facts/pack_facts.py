@@ -513,7 +513,7 @@ def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> 
 
 
 def _animal_of(fact: FoundFact) -> str:
-    """What a pet is, as its fact says after its name, "Momo (cat)"; if it says nothing, a line break, which no value has."""
+    """What a pet is, as its fact says after its name ("Momo (cat)"), or a line break, which no value has."""
     return fact.value.casefold().rpartition("(")[2].rstrip(")") if fact.key == "pets" and "(" in fact.value else "\n"
 
 
