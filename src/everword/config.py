@@ -189,6 +189,21 @@ class Settings:
     mcp_graph: bool = setting(
         False, "MCP has the tools of MCP's reference memory server, which keep a knowledge graph, in place of its own."
     )
+    webhook_urls: str = setting(
+        "",
+        "Where events go: `https://app.example.com/hook`, of all spaces; or `SPACE=URL` for each space, with commas. "
+        "`http:` on this machine only. `off`: nowhere any more. See docs/howto/webhooks.md.",
+    )
+    webhook_secret: Secret = setting(
+        NONE,
+        "What signs them, `whsec_…`: one for all, or one for each address, with commas. Never shown, never logged.",
+    )
+    webhook_events: str = setting(
+        "",
+        "Which events are sent, with commas: `fact.learnt`, `fact.changed`, `message.erased`, `digest.written`. "
+        "Empty: all.",
+    )
+    webhook_http: bool = setting(False, "Webhooks may go to `http:` addresses of other machines, unencrypted.")
     followers: bool = setting(True, "Bring views up to date inside this process. Off: `everword worker` does it.")
     lease_seconds: int = setting(
         60, "How long work on a view may go on before another worker may take it over.", least=1

@@ -87,6 +87,7 @@ RELEASED = [
     "709ffd868247e68d",
     "43750f8f284809dd",
     "b4c4126ce59feff9",
+    "de164a58e17c2d3a",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {

@@ -27,10 +27,11 @@ from everword.changes.removed_knowledge import facts_resting_on, statements_rest
 from everword.context.receipts import TABLE, named_ids, receipt_rows
 from everword.documents import names_in
 from everword.errors import DamagedMessage, NotFound
-from everword.facts.tables import CHANNEL, DISPLAYED, answers_repeating, display_name, drop_notes
+from everword.facts.tables import CHANNEL, DISPLAYED, answers_repeating, display_name, drop_notes, facts_of
 from everword.facts.view import command_of
 from everword.log import rules, tables
 from everword.log.access import LOCAL
+from everword.log.events import erasure_events, fact_events, has_receiver, note_events
 from everword.log.rules import compute_digest, erase_change, names_person, original_message
 from everword.log.tables import (
     ANSWER_BODIES,
@@ -72,6 +73,7 @@ OF_PEOPLE = (
     ("digests", "user_id"),
     ("api_keys", "user_id"),
     ("documents", "user_id"),
+    ("events", "user_id"),
 )
 CONVERSATIONS_AT_ONCE = 20  # conversations in one query
 MESSAGE = re.compile(r"m(\d{1,9})")
@@ -111,6 +113,7 @@ def put_tombstones(
     erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
     entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)
     erase_edits(tx, space, messages, erasure.id)
+    note_events(tx, space, erasure_events(messages, erasure.id, order.at))
     tables.note_removal(tx, space, order, len(messages))
     return replace(erasure, entries=entry_count)
 
@@ -267,7 +270,10 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
         erasure = remove_messages(tx, space, messages, order)
     else:
         drop_answers(tx, space)
+    known_facts = facts_of(tx, space, user) if has_receiver(tx, space) else []
     row_count = remove_rows_of_person(tx, space, user)
+    gone = fact_events([(fact, None) for fact in known_facts], now)
+    note_events(tx, space, [replace(event, user=None) for event in gone])
     if messages:
         withdraw_knowledge(tx, space, messages, now)
     for conversation in conversations.values():

@@ -16,6 +16,7 @@ from everword.facts import view as facts
 from everword.facts.prompts import RememberInputs, remember
 from everword.facts.rules import statements as rules
 from everword.log.access import Viewer, is_claim, may_take_back
+from everword.log.events import fact_events, note_events
 from everword.log.tables import warn_of_damage
 from everword.model import Fact, Forgotten, Message, Statement
 from everword.ports import Tx
@@ -227,11 +228,8 @@ def retire_knowledge(
         for statement in tables.statements_of(tx, space, user)
         if statement.id in statement_ids
     ]
-    retired_facts = [
-        facts.retire_fact(fact, message.id, message.time)
-        for fact in tables.facts_of(tx, space, user, active=True)
-        if fact.id in fact_ids
-    ]
+    active_facts = tables.facts_of(tx, space, user, active=True)
+    retired_facts = [facts.retire_fact(fact, message.id, message.time) for fact in active_facts if fact.id in fact_ids]
     request = Statement(
         space,
         user,
@@ -243,7 +241,7 @@ def retire_knowledge(
     )
     tables.put_statements(tx, [request], tables.FORGET)
     tables.put_statements(tx, statements)
-    tables.put_facts(tx, retired_facts)
+    put_changed_facts(tx, space, active_facts, retired_facts, message.time)
     facts.mark_command_read(tx, message)
     return Forgotten(message.id, tuple(statements), tuple(retired_facts))
 
@@ -275,8 +273,14 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
         if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
     ]
     tables.put_statements(tx, restored_statements)
-    tables.put_facts(tx, restored_facts)
+    put_changed_facts(tx, space, all_facts, restored_facts, requests[0].said_at)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
+
+
+def put_changed_facts(tx: Tx, space: str, before: Iterable[Fact], changed: Sequence[Fact], at: datetime) -> None:
+    facts_before = {fact.id: fact for fact in before}
+    tables.put_facts(tx, changed)
+    note_events(tx, space, fact_events([(facts_before[fact.id], fact) for fact in changed], at))
 
 
 def answers(standing: rules.ParsedStatement, old: rules.ParsedStatement) -> bool:

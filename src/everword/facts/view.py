@@ -31,6 +31,7 @@ from everword.follow.faults import set_aside_rows
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
+from everword.log.events import fact_events, note_events
 from everword.log.tables import cursor_of, cursors_of, read_channel_names, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.log import own_notes
@@ -464,7 +465,7 @@ def weigh_slots(
     known_slots = known_slots or findings.PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
     changes = tables.statements_of(tx, space, person, kind=tables.DENIAL) if is_changed_by_hand else []
-    changed_facts: list[Fact] = []
+    pairs: list[tuple[Fact | None, Fact | None]] = []
     all_actions: list[rules.Action] = []
     for slot, weighing in slots.items():
         slot_facts = known_slots.facts(slot)
@@ -479,7 +480,9 @@ def weigh_slots(
             )
             for fact in findings.name_retirements(facts, change_ids).values():
                 slot_facts.put(fact)
-        changed_facts += changes_since(tx, space, person, facts_before, slot_facts)
+        pairs += changes_since(tx, space, person, facts_before, slot_facts)
+    note_events(tx, space, fact_events(pairs, when))
+    changed_facts = [fact for _, fact in pairs if fact is not None]
     tables.put_facts(tx, changed_facts)
     retired_facts = [fact for fact in changed_facts if not fact.active]
     retire_contradicted_statements(tx, space, person, retired_facts, when)
@@ -490,12 +493,13 @@ def weigh_slots(
 
 def changes_since(
     tx: Tx, space: str, person: str, facts_before: Mapping[str, Fact | None], slot_facts: SlotFacts
-) -> list[Fact]:
-    """The facts of a slot that are not as they were before; those that are gone are removed."""
+) -> list[tuple[Fact | None, Fact | None]]:
+    """The facts of a slot that are not as they were, each as it was before and as it is; those that are gone are
+    removed."""
     for id in facts_before.keys() - slot_facts.by_id.keys():
         tx.remove("facts", {"space": space, "user_id": person, "id": id})
-    facts = [(fact_before, slot_facts.by_id.get(id)) for id, fact_before in facts_before.items()]
-    return [fact for fact_before, fact in facts if fact is not None and fact != fact_before]
+    pairs = [(fact_before, slot_facts.by_id.get(id)) for id, fact_before in facts_before.items()]
+    return [(fact_before, fact) for fact_before, fact in pairs if fact != fact_before]
 
 
 def is_public_name(fact: Fact) -> bool:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 from everword.errors import EmbedderMismatch, NotSettled, StoreClosed
 from everword.follow import claiming
@@ -330,12 +330,24 @@ def describe_lag(state: ViewState, trouble: str | None) -> str:
     return f"the {state.view} view is {state.behind} messages behind the log ({cause}); it is tried again by itself"
 
 
+class Steps(Protocol):
+    """What a loop runs: a follower, or what sends events."""
+
+    drained: bool
+
+    async def step(self, since: datetime | None = None, *, patient: bool = False) -> int: ...
+
+    async def lags_in(self, where: Filter, since: datetime) -> bool: ...
+
+    def prefer(self, space: str) -> None: ...
+
+
 class Loop:
     """Runs a follower in the background of a process until it is told to stop."""
 
     def __init__(
         self,
-        follower: Follower,
+        follower: Steps,
         clock: Clock,
         on_progress: Callable[[], None] = lambda: None,
         calls: Callable[[], int] = int,

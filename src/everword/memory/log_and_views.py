@@ -93,7 +93,11 @@ class LogAndViews(MemoryPart):
         from everword.follow.follower import settle
 
         await self.runtime.run(self.runtime.store.flush)
-        return await settle([*self.runtime.followers.values()], timeout, self.runtime.calls)
+        set_aside_count = await settle([*self.runtime.followers.values()], timeout, self.runtime.calls)
+        if self.runtime.courier is not None:  # events are sent, but nobody waits for a receiver that is away
+            while await self.runtime.courier.step() and not self.runtime.courier.drained:
+                pass
+        return set_aside_count
 
     @operation("POST /v1/rebuild", right="admin", tells="nothing", about_all=True, once="nothing")
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:

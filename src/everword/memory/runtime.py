@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from everword.follow.ask import TaskRunner
     from everword.follow.follower import Follower, Loop
     from everword.follow.view import Hooks, Patience, View
+    from everword.memory.webhooks import Courier
     from everword.summaries.digests import Digests
     from everword.summaries.window import WindowView
     from everword.topics.rules.topics import TopicRule
@@ -71,7 +72,16 @@ TITLE_TURNS = 400  # messages after which it writes titles of topics: one has a 
 TIER_TURNS = 60  # messages after which it writes the tiers that did not come with a reply
 FIRST = {"facts": "first_facts"}  # what reads at once for a view, if that one waits for a model
 DAYS = "digests"  # the view of who spoke on which day
-LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
+LATE = (
+    "tasks",
+    "topics",
+    "titles",
+    "window",
+    "digests",
+    "followers",
+    "courier",
+    "retention",
+)  # built when first asked for
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -110,6 +120,7 @@ class Runtime:
     window: WindowView
     digests: Digests
     followers: dict[str, Follower]
+    courier: Courier | None
     retention: RetentionJob
 
     def __init__(self, build: Callable[[], Parts]) -> None:
@@ -164,6 +175,8 @@ class Runtime:
             if check_embedder:
                 await self.read(self.index.guard)
             self._follows_vectors = await self._has_vectors_to_make(parts)
+            if parts.settings.webhook_urls:
+                await self._note_receivers(parts.settings)
         except BaseException:
             await self.close()
             raise
@@ -177,6 +190,15 @@ class Runtime:
         if await self.read(self.index.has_earlier_vectors):
             await self.write(self.index.start_anew)
         return await self.read(is_made_anew)
+
+    async def _note_receivers(self, settings: Settings) -> None:
+        """Have every process keep the events for which there are receivers in the settings."""
+        from everword.log.events import RECEIVERS
+        from everword.memory import webhooks
+
+        note = await self.read(lambda tx: tx.note(RECEIVERS))
+        if note != webhooks.spaces_note(settings) and self.parts.store.writable:
+            await self.write(lambda tx: webhooks.note_receivers(tx, settings))
 
     def follow_vectors(self) -> None:
         """Take part in making vectors anew."""
@@ -224,6 +246,7 @@ class Runtime:
         }
         # Each follower has a loop of its own: a slow model holds up only its own view.
         self._loops = {name: self._build_loop(name) for name in self.followers}
+        self.courier = self._build_courier(parts)
         self.retention = RetentionJob(parts.retention, self.calls, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
 
@@ -232,6 +255,17 @@ class Runtime:
 
         parts = self.parts
         return Follower(calls, view, parts.clock, parts.settings.lease_seconds, hooks, parts.telemetry)
+
+    def _build_courier(self, parts: Parts) -> Courier | None:
+        """What sends events, if the settings name a receiver."""
+        if not parts.settings.webhook_urls or not parts.store.writable:
+            return None
+        from everword.follow.follower import Loop
+        from everword.memory.webhooks import NAME, Courier
+
+        courier = Courier(parts.settings, self._later_calls, parts.clock, parts.secrets, parts.telemetry)
+        self._loops[NAME] = Loop(courier, parts.clock)
+        return courier
 
     def _build_loop(self, name: str) -> Loop:
         from everword.follow.follower import Loop

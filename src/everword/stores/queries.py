@@ -47,6 +47,7 @@ from everword.stores.schema import (
     conversations,
     cursors,
     entries,
+    events,
     leases,
     messages,
     meta,
@@ -331,6 +332,8 @@ SAVE_LONGER_CONVERSATION = SAVE_CONVERSATION.values(unread=1)
 #
 # `unread` of a conversation is 1 unless every view has read all of it. So what is behind is looked for among few.
 
+WEBHOOKS = "webhooks"
+"""The name under which events for receivers are shown among the views, and the note that there are receivers."""
 IS_UNREAD = conversations.c.unread == literal_column("1")
 IS_LEASED_OR_WAITING = or_(leases.c.until.is_not(None), leases.c.retry_at.is_not(None))
 
@@ -510,6 +513,8 @@ def view_state_query(tx: type[Any], view: str, of_space: bool) -> Any:
         source.outerjoin(cursors, view_join(cursors, view))
     )
     distance = distance.where(may_be_unread(view))
+    if view == WEBHOOKS:
+        distance = select(func.count()).select_from(events)
     now = bindparam("now", type_=Instant)
     work = select(
         func.count().filter(leases.c.retry_at > now),
@@ -527,7 +532,8 @@ def view_state_query(tx: type[Any], view: str, of_space: bool) -> Any:
         func.count().filter(is_waiting, set_aside.c.error.startswith(STAND_IN)),
     ).where(set_aside.c.view == view)
     if of_space:
-        distance = distance.where(tx.without_index(conversations.c.space) == bindparam("of_space"))
+        source_space = events.c.space if view == WEBHOOKS else tx.without_index(conversations.c.space)
+        distance = distance.where(source_space == bindparam("of_space"))
         work = work.where(leases.c.space == bindparam("of_space"))
         aside = aside.where(set_aside.c.space == bindparam("of_space"))
     lease_counts, aside_counts = work.subquery(), aside.subquery()

@@ -7,7 +7,7 @@ Every primary key begins with the space, so that the same schema can be used on 
 exception is `meta`, which is about the store itself. `conversations`, `messages`, `changes` and `erasures` are the log;
 `cursors` and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because
 it failed on them; `audit` has a line for each removal and move; `receipts` what the models were shown for the last
-replies; all other tables are views, and can be dropped and rebuilt.
+replies; `events` what a receiver is still to be told; all other tables are views, and can be dropped and rebuilt.
 """
 
 from __future__ import annotations
@@ -231,6 +231,7 @@ tiers = TABLES["tiers"]
 chunks = TABLES["chunks"]
 people = TABLES["people"]
 topic_notes = TABLES["topic_notes"]
+events = TABLES["events"]
 
 LOG = (conversations, messages, TABLES["changes"], erasures)
 VIEW_TABLES = {

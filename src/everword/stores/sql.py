@@ -428,8 +428,9 @@ class SqlTx(RowReader, ABC):
         )
 
     def _views(self) -> list[str]:
-        """The views that there are; vectors have one of their own while they are made anew."""
-        return [*schema.VIEW_TABLES, *(["vectors"] if self.note(FORMER_EMBEDDER) else [])]
+        """The views that there are; vectors have one of their own while they are made anew, events for receivers."""
+        notes = {"vectors": FORMER_EMBEDDER, queries.WEBHOOKS: queries.WEBHOOKS}
+        return [*schema.VIEW_TABLES, *(view for view, note in notes.items() if self.note(note))]
 
     def count_secrets(self, space: str | None) -> dict[str, int]:
         """How many messages hold each kind of secret."""

@@ -405,3 +405,10 @@ UPDATE conversations SET unread = 0 WHERE 8 = (SELECT count(*) FROM cursors
 DROP INDEX conversations_changed;
 CREATE INDEX conversations_unread ON conversations (changed_at) WHERE unread = 1;
 CREATE INDEX leases_busy ON leases (view, space) WHERE until IS NOT NULL OR retry_at IS NOT NULL;
+
+-- step 32: events
+-- What a receiver outside is still to be told of, by ids alone: read and removed in order, conversation by conversation.
+CREATE TABLE events (space {key} NOT NULL, conversation {key} NOT NULL, number BIGINT NOT NULL, id {key} NOT NULL,
+    kind TEXT NOT NULL, subject TEXT NOT NULL, user_id {key}, at BIGINT NOT NULL, failures INTEGER NOT NULL,
+    retry_at BIGINT, PRIMARY KEY (space, conversation, number, id)){clustered};
+CREATE INDEX events_user ON events (space, user_id) WHERE user_id IS NOT NULL;

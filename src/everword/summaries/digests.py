@@ -21,6 +21,7 @@ others: it costs what those channels hold, not what the space holds.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
@@ -37,6 +38,7 @@ from everword.follow.claiming import Flight, FlightResult, SingleFlight, WaitLim
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim
+from everword.log.events import Event, note_events
 from everword.log.tables import PEOPLE, erasures_of, warn_of_damage
 from everword.model import Digest, Filter, Message, Span
 from everword.model.facts import DigestKind
@@ -605,7 +607,13 @@ class Digests:
             old_rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=part.rows)}
             head, *rows = self._day_rows(day_entries, old_rows, total)
             tx.remove(DIGESTS, part.rows)
-            tx.put(DIGESTS, [shared_columns | head | part.head, *(shared_columns | row | part.rows for row in rows)])
+            new_rows = [shared_columns | row | part.rows for row in rows]
+            tx.put(DIGESTS, [shared_columns | head | part.head, *new_rows])
+            places = {activity.user: activity.conversation for activity in reversed(part.activities)}
+            rows_with_new_text = [
+                row for row in new_rows if old_rows.get(row["user_id"], {}).get("text") != row["text"]
+            ]
+            note_digests(tx, request.space, [(row, places.get(row["user_id"], "")) for row in rows_with_new_text])
             bump_version(tx, request.space)
             return self._load_day(tx, request, day, member)
 
@@ -717,7 +725,15 @@ class Digests:
             "bucket": OPEN if any(digest.pending for digest in day_digests) else "",
             "inputs": inputs,
         }
-        return FlightResult(lambda tx: put_digest(tx, row, erasures), answer.outage)
+        sources = [span.conversation for digest in day_digests for span in digest.sources]
+
+        def save(tx: Tx) -> Mapping[str, Any] | None:
+            stored_row = put_digest(tx, row, erasures)
+            if stored_row is not None:
+                note_digests(tx, request.space, [(row, min(sources, default=""))])
+            return stored_row
+
+        return FlightResult(save, answer.outage)
 
     # -- all of it as one text
 
@@ -822,6 +838,21 @@ def put_digest(tx: Tx, row: Mapping[str, Any], erasures: frozenset[str]) -> Mapp
     tx.put(DIGESTS, [row])
     bump_version(tx, row["space"])
     return row
+
+
+def note_digests(tx: Tx, space: str, rows: Iterable[tuple[Mapping[str, Any], str]]) -> None:
+    """Note for a receiver that digests were written, each with a conversation that it is made of."""
+    events = [
+        Event(
+            "digest.written",
+            conversation,
+            json.dumps([row["kind"], row["day"], row["variant"]]),
+            row["made_at"],
+            row["user_id"],
+        )
+        for row, conversation in rows
+    ]
+    note_events(tx, space, events)
 
 
 def last_history_day(request: DigestRequest) -> str:
