@@ -301,6 +301,8 @@ def check_views(store: Store, settings: Settings) -> Iterator[CheckResult]:
     remedy = "the next program that opens it" if settings.followers else "`everword worker`"
     for state in states:
         lag = f"{plural(state.behind, 'message')} behind: {remedy} brings it up, or now `everword worker --once`"
+        if state.view == "webhooks":
+            lag = f"{plural(state.behind, 'event')} not sent yet: a program with the setting webhook_urls sends them"
         wait = store.read(partial(describe_wait, state, settings)) if state.behind else "up to date"
         yield "ok" if wait else "warn", state.view, wait or lag
 

@@ -76,7 +76,12 @@ def stats_lines(totals: Stats) -> list[tuple[str, str]]:
         ("embedder", totals.embedder or "none yet"),
     ]
     for view in totals.views:
-        state = "up to date" if not view.behind else f"{plural(view.behind, 'message')} behind"
+        behind = (
+            f"{plural(view.behind, 'event')} not sent"
+            if view.view == "webhooks"
+            else f"{plural(view.behind, 'message')} behind"
+        )
+        state = behind if view.behind else "up to date"
         if view.waits:
             state += f"; the model does them {view.waits}"
         if view.leased:
