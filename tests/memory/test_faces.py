@@ -217,6 +217,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "get_topic_stats": chat.get_topic_stats,
         "search_topics": lambda: chat.search_topics("zebra"),
         "merge_topics": lambda: chat.merge_topics("t1", "t2"),
+        "split_topic": lambda: chat.split_topic("t1", 2),
         "undo_merge": lambda: chat.undo_merge("t1"),
         "tag_topic": lambda: chat.tag_topic("t1", "zebras"),
         "feedback": lambda: chat.feedback("t1", 1),

@@ -170,8 +170,9 @@ FULL = Caller(f"key with {'+'.join(RIGHTS)}", RIGHTS)
 MISSED = {
     *("GET /v1/verify", "POST /web/integrity/verify", "GET /web/keys", "POST /web/keys/create"),
     *("POST /web/keys/revoke", "GET /web/settings", "POST /v1/moves/{id}/undo"),
-    *(f"POST /v1/conversations/{{id}}/topics/{{topic}}/{change}" for change in ("merge", "unmerge")),
-    *("POST /web/topic/merge", "POST /web/topic/split", "GET /web/reply", "GET /web/episode", "GET /web/episode/parts"),
+    *(f"POST /v1/conversations/{{id}}/topics/{{topic}}/{change}" for change in ("merge", "unmerge", "split")),
+    *("POST /web/topic/merge", "POST /web/topic/split", "POST /web/topic/unmerge"),
+    *("GET /web/reply", "GET /web/episode", "GET /web/episode/parts"),
     *("DELETE /v1/users/{id}/facts/{fact}", "POST /web/fact/delete", "DELETE /v1/conversations/{id}"),
     "GET /v1/responses/{id}",
     # There is no file: test_web_work.py sends some.

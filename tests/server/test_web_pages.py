@@ -367,6 +367,22 @@ def test_a_fact_is_edited_deleted_and_taken_back(server: Serving) -> None:
         assert "Leiden" in browser.get(browser.post("/web/person/undo", data=undo).headers["location"]).text
 
 
+def test_a_message_is_moved_out_of_its_thread(server: Serving) -> None:
+    chat = server.memory.conversation("general", space="threads")
+    said = [("ann", "how do I mount a disk?"), ("bob", "ann: with mount"), ("carl", "bob: and umount after it")]
+    server.run(chat.extend([Draft("user", text, author) for author, text in said]))
+    server.run(server.memory.settle())
+    with signed_in(server, space="threads", scopes=("read", "write")) as browser:
+        form = {"conversation": "general", "id": "t1", "token": token_of(browser)}
+        page = PageReader(browser.get("/web/topic", params={"conversation": "general", "id": "t1"}).text)
+        assert "answers #1: is said to its author" in page.text
+        moved = browser.post("/web/topic/split", data=form | {"turn": "3"})
+        assert "moved by hand" in browser.get(moved.headers["location"]).text
+        assert {topic.id for topic in server.run(chat.topics())} == {"t1", "t3"}
+        for turn in ("", "x", "3"):
+            assert browser.post("/web/topic/split", data=form | {"turn": turn}).status_code == 422
+
+
 def test_topics_are_merged_split_and_tagged(server: Serving) -> None:
     chat = server.memory.conversation("talk", user="kim", space="themes")
     words = ("My tomato plants have brown spots.", "The invoice of the plumber is due on Friday.")
@@ -383,7 +399,7 @@ def test_topics_are_merged_split_and_tagged(server: Serving) -> None:
         assert len(server.run(chat.topics())) == 1
         assert browser.get("/web/topics", params={"conversation": "talk"}).text.count('class="bar"') == 1
         browser.post("/web/topic/tag", data=named | {"tag": "<b>mine"})
-        split = browser.post("/web/topic/split", data=named | {"other": ids[1]})
+        split = browser.post("/web/topic/unmerge", data=named | {"other": ids[1]})
         assert "Take out again" not in browser.get(split.headers["location"]).text
         tagged = browser.get("/web/topic", params={"conversation": "talk", "id": ids[0]})
         assert "<b>mine" in PageReader(tagged.text).text

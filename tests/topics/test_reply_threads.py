@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everword import Draft, Memory
+from everword import Draft, InvalidInput, Memory, NotFound
 
 START = datetime(2026, 5, 1, 9, tzinfo=UTC)
 SAID = [
@@ -171,3 +171,51 @@ def test_two_people_have_topics_and_no_threads(tmp_path: Path) -> None:
         messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
         assert len(messages) == len(SAID)
         assert {(message.answers, message.why) for message in messages} == {(None, "")}
+
+
+@pytest.mark.checklist("G23")
+def test_messages_are_moved_out_of_a_thread_and_stay_so(store_url: str) -> None:
+    later = [("ann", "carl: cryptsetup asks for a key file"), ("carl", "ann: the key file is on the disk")]
+    with Memory(store_url) as memory:
+        channel = memory.conversation("general")
+        channel.extend(drafts(SAID))
+        memory.settle()
+        before = threads_of(memory)
+        topic = channel.split_topic("t3", 7)
+        threads = threads_of(memory)
+        assert (topic.id, topic.messages) == ("t7", 3), "what answers a message goes with it"
+        assert {turn for turn, thread in threads.items() if thread == "t7"} == {7, 9, 11}
+        assert {turn: threads[turn] for turn in {3, 5} | BREAD} == {turn: before[turn] for turn in {3, 5} | BREAD}
+        history = channel.get_full_topic_history("t7")
+        assert [(message.answers, message.why) for message in history] == [(None, HAND), (7, HAND), (9, HAND)]
+        channel.extend(drafts([*SAID, *later])[len(SAID) :])
+        memory.settle()
+        threads = threads_of(memory)
+        assert threads[13] == threads[14] == "t7", "what follows goes on in the new thread"
+        memory.rebuild("topics")
+        memory.settle()
+        assert threads_of(memory) == threads
+        assert channel.merge_topics("t3", "t7").messages == 7
+        assert threads_of(memory)[9] == "t3"
+
+
+HAND = "moved by hand"
+
+
+def test_what_cannot_be_split_is_refused(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        channel.extend(drafts(SAID))
+        channel.add("user", "an egg", author="eve")
+        chat = memory.conversation("pair", user="ann")
+        chat.add("user", "how do I mount a disk?")
+        memory.settle()
+        before = threads_of(memory)
+        for turns in ([], [0], [True], [4], [3], [99], [7, 4]):
+            with pytest.raises(InvalidInput, match="turns"):
+                channel.split_topic("t3", *turns)
+        with pytest.raises(NotFound, match="no topic"):
+            channel.split_topic("t5", 5)
+        with pytest.raises(InvalidInput, match="thread"):
+            chat.split_topic("t1", 1)
+        assert threads_of(memory) == before

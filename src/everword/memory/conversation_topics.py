@@ -30,7 +30,7 @@ from everword.topics import tables as rows
 from everword.topics.rules import topic_set
 from everword.topics.rules.words import subject
 from everword.topics.titles import PendingTopic, load_pending_topic, to_topic_text
-from everword.topics.view import VIEW, FollowResult, TopicPage, record_note
+from everword.topics.view import LAST, SPLIT, VIEW, FollowResult, TopicPage, record_note
 
 T = TypeVar("T")
 
@@ -102,22 +102,22 @@ class ConversationTopics:
 
         message, progress, topic = await runtime.write(write)
         while topic is None:
-            progress, topic = await self._follow_missing(message, progress, now)
+            progress, topic = await self._follow_missing(message.turn, message.turn, progress, now)
         runtime.wake()
         return topic
 
     async def _follow_missing(
-        self, message: Message, progress: FollowResult, now: datetime
+        self, upto: int, turn: int, progress: FollowResult, now: datetime
     ) -> tuple[FollowResult, Topic | None]:
-        """Give topics to earlier messages that have none yet, perhaps not even a vector, and then to this one."""
+        """Give topics to messages up to a turn that have none yet, perhaps not even a vector. Returns the topic of
+        `turn`, once all have one."""
         vectors = await self._vectors([missing.content for missing in progress.missing]) if progress.missing else []
         vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
 
         def write(tx: Tx) -> tuple[FollowResult, Topic | None]:
-            next_progress = self.runtime.topics.follow(
-                tx, self.scope.space, self.scope.id, message.turn, vectors_by_turn
-            )
-            return next_progress, self._topic_of(tx, next_progress.page, message.turn, now)
+            next_progress = self.runtime.topics.follow(tx, self.scope.space, self.scope.id, upto, vectors_by_turn)
+            page = next_progress.page
+            return next_progress, self._topic_of(tx, page, turn, now) if page.turn >= upto else None
 
         return await self.runtime.write(write)
 
@@ -288,6 +288,40 @@ class ConversationTopics:
 
         return await self._change_topic(change)
 
+    @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
+    async def split_topic(self, topic_id: str, *turns: int) -> Topic:
+        """Move messages of a group, and those that answer them, out of their thread into one of their own, which is
+        returned. What follows joins the one or the other. `merge_topics` puts them together again."""
+        numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
+        if not numbers:
+            raise InvalidInput("turns", "there are none; name at least one message by its turn")
+        runtime = self.runtime
+        now = runtime.parts.clock.now()
+        await runtime.catch_up(self.scope.filter, VIEW)
+
+        def split(tx: Tx) -> tuple[int, int, FollowResult]:
+            page = self._page_to_change(tx)
+            topics = [part.first for part in topic_set.parts(page.book.states, self._root_of(tx, page, topic_id))]
+            moved = rows.turns_to_move(tx, page.place, topics, numbers)
+            if not moved:
+                raise InvalidInput("turns", f"must be of messages in the thread {topic_id!r}, and leave some there")
+            for turn, answered in moved.items():
+                record_note(tx, page, SPLIT, turn, now, other=answered)
+            upto = page.turn
+            page.begin_anew()
+            return upto, min(moved), runtime.topics.follow(tx, self.scope.space, self.scope.id, upto, {}, page=page)
+
+        upto, first, progress = await runtime.write(split)
+        turn_before = 0
+        while turn_before < progress.page.turn < upto:
+            turn_before = progress.page.turn
+            progress, _ = await self._follow_missing(upto, first, progress, now)
+        runtime.wake()
+        topic = await self._read_topics(lambda tx, page, now: self._topic_of(tx, page, first, now), None)
+        if topic is None:
+            raise NotFound(f"message {first} has no topic; it was removed meanwhile")
+        return topic
+
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
         """Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps
@@ -343,15 +377,19 @@ class ConversationTopics:
         await runtime.catch_up(self.scope.filter, VIEW)
 
         def run(tx: Tx) -> Topic:
-            if self.scope.find(tx) is None:
-                raise NotFound(f"conversation {self.scope.id!r} has no topics yet; they begin with its first message")
-            lock_conversation(tx, *self.scope.place)
-            page = runtime.topics.read_page(tx, *self.scope.place)
+            page = self._page_to_change(tx)
             first = change(tx, page, now)
             runtime.topics.write_page(tx, page)
             return self._build_topic(tx, page, first, now)
 
         return await runtime.write(run)
+
+    def _page_to_change(self, tx: Tx) -> TopicPage:
+        """The topics of the conversation, which is locked until the transaction ends."""
+        if self.scope.find(tx) is None:
+            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; they begin with its first message")
+        lock_conversation(tx, *self.scope.place)
+        return self.runtime.topics.read_page(tx, *self.scope.place)
 
     async def _summarise_packed(self, topic_id: str | None) -> None:
         """Summarise the packed messages of a topic with the built-in writer, unless a summary covers them already."""

@@ -503,6 +503,11 @@ class BlockingConversation:
         now on. Returns it."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
+    def split_topic(self, topic_id: str, *turns: int) -> Topic:
+        """Move messages of a group, and those that answer them, out of their thread into one of their own, which is
+        returned. What follows joins the one or the other. `merge_topics` puts them together again."""
+        return self._private.wait(self._inner.split_topic(topic_id, *turns))
+
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
         """Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps
         them."""

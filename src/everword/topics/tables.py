@@ -207,6 +207,17 @@ def answered_messages(tx: Tx, place: Place, turns: Collection[int]) -> list[Mess
     return tx.find_messages(place["space"], ids=[row["message_id"] for row in rows], damaged=warn_of_damage)
 
 
+def turns_to_move(tx: Tx, place: Place, topics: Collection[int], turns: Collection[int]) -> dict[int, int | None]:
+    """The messages of some topics that have one of these turns, and those that answer them: what each is to answer once
+    they are a thread of their own. Empty if a turn is in no thread of these topics, or nothing would be left there."""
+    links = {row["turn"]: row for row in tx.rows(TURNS, where={**place, "topic": tuple(topics)}) if row["why"]}
+    moved: dict[int, int | None] = {}
+    for turn, row in sorted(links.items()):
+        if turn in turns or row["answers"] in moved:
+            moved[turn] = row["answers"] if row["answers"] in moved else min(moved, default=None)
+    return moved if moved.keys() >= {*turns} and len(moved) < len(links) else {}
+
+
 class ThreadPlace(NamedTuple):
     """Where a message of a group stands: its thread, the turns of what it answers, and of what answers it."""
 

@@ -81,6 +81,7 @@ class TopicPage:
     read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
     threads: Threads | None = None  # of a channel, while messages are assigned
     links: dict[int, Link] = field(default_factory=dict)
+    moved: dict[int, Link] = field(default_factory=dict)  # what people moved out of a thread, by its turn
     is_anew: bool = False  # what is stored of the conversation gives way to this page
 
     def begin_anew(self) -> None:
@@ -303,14 +304,14 @@ class Topics:
     ) -> None:
         """Give a message of a channel to a thread, if the channel is a group or the message is a reply."""
         spoken = rows.read_thread_message(threads, message, topic_input.vector)
-        link = find_reply(tx, page, threads, message)
+        link = page.moved.get(message.turn) or find_reply(tx, page, threads, message)
         if link is None and threads.are_needed_for(message.author):
             link = threads.find_parent(spoken)
         if link is None:
             page.book = rule.follow_message(page.book, topic_input, self.rule, lambda: page.load_archive(tx))
         else:
             topic = None if link.turn is None else page.topic_at(tx, link.turn)
-            if topic is None or page.state(tx, topic) is None:
+            if link.turn is not None and (topic is None or page.state(tx, topic) is None):
                 link = Link(None, BEGINS)
             first = None if link.turn is None or topic is None else page.root(tx, topic)
             text = without_address(topic_input.text, threads.nicknames)
@@ -514,13 +515,19 @@ def importance_in(message: Message) -> float | None:
 
 # -- notes: what people change about topics
 
+SPLIT = "split"
+BY_HAND = "moved by hand"
+
 
 def notes_between(tx: Tx, page: TopicPage, upto: int) -> dict[int, list[Mapping[str, Any]]]:
-    """The notes after each turn up to this one: there are some only during a rebuild."""
+    """The notes after each turn up to this one: there are some only during a rebuild. What later ones moved out of a
+    thread is noted on the page."""
     start = {**page.place, "after": page.turn, "number": LAST}
     notes: dict[int, list[Mapping[str, Any]]] = {}
     for note in tx.rows(rows.NOTES, start, where=page.place):
-        if note["after"] <= upto:
+        if note["kind"] == SPLIT:
+            page.moved[note["turn"]] = Link(note["other"], BY_HAND)
+        elif note["after"] <= upto:
             notes.setdefault(note["after"], []).append(note)
     return notes
 
@@ -528,7 +535,7 @@ def notes_between(tx: Tx, page: TopicPage, upto: int) -> dict[int, list[Mapping[
 def record_note(
     tx: Tx, page: TopicPage, kind: str, turn: int, now: Any, text: str = "", other: int | None = None
 ) -> None:
-    """Store a note about a topic, and apply it."""
+    """Store a note about a topic, and apply it. One that splits a thread applies once its messages are read again."""
     earlier_notes = tx.rows(rows.NOTES, where={**page.place, "after": page.turn})
     note = {
         "after": page.turn,
@@ -539,7 +546,8 @@ def record_note(
         "text": text,
     }
     tx.put(rows.NOTES, [{**page.place, **note, "told_at": now}])
-    apply_note(tx, page, note)
+    if kind != SPLIT:
+        apply_note(tx, page, note)
 
 
 def apply_note(tx: Tx, page: TopicPage, note: Mapping[str, Any]) -> None:

@@ -61,6 +61,7 @@ FIELDS: dict[str, Any] = {
     "kind": Literal["display", "nickname", "alias", "mention"],
     "names": Annotated[list[shapes.Name], Field(max_length=MAX_NAMES)],
     "tags": Annotated[list[str], Field(min_length=1, max_length=50)],
+    "turns": Annotated[list[int], Field(min_length=1, max_length=500)],
     "score": Literal[1, -1],
     "wait": Annotated[float, Field(ge=0, le=300)],
 }

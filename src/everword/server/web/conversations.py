@@ -381,11 +381,19 @@ async def merge_topics(caller: Annotated[Caller, caller_for("merge_topics")], fo
     return back_to(caller, conversation, topic.id)
 
 
-@router.post("/web/topic/split")
-async def split_topic(caller: Annotated[Caller, caller_for("unmerge_topic")], form: Form) -> Response:
+@router.post("/web/topic/unmerge")
+async def unmerge_topic(caller: Annotated[Caller, caller_for("unmerge_topic")], form: Form) -> Response:
     """Take a topic out of the one it has become part of."""
     conversation = form.required_text("conversation")
     topic = await chat_of(caller, conversation).undo_merge(form.required_text("other"))
+    return back_to(caller, conversation, topic.id)
+
+
+@router.post("/web/topic/split")
+async def split_topic(caller: Annotated[Caller, caller_for("split_topic")], form: Form) -> Response:
+    """Move a message, with what answers it, out of its thread into one of its own."""
+    conversation = form.required_text("conversation")
+    topic = await chat_of(caller, conversation).split_topic(form.required_text("id"), turn_in(form))
     return back_to(caller, conversation, topic.id)
 
 
