@@ -1,7 +1,7 @@
 """A LangGraph agent with memory: python examples/langgraph_agent.py NAME "Remember that I like ramen."
 
-It remembers in two ways. Every question and answer goes into the log, and everword chooses what the model sees of it.
-The agent also writes notes, through LangGraph's own store interface.
+It remembers in two ways. Every question and answer goes into the log, and everword adds what matters of it to what the
+model is sent. The agent also writes notes, through LangGraph's own store interface.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from everword import Memory
 from everword.adapters.langgraph import EverwordStore
+from everword.adapters.langgraph_checkpoint import EverwordSaver
+from everword.adapters.langgraph_nodes import EverwordNodes
 
 
 def note_tools(store: EverwordStore, user: str) -> list[BaseTool]:
@@ -37,31 +38,24 @@ def note_tools(store: EverwordStore, user: str) -> list[BaseTool]:
     return [save_note, search_notes]
 
 
-def build_agent(memory: Memory, model: BaseChatModel, *, user: str, thread: str) -> CompiledStateGraph[Any, Any, Any]:
+def build_agent(memory: Memory, model: BaseChatModel, *, user: str, thread: str) -> Any:
     store = EverwordStore(memory, owner=lambda namespace: namespace[1])
     tools = note_tools(store, user)
-    chat = memory.conversation(thread, user=user)
+    nodes = EverwordNodes(memory, user=user)
     model_with_tools = model.bind_tools(tools)
 
     def think(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
-        question = state["messages"][0].text
-        context = chat.context(question, markers=False)  # what is remembered, and the question
-        prompt = [(message["role"], message["content"]) for message in context.messages]
-        return {"messages": [model_with_tools.invoke([*prompt, *state["messages"][1:]], config)]}
-
-    def keep(state: MessagesState) -> dict[str, Any]:
-        question, answer = state["messages"][0], state["messages"][-1]
-        chat.extend([{"role": "user", "content": question.text}, {"role": "assistant", "content": answer.text}])
-        return {}
+        return {"messages": [model_with_tools.invoke(nodes.recalled(state["messages"], config), config)]}
 
     graph = StateGraph(MessagesState)
     graph.add_node("think", think)
     graph.add_node("tools", ToolNode(tools))
-    graph.add_node("keep", keep)
+    graph.add_node("keep", nodes.keep)
     graph.add_edge(START, "think")
     graph.add_conditional_edges("think", tools_condition, {"tools": "tools", END: "keep"})
     graph.add_edge("tools", "think")
-    return graph.compile(store=store)
+    agent = graph.compile(store=store, checkpointer=EverwordSaver(memory))
+    return agent.with_config(configurable={"thread_id": thread, "user_id": user})
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeAlias, TypeVar
 
 from everword.documents import SESSIONS
@@ -40,7 +40,9 @@ from everword.memory.openai_relay import (
     begin_program_turn,
     build_program_context,
     end_program_turn,
+    keep_program_messages,
 )
+from everword.memory.runtime import Runtime
 from everword.memory.sync import BlockingMemory
 from everword.model import Change, Document, Draft, Message
 from everword.openai.shapes import Fields
@@ -111,10 +113,6 @@ class TurnMemory:
 
     def __post_init__(self) -> None:
         check_id("user", self.user)
-        if isinstance(self.memory, BlockingMemory):
-            self.memory.run(check_engine)
-        else:
-            engine_of(self.memory)
 
     def begin(self, messages: Callable[[], Sequence[Fields]]) -> ProgramTurn | None:
         """Keep what is new of the messages, and choose what the memory adds; None if the memory fails."""
@@ -131,6 +129,13 @@ class TurnMemory:
     async def aend(self, turn: ProgramTurn | None, reply: Callable[[], Fields]) -> None:
         if turn is not None:
             await attempt_async(lambda: run_async(self.memory, partial(self._end, turn, reply())))
+
+    def keep(self, messages: Callable[[], Sequence[Fields]]) -> None:
+        """Keep what is new of the messages, and choose nothing: for a program that says when a turn has ended."""
+        attempt(lambda: run_blocking(self.memory, partial(self._keep, messages())))
+
+    async def akeep(self, messages: Callable[[], Sequence[Fields]]) -> None:
+        await attempt_async(lambda: run_async(self.memory, partial(self._keep, messages())))
 
     async def arecall(self, text: str, thread: Thread | None = None) -> tuple[str, ...]:
         """What the memory adds to a text, keeping nothing: for a program whose messages are kept as it stores them, in
@@ -172,9 +177,15 @@ class TurnMemory:
 
     async def _begin(self, messages: Sequence[Fields], memory: MemoryFace) -> ProgramTurn:
         runtime = engine_of(memory).runtime
+        return await asyncio.wait_for(begin_program_turn(runtime, self._request(messages, runtime)), PATIENCE)
+
+    async def _keep(self, messages: Sequence[Fields], memory: MemoryFace) -> None:
+        runtime = engine_of(memory).runtime
+        await asyncio.wait_for(keep_program_messages(runtime, self._request(messages, runtime)), PATIENCE)
+
+    def _request(self, messages: Sequence[Fields], runtime: Runtime) -> RelayRequest:
         space = runtime.resolve_space(self.space)
-        request = RelayRequest({"messages": list(messages)}, space, self.user, self.conversation, self.budget)
-        return await asyncio.wait_for(begin_program_turn(runtime, request), PATIENCE)
+        return RelayRequest({"messages": list(messages)}, space, self.user, self.conversation, self.budget)
 
     async def _end(self, turn: ProgramTurn, reply: Fields, memory: MemoryFace) -> None:
         await asyncio.wait_for(end_program_turn(engine_of(memory).runtime, turn, reply), PATIENCE)
@@ -193,6 +204,24 @@ class TurnMemory:
 def with_texts(instructions: str | None, texts: Sequence[str]) -> str | None:
     """A program's instructions, and after them what the memory adds."""
     return "\n\n".join(part for part in (instructions, *texts) if part) or None
+
+
+def check_local(memory: AnyMemory) -> None:
+    """Refuse a memory that is on a server: what a program's messages have that is new is seen in this process."""
+    if isinstance(memory, BlockingMemory):
+        memory.run(check_engine)
+    else:
+        engine_of(memory)
+
+
+def blocking_tool(memory: AnyMemory, work: Callable[..., Coroutine[Any, Any, str]]) -> Callable[..., str]:
+    """A tool for a program that does not await."""
+
+    @wraps(work)
+    def call(*args: Any, **arguments: Any) -> str:
+        return attempt(lambda: run_blocking(memory, lambda _: work(*args, **arguments))) or UNREACHABLE
+
+    return call
 
 
 async def check_engine(memory: MemoryFace) -> None:

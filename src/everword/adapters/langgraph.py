@@ -5,17 +5,22 @@ no other documents of the memory, such as files of another adapter. A batch read
 in one transaction. An item that is overwritten or deleted is gone, as LangGraph specifies; `memory.erase(user=…)`
 removes a person's items, found by `owner` or by the person's id in their namespace. An item with a `ttl`, in minutes,
 is gone that long after it was put; reading it does not make it stay longer.
+
+With a `message_field`, that text of each item is also a message of its owner: it is found with what they said, and
+gives facts. An item that is overwritten edits its message, and one that is deleted removes it.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
 from everword.adapters.bridge import AnyMemory, run_async, run_blocking
 from everword.documents import LANGGRAPH, matches_namespace
-from everword.errors import MissingExtra
+from everword.errors import MissingExtra, NotFound
 from everword.memory.documents import MAX_LIMIT, DocumentsFace
 from everword.memory.memory import MemoryFace
 from everword.model import Change, Document
@@ -57,12 +62,14 @@ class EverwordStore(BaseStore):
         space: str | None = None,
         fields: Sequence[str] = (WHOLE_VALUE,),
         owner: Callable[[tuple[str, ...]], str | None] | None = None,
+        message_field: str | None = None,
     ) -> None:
         self.ttl_config = {"refresh_on_read": False}
         self._memory = memory
         self._space = space
         self._fields = list(fields)
         self._owner = owner
+        self._message_field = message_field
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         return run_blocking(self._memory, partial(self._run_batch, list(ops)))
@@ -88,10 +95,26 @@ class EverwordStore(BaseStore):
                 results.append(None)
             else:
                 raise ValueError(f"Unknown operation type: {type(op)}")
-        changes = [self._change(op) for op in ops if isinstance(op, PutOp)]
-        if changes:
-            await documents.apply(changes)
+        puts = [op for op in ops if isinstance(op, PutOp)]
+        if puts:
+            await documents.apply([self._change(op) for op in puts])
+            for op in puts:
+                await self._keep_message(op, memory)
         return results
+
+    async def _keep_message(self, op: PutOp, memory: MemoryFace) -> None:
+        """Keep an item as a message of its owner, as it is now."""
+        owner = self._owner(op.namespace) if self._owner and self._message_field else None
+        if owner is None:
+            return
+        item = hashlib.sha256(repr((op.namespace, op.key)).encode()).hexdigest()[:32]
+        chat = memory.conversation(f"{LANGGRAPH}~{item}", user=owner, space=self._space)
+        text = str((op.value or {}).get(self._message_field or "") or "")
+        if text.strip():
+            await chat.add("user", text, platform_id=item, on_edit="version")
+        else:
+            with suppress(NotFound):
+                await chat.delete(item)
 
     def _change(self, op: PutOp) -> Change:
         namespace = (*ROOT, *op.namespace)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from everword.adapters.bridge import AnyMemory, TurnMemory
+from everword.adapters.bridge import AnyMemory, TurnMemory, check_local
 from everword.errors import InvalidInput
 from everword.memory.openai_relay import ProgramTurn
 from everword.memory.sync import BlockingMemory
@@ -53,6 +53,7 @@ def wrap(
         raise InvalidInput(
             "memory", "is asynchronous, and the client blocks: give it a Memory, or wrap an async client"
         )
+    check_local(memory)
     turns = TurnMemory(memory, user, conversation, space, budget)
     return cast(C, Resource(client, (), shapes, turns, is_async))
 

@@ -19,9 +19,9 @@ BETWEEN = "\x1f"
 AFTER = "\x01"  # sorts after every key of a namespace, and before the namespaces below it
 ANY = "*"
 MAX_TEXTS = 64  # passages of a document that have vectors
-# Adapters keep all their documents under these first names, which are not names of persons. The last is what everword
+# Adapters keep all their documents under these first names, which are not names of persons. The third is what everword
 # was called when the first sessions were kept.
-LANGGRAPH, FILES, SESSIONS = ROOTS = ("langgraph", "memory files", "recollect")
+LANGGRAPH, FILES, SESSIONS, CHECKPOINTS = ROOTS = ("langgraph", "memory files", "recollect", "langgraph checkpoints")
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 
 

@@ -528,6 +528,12 @@ def added_texts(context: Context) -> tuple[str, ...]:
     return tuple(message["content"] for message in context.messages[:-1])
 
 
+async def keep_program_messages(runtime: Runtime, request: RelayRequest) -> None:
+    """Keep what is new of a program's messages."""
+    await keep_request(runtime, request, await read_request(runtime, request))
+    runtime.wake()
+
+
 async def end_program_turn(
     runtime: Runtime, ended: ProgramTurn, reply: Mapping[str, Any], id: str | None = None, *, partial: bool = False
 ) -> None:
