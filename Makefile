@@ -20,7 +20,7 @@ BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # What a part leaves out, because there is no browser, it notes here; it is said after all parts.
 LEFT_OUT := $(VENV)/.left-out
 
-.PHONY: demo test test-all test-pythons test-agents newcomer frozen check lint types suite docs bench clean browser
+.PHONY: demo test test-all test-pythons test-agents test-typescript newcomer frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/everword demo
@@ -75,6 +75,11 @@ HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-
 test-agents: $(VENV)/.dev
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/hosts $(HOSTS)
 	EVERWORD_TEST_HOSTS=$(abspath $(VENV)/hosts) $(BIN)/pytest -q tests/hosts/real_hosts.py
+
+# The TypeScript client, compiled, and run by node against a real server.
+test-typescript: $(VENV)/.dev
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/typescript typescript@5.9
+	EVERWORD_TEST_TYPESCRIPT=$(abspath $(VENV)/typescript) $(BIN)/pytest -q tests/server/typescript_client.py
 
 # What can be said of the code without running it.
 check: lint types
