@@ -107,8 +107,10 @@ class Names(TypeDecorator[tuple[str, ...]]):
 
     @staticmethod
     def decode(value: str | None) -> tuple[str, ...]:
+        if not value or value == "[]":  # mostly, as in thousands of topics without tags
+            return ()
         try:
-            return tuple(json.loads(value or "[]"))
+            return tuple(json.loads(value))
         except UNDECODED:
             raise unreadable_value("a list of names") from None
 

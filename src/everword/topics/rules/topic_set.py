@@ -225,7 +225,7 @@ class Centroids:
             return self if has_all else Centroids(staying, self.topics[places], self.matrix[places])
         all_firsts = [*staying, *(first for first, _, _ in rows)]
         topics = np.concatenate([self.topics[places], np.array([topic for _, topic, _ in rows], np.int64)])
-        new_rows = np.stack([direction(centroid) for _, _, centroid in rows])
+        new_rows = np.stack(round_vectors([np.frombuffer(centroid, np.float16) for _, _, centroid in rows]))
         all_rows = np.concatenate([self.matrix[places], new_rows]) if places else new_rows
         in_order = sorted(all_firsts)
         if in_order == all_firsts:

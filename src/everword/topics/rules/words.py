@@ -123,12 +123,11 @@ def _places_in_order(counts: Mapping[str, int]) -> list[int]:
 
 def _put_in_order(counts: Mapping[str, int], order: Sequence[int]) -> dict[str, int]:
     """Counts in an order of places, with one string for each word: thousands of topics say the same words."""
-    keys = sorted(counts)
+    keys = list(counts)
     if len(order) == len(keys):
-        keys = [keys[place] for place in order]
-    else:
-        keys = list(counts)
-    return {intern(key): counts[key] for key in keys}
+        in_order = sorted(keys)
+        keys = [in_order[place] for place in order]
+    return dict(zip(map(intern, keys), map(counts.__getitem__, keys), strict=True))
 
 
 def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:
