@@ -238,7 +238,6 @@ def fill_postgres(url: str, template: Path, copies: Sequence[Copy]) -> None:
         run_many = connection.cursor().executemany
         fill_store(Filler(connection.execute, run_many, "%s", len(copies)), copies, lambda: None)
         connection.execute("CREATE INDEX entries_terms ON entries USING gin (tsv)")
-        connection.execute("SELECT setval('docs', (SELECT max(doc) FROM entries))")
         connection.execute("VACUUM ANALYZE")
 
 

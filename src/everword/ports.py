@@ -288,8 +288,8 @@ class Tx(Protocol):
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         """Delete the rows with these values from a derived table; returns how many there were."""
 
-    def lock(self, *what: str) -> None:
-        """Wait for this lock, and hold it until the transaction ends."""
+    def lock(self, name: str, space: str = "", *name_parts: str) -> None:
+        """Wait for this lock, of a space if one is given, and hold it until the transaction ends."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
 

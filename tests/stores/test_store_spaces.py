@@ -9,16 +9,18 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import event, inspect
+from sqlalchemy import event, inspect, text
 
 from everword import Memory
 from everword.config import Settings
+from everword.stores.citus import ON_ALL, OWN_TABLES
 from everword.stores.schema import TABLES
 from everword.stores.sql import SqlStore
 from everword.testing import ScriptedLLM
 from everword.wiring import open_store
 
 EVERYWHERE = {"meta"}  # is about the store itself: a copy of it is on every machine
+UNSPREAD = {*EVERYWHERE, "api_keys"}  # whole on every machine, too: a key is looked up without a space
 REFERENCE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:everword\.)?(\w+)")
 # A column `space` that is compared with a value or with the space of another table, alone or first in a tuple.
 PIN = re.compile(r"\bspace(?: \|\| ''\))? = ")
@@ -43,6 +45,12 @@ def names_space(statement: str) -> bool:
     if TUPLE_PIN.search(statement):
         return True
     return len(PIN.findall(statement)) >= len(distributed_tables(statement))
+
+
+def is_of_a_session(statement: str) -> bool:
+    """Whether a statement sets something for a session, which on several machines, or behind a pooler, is not ours."""
+    settings = re.findall(r"\bSET (?!LOCAL\b)(\w+)", statement) if statement.startswith("SET") else []
+    return any(name != "search_path" for name in settings)
 
 
 @contextmanager
@@ -111,6 +119,7 @@ def change(memory: Memory) -> None:
     memory.search("Bonn", user="ann")
 
 
+@pytest.mark.checklist("G13")
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.parametrize("followers", [False, True])
 def test_statements_name_their_space(store_url: str, followers: bool) -> None:
@@ -122,8 +131,10 @@ def test_statements_name_their_space(store_url: str, followers: bool) -> None:
         change(memory)
     assert len([statement for statement in statements if distributed_tables(statement)]) > 100
     assert unpinned_statements(statements) == set()
+    assert [statement for statement in statements if is_of_a_session(statement)] == []
 
 
+@pytest.mark.checklist("G13")
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 def test_every_key_and_unique_index_begins_with_the_space(store_url: str) -> None:
     """So that one machine of many can tell by itself whether a row is there already."""
@@ -138,3 +149,21 @@ def test_every_key_and_unique_index_begins_with_the_space(store_url: str) -> Non
                 own_keys += [index["column_names"] for index in schema.get_indexes(table) if index["unique"]]
                 own_keys += [key["constrained_columns"] for key in schema.get_foreign_keys(table)]
     assert {table for table, own_keys in keys.items() if any(key[0] != "space" for key in own_keys)} == EVERYWHERE
+
+
+@pytest.mark.checklist("G13")
+def test_machines_need_nothing_that_only_one_of_them_has(postgres_url: str) -> None:
+    """No sequence, no trigger; and every table of the schema is one that is spread, its key with the space."""
+    with closing(open_store(postgres_url, Settings.load())) as store:
+        assert isinstance(store, SqlStore)
+        with store.engine.connect() as connection:
+            schema = inspect(connection)
+            tables = schema.get_table_names(schema="everword")
+            assert schema.get_sequence_names(schema="everword") == []
+            triggers = "SELECT count(*) FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid WHERE NOT tgisinternal"
+            assert connection.execute(text(triggers)).scalar() == 0
+            keys = {table: schema.get_pk_constraint(table, "everword")["constrained_columns"] for table in tables}
+            defaults = [column["default"] for table in tables for column in schema.get_columns(table, "everword")]
+    assert sorted(tables) == sorted(OWN_TABLES)
+    assert {table for table, key in keys.items() if "space" not in key} == EVERYWHERE <= set(ON_ALL) == UNSPREAD
+    assert not any("nextval" in str(default) for default in defaults)

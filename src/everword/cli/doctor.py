@@ -240,6 +240,7 @@ def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult
     with closing(open_store(settings.store, settings)) as store:
         yield from run_check("store", check_writable(store))
         yield from run_check("schema", check_schema(store))
+        yield from run_check("machines", check_machines(store))
         yield from run_check("vectors", check_vectors(store, identity))
         yield from run_check("languages", check_languages(store, settings))
         yield from run_check("views", check_views(store, settings))
@@ -269,6 +270,22 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
     source = store.read(lambda tx: tx.note(COPYING))
     if source is not None:
         yield "fail", "schema", f"the unfinished copy of {source}: remove it and run `everword copy` again"
+
+
+def check_machines(store: Store) -> Iterator[CheckResult]:
+    """How the tables lie on several machines. (A store with a table that is left out does not even open.)"""
+    from everword.stores.citus import MOST_SKEW, skew_of
+    from everword.stores.postgres import PostgresStore
+
+    if not isinstance(store, PostgresStore) or not store.spread:
+        return
+    machines = store.machines()
+    parts = "; ".join(f"{machine.name}: {machine.size / 1e6:,.1f} MB" for machine in machines)
+    if skew_of(machines) > MOST_SKEW:
+        remedy = "run `SELECT citus_rebalance_start()` on the coordinator; one space stays on one machine"
+        yield "warn", "machines", f"unevenly spread by Citus: {parts}; {remedy}"
+    else:
+        yield "ok", "machines", f"spread by Citus: {parts}"
 
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:

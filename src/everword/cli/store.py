@@ -182,14 +182,19 @@ def scrub() -> None:
 @click.command()
 @click.argument("url", required=False)
 @click.option("--hnsw", is_flag=True, help="Also make an approximate vector index, for users with very many messages.")
-def migrate(url: str | None, hnsw: bool) -> None:
+@click.option("--citus", is_flag=True, help="Also spread the tables over the machines of a Citus cluster.")
+def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     """Create or update the tables on a PostgreSQL server.
 
     URL is the store to migrate, by default the setting `store`. Files (SQLite, JSON) take what they need when they are
     opened. Running it again changes nothing.
 
+    With --citus, each space lies on one of the machines that the coordinator at URL knows. Stop servers and workers
+    first; what is there already moves, all of it or nothing. Later, plain `migrate` spreads new tables, too.
+
     \b
     everword migrate postgresql://user:password@host/database
+    everword migrate --citus postgresql://user:password@coordinator/database
     """
     from everword.stores.migrations import CURRENT
     from everword.wiring import open_store
@@ -199,8 +204,11 @@ def migrate(url: str | None, hnsw: bool) -> None:
     if opening.store_file(address) is not None:
         if hnsw:
             raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
+        if citus:
+            raise ConfigError("--citus is for PostgreSQL; a file lies on one machine")
         opening.require_existing(address)
-    store = open_store(address, active_settings, migrate=True, hnsw=embedder_width(active_settings) if hnsw else None)
+    width = embedder_width(active_settings) if hnsw else None
+    store = open_store(address, active_settings, migrate=True, hnsw=width, spread=citus)
     store.close()
     click.echo(f"{store.name}: schema {CURRENT}, the newest")
 

@@ -83,8 +83,8 @@ class OpenConnections:
         self._is_closed = False
 
     @contextmanager
-    def transaction(self, begin: str, end: str | None = None) -> Iterator[OpenConnection]:
-        """A transaction on a connection, from one statement to the other; without `end`, the caller ends it. If
+    def transaction(self, begin: Sequence[str], end: str | None = None) -> Iterator[OpenConnection]:
+        """A transaction on a connection, from one message to the other; without `end`, the caller ends it. If
         anything fails, it is rolled back, and the connection goes back to the pool, which resets it. One that is
         interrupted (Ctrl-C) has not failed, and its connection is kept: who is interrupted again while the pool holds
         its lock would leave it locked."""
@@ -121,14 +121,15 @@ class OpenConnections:
         if self._is_closed:  # asked afterwards: another thread may close them at any moment
             self.drop_idle()
 
-    def _take_begun(self, begin: str) -> OpenConnection:
+    def _take_begun(self, begin: Sequence[str]) -> OpenConnection:
         """A connection on which a transaction was begun. If a connection that was kept is broken, the server may have
         closed it since; nothing was done on it, and another one is taken."""
         while True:
             is_kept = bool(self._idle)
             open_connection = self.take()
             try:
-                open_connection.answer = open_connection.run(begin)
+                for message in begin:
+                    open_connection.answer = open_connection.run(message)
             except BaseException as error:
                 open_connection.connection.close()
                 if is_kept and isinstance(error, DBAPIError) and error.connection_invalidated:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
-from secrets import token_hex
+from secrets import randbits, token_hex
 from typing import Any
 
 import numpy as np
@@ -62,7 +64,7 @@ from everword.errors import (
 )
 from everword.model import Filter
 from everword.ports import Vectors
-from everword.stores import queries
+from everword.stores import citus, queries
 from everword.stores.connections import OpenConnections, RetryPauses, rolling_back
 from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
@@ -82,13 +84,23 @@ AWAY = (
     "the database system is ",  # starting up, shutting down, in recovery mode, not yet accepting connections
 )
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
+TAKEN, NUMBERED = "23505", ("entries_pkey", "vectors_pkey")  # a key that is there already; the keys of passages
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
 BINARY_VECTOR = func.halfvec_send(vectors.c.vec, type_=LargeBinary)
 COMPILED = 1_000  # statements kept in their compiled form
+LANE_BITS = 10  # of a passage's number
+LOCK_ROWS = 4_096  # of a space
+SPACE_NAMES = ("space", "the_space", "in_space", "at_space", "of_space")  # of the space in the values of a statement
+# It locks the row, new or not, and changes nothing of one that is there.
+LOCK_ROW = text(
+    "INSERT INTO locks (space, slot) VALUES (:space, :slot) "
+    "ON CONFLICT (space, slot) DO UPDATE SET slot = excluded.slot WHERE false"
+)
 
 # What begins a transaction, in one message, with its `limit`. Who changes the schema holds the lock alone: no
 # transaction that has read the version goes on meanwhile.
+BETWEEN = "; "
 READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {limit}"
 WRITING = f"BEGIN; {{limit}}; SELECT pg_advisory_xact_lock_shared(hashtext('everword schema')); {READ_VERSION}"
 MIGRATING = "BEGIN; {limit}; SELECT pg_advisory_xact_lock(hashtext('everword schema'))"
@@ -99,7 +111,13 @@ DIALECTS: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
 
 
 class PostgresTx(MoveTx):
-    """One PostgreSQL transaction."""
+    """One PostgreSQL transaction. `space` is that beside whose rows it is noted that the transaction was kept."""
+
+    space = ""
+
+    def __init__(self, connection: Connection, numbers: PassageNumbers, cache: Cache | None = None) -> None:
+        super().__init__(connection, cache)
+        self._numbers = numbers
 
     @staticmethod
     def upsert(table: Table) -> Any:
@@ -125,22 +143,12 @@ class PostgresTx(MoveTx):
     def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
         return EACH_MESSAGE_BY_ID, array_text(ids)
 
-    def lock(self, *name_parts: str) -> None:
-        name = "\0".join(("everword", *name_parts)).encode()
-        number = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
+    def lock(self, name: str, space: str = "", *name_parts: str) -> None:
+        number = lock_number(name, space, *name_parts)
         self.connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
 
     def new_docs(self, count: int) -> Sequence[int]:
-        numbers = self.connection.execute(text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count})
-        return sorted(numbers.scalars())
-
-    def load(self, table: str, rows: Sequence[Any]) -> None:
-        super().load(table, rows)
-        if table == entries.name and rows:
-            top = max(row["doc"] for row in rows)
-            self.connection.execute(
-                text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top}
-            )
+        return self._numbers.take(count)
 
     def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         # Materialised, so that the planner does not scan all passages backwards for a match.
@@ -226,6 +234,26 @@ class PostgresTx(MoveTx):
         return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
 
 
+class CitusTx(PostgresTx):
+    """One transaction on a PostgreSQL that Citus spreads over machines."""
+
+    def write(self, table: Table, statement: Any, values: Any = None) -> Any:
+        if not self.space and values:
+            row = values if isinstance(values, dict) else values[0]
+            self.space = next((row[name] for name in SPACE_NAMES if name in row), "")
+        return super().write(table, statement, values)
+
+    def version(self, scope: Scope) -> str | None:
+        """None: what changes on other machines does not change what this one sees of its own transactions."""
+        return None
+
+    def lock(self, name: str, space: str = "", *name_parts: str) -> None:
+        """A row is locked, which every machine sees. A few thousand rows in a space are shared by all names, so that
+        they tell nobody's; two names that share one only wait for each other."""
+        number = lock_number(name, space, *name_parts) % LOCK_ROWS
+        self.connection.execute(LOCK_ROW, {"space": space, "slot": number})
+
+
 def message_lookup() -> Any:
     """The messages with some ids, each looked up by itself. Until a table is analysed, the server takes a space for a
     few rows, and would read all of its messages to find those with the ids."""
@@ -237,6 +265,28 @@ def message_lookup() -> Any:
 
 
 EACH_MESSAGE_BY_ID = message_lookup()
+
+
+class PassageNumbers:
+    """Numbers of passages, made from the clock: no server of many hands them out. Microseconds, so that later ones are
+    greater, and the lane of this store, so that two stores do not make the same ones. Two that do, in one lane at one
+    moment, collide in the key, and one of them tries again."""
+
+    def __init__(self) -> None:
+        self._lane = randbits(LANE_BITS)
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> range:
+        with self._lock:
+            first = max(self._last + 1, time.time_ns() // 1_000)
+            self._last = first + count - 1
+        return range(first << LANE_BITS | self._lane, (first + count) << LANE_BITS, 1 << LANE_BITS)
+
+
+def lock_number(*name_parts: str) -> int:
+    name = "\0".join(("everword", *name_parts)).encode()
+    return int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
 
 
 def array_text(values: Iterable[str]) -> str:
@@ -268,7 +318,16 @@ def tsquery_text(where: Filter, group: Sequence[str]) -> str:
 class PostgresStore(SqlStore):
     """A store in a PostgreSQL database."""
 
-    def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        busy_seconds: float = 30.0,
+        migrate: bool = False,
+        hnsw: int | None = None,
+        spread: bool = False,
+    ) -> None:
+        """With `migrate`, bring the schema up to date; with `spread` have Citus spread it over its machines, too."""
         address = parse_url(url)
         super().__init__(
             create_pooled_engine(address, busy_seconds),
@@ -278,14 +337,19 @@ class PostgresStore(SqlStore):
         self.cache = Cache(CACHE_BYTES)
         # Of a transaction, not of a session: behind a pooler, or on other machines, the session is not ours.
         self._limit = f"SET LOCAL lock_timeout = {int(busy_seconds * 1000)}"
+        self._numbers = PassageNumbers()
         self._connections = OpenConnections(self.engine)
+        self.spread = False
         try:
             if migrate:
-                self.run_with_retries(self._migrate, partial(self.writing, MIGRATING))
+                self.run_with_retries(lambda tx: self._migrate(tx, spread), partial(self.writing, MIGRATING))
                 if hnsw is not None:
                     self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
                 check_version(self.run_with_retries(self._read_version, self.reading), self.name)
+            self.spread = self.run_with_retries(self._read_spread, self.reading)
+            if self.spread:
+                self._limit = f"{citus.REACHING_ALL}{BETWEEN}{self._limit}"
             DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
         except BaseException:
             self._connections.close()
@@ -300,18 +364,32 @@ class PostgresStore(SqlStore):
         table = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
         return schema_version(tx.connection) if table else 0
 
+    def _read_spread(self, tx: Any) -> bool:
+        return citus.check_spread(tx.connection, self.name)
+
+    def machines(self) -> list[citus.Machine]:
+        """The machines that hold rows, if the database is spread."""
+        return self.run_with_retries(self._read_machines, self.reading) if self.spread else []
+
+    @staticmethod
+    def _read_machines(tx: Any) -> list[citus.Machine]:
+        return citus.read_machines(tx.connection)
+
     @staticmethod
     def _lock_schema(tx: Any) -> None:
         """If several processes change the schema at once, all but the first wait here, and then find nothing to do.
         `IF NOT EXISTS` does not wait for another process that is just creating the same thing, and fails."""
         tx.connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('everword migrate'))"))
 
-    def _migrate(self, tx: Any) -> None:
+    def _migrate(self, tx: Any, spread: bool) -> None:
         self._lock_schema(tx)
         self._rename_schema(tx)
         tx.connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         tx.connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+        citus.begin_steps(tx.connection)
         migrate(tx.connection, self.name)
+        if spread or citus.tables_left_out(tx.connection):
+            citus.spread_tables(tx.connection, self.name)
 
     @staticmethod
     def _rename_schema(tx: Any) -> None:
@@ -330,10 +408,20 @@ class PostgresStore(SqlStore):
             f"USING hnsw ((CAST(vec AS halfvec({int(width)}))) halfvec_cosine_ops)"
         )
 
+    def _messages(self, begin: str) -> Sequence[str]:
+        """What begins a transaction: one message, or on several machines one for each statement, since Citus sends the
+        whole message with a setting to the others."""
+        message = begin.format(limit=self._limit)
+        return message.split(BETWEEN) if self.spread else (message,)
+
+    @property
+    def _transaction_kind(self) -> type[PostgresTx]:
+        return CitusTx if self.spread else PostgresTx
+
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
-        with self._connections.transaction(READING.format(limit=self._limit), "ROLLBACK") as opened:
-            yield PostgresTx(opened.connection, self.cache)
+        with self._connections.transaction(self._messages(READING), "ROLLBACK") as opened:
+            yield self._transaction_kind(opened.connection, self._numbers, self.cache)
 
     @contextmanager
     def writing(self, begin: str = WRITING) -> Iterator[PostgresTx]:
@@ -341,12 +429,12 @@ class PostgresStore(SqlStore):
         which that would add a sixth, is not."""
         commit: Commit | None = None
         try:
-            with self._connections.transaction(begin.format(limit=self._limit)) as opened:
+            with self._connections.transaction(self._messages(begin)) as opened:
                 if begin == WRITING:
                     check_unmigrated(opened.answer[0][0] if opened.answer else None, self.name)
-                tx = PostgresTx(opened.connection)
+                tx = self._transaction_kind(opened.connection, self._numbers)
                 yield tx
-                commit = next_commit(opened.connection) if tx.touched else None
+                commit = next_commit(opened.connection, tx.space) if tx.touched else None
                 opened.run("COMMIT" if commit is None else commit.statement)
         except DBAPIError as error:
             if commit is None or not is_lost(error) or not self._was_kept(commit):
@@ -359,7 +447,8 @@ class PostgresStore(SqlStore):
         while True:
             try:
                 with self.engine.connect() as connection, rolling_back(connection):
-                    connection.exec_driver_sql(f"BEGIN; {self._limit}")
+                    for message in self._messages("BEGIN; {limit}"):
+                        connection.exec_driver_sql(message)
                     is_kept = was_kept(connection, commit)
                     connection.exec_driver_sql("COMMIT")
                     return is_kept
@@ -378,11 +467,13 @@ class PostgresStore(SqlStore):
         super().close()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
+        if self.spread and not full:  # to rewrite hundreds of small files takes longer than a caller waits
+            return (f"the files of the machines that hold the tables are not written anew at once: {COMMAND}",)
         try:
             with self.engine.connect() as connection:
                 connection.detach()  # its lock timeout is changed, and must not go back to the pool
                 tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
-                return clear_traces(connection, tables, rewrite_limits(full, self.busy_seconds))
+                return clear_traces(connection, tables, rewrite_limits(full, self.busy_seconds), self.spread)
         except PoolTimeout as error:
             raise self.no_connection_error() from error
         except DBAPIError as error:
@@ -399,11 +490,21 @@ class PostgresStore(SqlStore):
             return StoreUnwritable(message, UNWRITABLE[state])
         if error.connection_invalidated or state in GONE or is_away(error):
             return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
-        if "vector" in str(error.orig) and (state == "0A000" or "extension" in str(error.orig)):
+        if state == TAKEN and str(constraint_of(error)).startswith(NUMBERED):
+            return StoreBusy(
+                f"{self.name}: another process made the same number of a passage; nothing was written, try again"
+            )
+        if '"vector"' in str(error.orig) and "extension" in str(error.orig):
             return StoreError(
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
         return StoreError(f"{self.name}: {first_line(error)}")
+
+
+def constraint_of(error: DBAPIError) -> Any:
+    """The constraint that refused a row."""
+    diagnostics: Any = getattr(error.orig, "diag", None)
+    return None if diagnostics is None else diagnostics.constraint_name
 
 
 def is_away(error: DBAPIError) -> bool:
@@ -473,38 +574,49 @@ def close_returned(connection: Any, _: Any) -> None:
 KEY = "everword commit"
 DECIDED = "23514"  # check violation: a committed number cannot be fenced off, and a fenced one cannot be committed
 
+SWEPT_EVERY = 256  # transactions of a connection
 # A connection that has written nothing for a day is closed, or will write its row again.
 SWEEP = (
-    "DELETE FROM commits WHERE session IN (SELECT session FROM commits "
-    "WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED)"
+    "DELETE FROM commits WHERE space = {space} AND session IN (SELECT session FROM commits "
+    "WHERE space = {space} AND at < now() - interval '1 day' FOR UPDATE SKIP LOCKED)"
 )
 FENCE = text(
-    "INSERT INTO commits (session, last, fenced) VALUES (:session, :number - 1, :number) "
-    "ON CONFLICT (session) DO UPDATE SET fenced = excluded.fenced"
+    "INSERT INTO commits (space, session, last, fenced) VALUES (:space, :session, :number - 1, :number) "
+    "ON CONFLICT (space, session) DO UPDATE SET fenced = excluded.fenced"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One transaction of one connection."""
+    """One transaction of one connection, noted beside the rows of a space."""
 
     session: str
     number: int
+    space: str = ""
 
     @property
     def statement(self) -> str:
         """Note the transaction and COMMIT: several statements in one message, which holds no parameters."""
+        space = quote_text(self.space)
         note = (
-            f"INSERT INTO commits (session, last) VALUES ('{self.session}', {self.number}) "
-            "ON CONFLICT (session) DO UPDATE SET last = excluded.last, at = excluded.at"
+            f"INSERT INTO commits (space, session, last) VALUES ({space}, '{self.session}', {self.number}) "
+            "ON CONFLICT (space, session) DO UPDATE SET last = excluded.last, at = excluded.at"
         )
-        return "; ".join([note, SWEEP, "COMMIT"] if self.number == 1 else [note, "COMMIT"])
+        sweep = [SWEEP.format(space=space)] if self.number % SWEPT_EVERY == 1 else []
+        return "; ".join([note, *sweep, "COMMIT"])
 
 
-def next_commit(connection: Connection) -> Commit:
+def quote_text(value: str) -> str:
+    """A text as a literal in SQL."""
+    from psycopg.sql import Literal
+
+    return Literal(value).as_string(None) if value else "''"
+
+
+def next_commit(connection: Connection, space: str) -> Commit:
     """The id of the transaction this connection is about to commit."""
     last: Commit | None = connection.info.get(KEY)
-    commit = Commit(token_hex(16), 1) if last is None else Commit(last.session, last.number + 1)
+    commit = Commit(token_hex(16), 1, space) if last is None else Commit(last.session, last.number + 1, space)
     connection.info[KEY] = commit
     return commit
 
@@ -518,7 +630,8 @@ def is_lost(error: DBAPIError) -> bool:
 def was_kept(connection: Connection, commit: Commit) -> bool:
     """Whether the server has committed a transaction. If not, it never will. Waits for a commit that is under way."""
     try:
-        connection.execute(FENCE, {"session": commit.session, "number": commit.number})
+        params = {"space": commit.space, "session": commit.session, "number": commit.number}
+        connection.execute(FENCE, params)
     except DBAPIError as error:
         if getattr(error.orig, "sqlstate", None) == DECIDED:
             return True
@@ -584,15 +697,20 @@ def rewrite_limits(full: bool, busy_seconds: float) -> RewriteLimits:
     return RewriteLimits(REWRITTEN_AT_ONCE, min(LONGEST_LOCK, busy_seconds), min(LONGEST_LOOK, busy_seconds))
 
 
-def clear_traces(connection: Connection, tables: Iterable[str], limits: RewriteLimits) -> tuple[str, ...]:
-    """Rewrite tables, and report what is left. Needs a connection of its own, outside a transaction."""
+def clear_traces(
+    connection: Connection, tables: Iterable[str], limits: RewriteLimits, spread: bool = False
+) -> tuple[str, ...]:
+    """Rewrite tables, on all machines if they are spread, and report what is left. Needs a connection of its own,
+    outside a transaction."""
     connection.exec_driver_sql(f"SET lock_timeout = {max(int(limits.lock_seconds * 1000), 1)}")
-    if not wait_for_older(connection, limits.wait_seconds):
+    mark, older = (citus.MARK, citus.OLDER) if spread else (MARK, OLDER)
+    if not wait_for_older(connection, limits.wait_seconds, mark, older):
         return (
             "a transaction that began before can still see what was removed, so the tables' files hold it: when that "
             f"transaction has ended, {COMMAND}",
         )
-    sizes = {row[0]: row[1] for row in connection.execute(SIZES, {"tables": list(tables)})}
+    rows = connection.execute(citus.SIZES if spread else SIZES, {"tables": list(tables)})
+    sizes = {row[0]: int(row[1]) for row in rows}
     small = smallest_tables(sizes, limits.max_bytes)
     large = sorted(set(sizes) - set(small))
     in_use: list[str] = []
@@ -607,14 +725,16 @@ def clear_traces(connection: Connection, tables: Iterable[str], limits: RewriteL
             if getattr(error.orig, "sqlstate", None) not in IN_USE:
                 raise
             in_use += [] if table in large else [table]
+    if spread:
+        connection.exec_driver_sql(citus.REWRITE_NOTES)
     return tuple(describe_leftovers(large, in_use, not_ours))
 
 
-def wait_for_older(connection: Connection, seconds: float) -> bool:
+def wait_for_older(connection: Connection, seconds: float, mark_query: Any, older_query: Any) -> bool:
     """Whether all transactions that may see the removed rows have ended within this time."""
-    mark = connection.execute(MARK).scalar_one()
+    mark = connection.execute(mark_query).scalar_one()
     pauses = RetryPauses(seconds)
-    while connection.execute(OLDER, {"mark": mark}).scalar_one():
+    while connection.execute(older_query, {"mark": mark}).scalar_one():
         if not pauses.wait():
             return False
     return True

@@ -561,7 +561,7 @@ class SqlTx(RowReader, ABC):
             raise StoreError(f"{table} is part of the log, from which nothing is removed")
         return self.delete_rows(source, where)
 
-    def lock(self, *name_parts: str) -> None:
+    def lock(self, name: str, space: str = "", *name_parts: str) -> None:
         """Wait until nobody else holds this lock."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -486,7 +486,7 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _transaction(self, begin: str, end: str, *, checks_version: bool = True) -> Iterator[Connection]:
-        with self._connections.transaction(begin, end) as opened:
+        with self._connections.transaction((begin,), end) as opened:
             if checks_version:
                 rows = opened.run(READ_VERSION)
                 check_unmigrated(rows[0][0] if rows else None, self.name)

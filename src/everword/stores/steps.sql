@@ -412,3 +412,14 @@ CREATE TABLE events (space {key} NOT NULL, conversation {key} NOT NULL, number B
     kind TEXT NOT NULL, subject TEXT NOT NULL, user_id {key}, at BIGINT NOT NULL, failures INTEGER NOT NULL,
     retry_at BIGINT, PRIMARY KEY (space, conversation, number, id)){clustered};
 CREATE INDEX events_user ON events (space, user_id) WHERE user_id IS NOT NULL;
+
+-- step 33: beside the rows
+-- postgresql
+-- The note of a transaction lies beside the rows it is about, on the same machine; rows to lock where machines are many.
+ALTER TABLE commits ADD COLUMN space {key} NOT NULL DEFAULT '';
+ALTER TABLE commits ALTER COLUMN space DROP DEFAULT;
+ALTER TABLE commits DROP CONSTRAINT commits_pkey;
+ALTER TABLE commits ADD PRIMARY KEY (space, session);
+CREATE TABLE locks (space {key} NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (space, slot));
+-- Numbers of passages come from the clock of whoever writes them.
+DROP SEQUENCE docs;
