@@ -33,6 +33,11 @@ ACROSS_SPACES = {
     "SELECT coalesce(sum(CASE WHEN": "`settle` waits until the views of all spaces are up to date",
 }
 
+OF_SESSIONS = {
+    "search_path": "the same for whoever gets the connection",
+    "lock_timeout": "`scrub`, on a connection that nobody else gets: VACUUM is refused in a transaction",
+}
+
 
 def distributed_tables(statement: str) -> list[str]:
     return [name for name in REFERENCE.findall(statement) if name in TABLES and name not in EVERYWHERE]
@@ -50,7 +55,7 @@ def names_space(statement: str) -> bool:
 def is_of_a_session(statement: str) -> bool:
     """Whether a statement sets something for a session, which on several machines, or behind a pooler, is not ours."""
     settings = re.findall(r"\bSET (?!LOCAL\b)(\w+)", statement) if statement.startswith("SET") else []
-    return any(name != "search_path" for name in settings)
+    return any(name not in OF_SESSIONS for name in settings)
 
 
 @contextmanager
