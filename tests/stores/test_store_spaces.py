@@ -124,9 +124,9 @@ def change(memory: Memory) -> None:
     memory.search("Bonn", user="ann")
 
 
-@pytest.mark.checklist("G13")
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.parametrize("followers", [False, True])
+@pytest.mark.checklist("G13")
 def test_statements_name_their_space(store_url: str, followers: bool) -> None:
     store = open_store(store_url, Settings.load())
     assert isinstance(store, SqlStore)
@@ -139,8 +139,8 @@ def test_statements_name_their_space(store_url: str, followers: bool) -> None:
     assert [statement for statement in statements if is_of_a_session(statement)] == []
 
 
-@pytest.mark.checklist("G13")
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.checklist("G13")
 def test_every_key_and_unique_index_begins_with_the_space(store_url: str) -> None:
     """So that one machine of many can tell by itself whether a row is there already."""
     with closing(open_store(store_url, Settings.load())) as store:
