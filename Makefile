@@ -76,19 +76,17 @@ test-agents: $(VENV)/.dev
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/hosts $(HOSTS)
 	EVERWORD_TEST_HOSTS=$(abspath $(VENV)/hosts) $(BIN)/pytest -q tests/hosts/real_hosts.py
 
-<<<<<<< HEAD
 # The TypeScript client, compiled, and run by node against a real server.
 test-typescript: $(VENV)/.dev
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/typescript typescript@5.9
 	EVERWORD_TEST_TYPESCRIPT=$(abspath $(VENV)/typescript) $(BIN)/pytest -q tests/server/typescript_client.py
-=======
+
 # The tests of stores and of the engine on PostgreSQL that Citus spreads over machines: the coordinator that
 # EVERWORD_TEST_CITUS names, in a database that knows all machines (docs/scale.md). Takes some fifteen minutes.
 test-citus: $(VENV)/.dev
 	@test -n "$$EVERWORD_TEST_CITUS" || { echo "set EVERWORD_TEST_CITUS=postgresql://user@coordinator/database" >&2; exit 1; }
 	$(BIN)/pytest -q -n0 tests/stores/citus_cluster.py tests/stores/test_store_commit.py
 	$(BIN)/pytest -q -n0 --every-store -k postgres tests/stores/test_contract.py tests/log tests/memory
->>>>>>> 6fee7346 (stores: spread PostgreSQL over machines by Citus)
 
 # What can be said of the code without running it.
 check: lint types
