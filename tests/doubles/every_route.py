@@ -100,6 +100,9 @@ OF_A_SPACE: dict[str, Any] = {
     "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
     "POST /v1/responses": {"model": "scripted", "input": "vault?"},
     "GET /v1/responses/{id}": None,
+    "DELETE /v1/responses/{id}": None,
+    "GET /anthropic/v1/models": None,
+    "GET /anthropic/v1/models/{name}": None,
     "POST /anthropic/v1/messages": {
         "model": "scripted",
         "max_tokens": 99,

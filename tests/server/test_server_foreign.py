@@ -369,6 +369,50 @@ def test_another_users_response_is_not_told(world: World) -> None:
     assert "nine" not in missing.value.message + refused.value.message
 
 
+def test_a_response_is_deleted_and_what_the_user_said_stays(world: World) -> None:
+    client = world.anew(answers("The vault opens at nine."))
+    mine = client.responses.create(model="model-x", input="When does the vault open?")
+    owner = world.user
+    with pytest.raises(openai.NotFoundError):
+        world.anew(answers("No.")).responses.delete(mine.id)  # somebody else's
+    assert client.responses.retrieve(mine.id).output_text == "The vault opens at nine."
+    client.responses.delete(mine.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(mine.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.delete(mine.id)
+    assert world.said(owner) == [[("user", "When does the vault open?")]]
+
+
+def test_models_are_listed_as_each_client_reads_them(world: World) -> None:
+    world.anew()
+    models = [model.id for model in claude(world).models.list()]
+    assert models == [model.id for model in world.client().models.list()]
+    model = claude(world).models.retrieve(models[0])
+    assert (model.type, model.id) == ("model", "everword")
+    with pytest.raises(anthropic.NotFoundError):
+        claude(world).models.retrieve("gpt-none")
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_a_structured_reply_is_asked_for_by_its_schema(world: World, stream: bool) -> None:
+    world.anew(answers('{"location": "Paris"}'))
+    form = {"format": {"type": "json_schema", "schema": WEATHER}, "effort": "low"}
+    asked: Any = {"model": "model-x", "max_tokens": 99, "messages": [user("Where?")], "output_config": form}
+    if stream:
+        with claude(world).messages.stream(**asked) as events:
+            message = events.get_final_message()
+    else:
+        message = claude(world).messages.create(**asked)
+    assert json.loads(message.content[0].text) == {"location": "Paris"}
+    sent = world.service.requests[-1]
+    assert sent["response_format"]["json_schema"]["schema"] == WEATHER
+    assert not {"output_config", "thinking", "reasoning_effort"} & sent.keys()
+    asked["output_config"] = {"format": {"type": "json_schema"}}
+    with pytest.raises(anthropic.BadRequestError):
+        claude(world).messages.create(**asked)
+
+
 # -- what passes through
 
 

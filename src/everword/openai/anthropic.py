@@ -1,9 +1,10 @@
 """Anthropic's Messages API over a model's server that speaks chat completions only.
 
 `chat_body` writes a request as one of chat completions: fields that both have, and unknown ones, are passed on as they
-are; hints for a cache are left out. Thinking is the model's own: its budget and its earlier blocks have no place in
-chat completions and are left out, and what a server calls reasoning comes back as a block of it. Tools that Anthropic
-runs itself and files by id are refused. `MessageWriter` writes the answer, whole and in events.
+are; hints for a cache are left out. Thinking is the model's own: its budget, its effort and its earlier blocks are left
+out, since a server whose model does not think would refuse the request; what a server calls reasoning comes back as a
+block of it. Tools that Anthropic runs itself and files by id are refused. `MessageWriter` writes the answer, whole and
+in events.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from everword.openai.blocks import Block, BlockWriter, Event
 from everword.openai.shapes import THOUGHTS, Fields, content_blocks, result_text, tool_call
 from everword.parsing import UnreadableJson, read_json
 
-OWN = ("messages", "system", "max_tokens", "metadata", "stop_sequences", "thinking", "tools", "tool_choice", "betas")
+OWN = (
+    "messages", "system", "max_tokens", "metadata", "stop_sequences", "thinking", "tools", "tool_choice", "betas",
+    "output_config", "output_format",
+)  # fmt: skip
 ELSEWHERE = "needs a model's server that speaks Anthropic's API: name it by EVERWORD_CHAT_APIS=messages"
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
@@ -62,7 +66,19 @@ def chat_body(body: Fields) -> Fields:
         if not isinstance(tools, list):
             raise InvalidInput("tools", "must be a list")
         chat["tools"] = [chat_tool(number, tool) for number, tool in enumerate(tools)]
-    return chat | tool_choice(body.get("tool_choice"))
+    return chat | tool_choice(body.get("tool_choice")) | reply_format(body)
+
+
+def reply_format(body: Fields) -> Fields:
+    """The JSON schema that the reply is to have, if the request gives one."""
+    options = body.get("output_config") or {}
+    form = body.get("output_format") or (options.get("format") if isinstance(options, dict) else options)
+    if not form:
+        return {}
+    if not isinstance(form, dict) or form.get("type") != "json_schema" or not isinstance(form.get("schema"), dict):
+        raise InvalidInput("output_config.format", "must be an object with the type json_schema and a schema")
+    schema = {"name": "reply", "schema": form["schema"], "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def chat_tool(number: int, tool: Any) -> Fields:

@@ -5,8 +5,8 @@ conversation, rights and errors are decided by the same code. Where the model's 
 request is forwarded with the memory's texts added and nothing else changed, and the answer passed on event by event.
 Elsewhere it is translated to chat completions (`everword.openai`), and what these cannot do is refused.
 
-A response is the reply of that name in the log: `previous_response_id` goes on after it, and `GET /v1/responses/{id}`
-tells it, to whom the conversation belongs.
+A response is the reply of that name in the log: `previous_response_id` goes on after it, `GET /v1/responses/{id}`
+tells it, to whom the conversation belongs, and `DELETE` removes it: what the user said stays.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from everword.context.build import PER_MESSAGE
 from everword.log.tables import new_id
 from everword.memory import openai_relay as relay
+from everword.model import Message
 from everword.openai import anthropic, responses
 from everword.openai.blocks import BlockWriter
 from everword.openai.messages import count_tokens, wire_message
@@ -30,6 +31,7 @@ from everword.openai.shapes import ANTHROPIC, RESPONSES, Fields, Shape
 from everword.ports import ForeignApi
 from everword.server.access import Caller, caller_for
 from everword.server.openai_endpoint import (
+    MODEL,
     SCHEMA,
     EventStream,
     MemoryOptions,
@@ -130,15 +132,60 @@ async def create_response(caller: Annotated[Caller, caller_for("chat_completions
 )  # fmt: skip
 async def one_response(caller: Annotated[Caller, caller_for("responses")], id: str) -> Response:
     """What a response said: its text, and its calls of tools."""
-    options = take_memory_options(caller.request.headers, {})
-    request = build_relay_request(caller, options, {})
-    line = await relay.read_history(caller.memory.runtime, request.space, request.user, id)
-    if line is None or line[1][-1].role != "assistant":
-        raise Problem(404, "not_found", NO_RESPONSE)
-    message = line[1][-1]
+    message = await find_reply(caller, id)
     now = message.time
     writer = responses.ResponseWriter(id, int(now.timestamp()), {}, partial(new_id, now))
     return JSONResponse(writer.whole({"choices": [{"message": wire_message(message)}]}))
+
+
+@router.delete(
+    "/v1/responses/{id:ids}", tags=["OpenAI"], summary="Remove a response", responses=described("deleted")
+)  # fmt: skip
+async def delete_response(caller: Annotated[Caller, caller_for("delete_message")], id: str) -> Response:
+    """Remove a response and all that was derived from it. What the user said before it stays."""
+    message = await find_reply(caller, id)
+    await caller.memory.conversation(message.conversation, space=message.space).delete(message.id)
+    return JSONResponse({"id": id, "object": "response", "deleted": True})
+
+
+async def find_reply(caller: Caller, id: str) -> Message:
+    """The reply of this name, in a conversation that is the caller's."""
+    options = take_memory_options(caller.request.headers, {})
+    request = build_relay_request(caller, options, {})
+    line = await relay.read_history(caller.memory.runtime, request.space, request.user, id)
+    if line is None or line[1][-1].role != "assistant" or line[1][-1].erased:
+        raise Problem(404, "not_found", NO_RESPONSE)
+    return line[1][-1]
+
+
+@router.get(
+    f"{PATH}/v1/models",
+    tags=["OpenAI"],
+    summary="The models, as Anthropic lists them",
+    responses=described("claude_models", error="message_error"),
+)
+async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Response:
+    """The models that are configured, and `everword`, which is whichever of them answers; all on one page."""
+    models = [claude_model(name) for name in (MODEL, *relay.model_names(caller.memory.runtime))]
+    page = {"has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
+    return JSONResponse({"data": models, **page})
+
+
+@router.get(
+    f"{PATH}/v1/models/{{name:ids}}",
+    tags=["OpenAI"],
+    summary="One model, as Anthropic shows it",
+    responses=described("claude_model", error="message_error"),
+)
+async def show_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
+    """One of the models that are configured."""
+    if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
+        raise Problem(404, "model_not_found", "there is no such model; GET /anthropic/v1/models lists them")
+    return JSONResponse(claude_model(name))
+
+
+def claude_model(name: str) -> dict[str, Any]:
+    return {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
 
 
 @router.post(
