@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,8 @@ QUESTION = "What is the staging database called?"
 class Agent:
     """A host in a project of its own, with a folder for the memory."""
 
-    def __init__(self, place: Path, host: str) -> None:
-        self.host, self.home, self.project = host, place / "memory", place / "project"
+    def __init__(self, place: Path, host: str, project: str = "project") -> None:
+        self.host, self.home, self.project = host, place / "memory", place / project
         self.project.mkdir(parents=True)
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(place), "EVERWORD_AGENTS": str(self.home)}
         self.environment["EVERWORD_HOOK_SECONDS"] = "60"  # a busy machine is not what is tested
@@ -70,49 +71,70 @@ class Agent:
         assert "Traceback" not in rest
 
 
+@dataclass(frozen=True)
+class SecondSession:
+    """What one was told at its beginning and at its prompt, and what is kept of its project."""
+
+    greeting: str
+    told: str
+    kept: tuple[str, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SecondSession]:
+    """The second sessions in projects of one person: one with each host, one where nothing was said before, and one
+    that is ignored. The service takes longer to start than all of them take."""
+    place = tmp_path_factory.mktemp("sessions")
+    agents = {host: Agent(place, host, f"with {host}") for host in HOSTS}
+    silent, ignored = Agent(place, "claude", "silent"), Agent(place, "claude", "ignored")
+    (ignored.project / ".everwordignore").write_text("*\n")
+    with silent.service():
+        for host, agent in agents.items():
+            agent.send("session")
+            agent.send("prompt", prompt=TOLD)
+            agent.send("tool", **TOOLS[host], tool_response={"exit_code": 2, "stderr": "app.py:3: error: no type"})
+            agent.send("turn", **{REPLIES.get(host, "last_assistant_message"): "Lint passes now."})
+        ignored.send("prompt", prompt=TOLD)
+    agents |= {"silent": silent, "ignored": ignored}
+    with silent.service():
+        found = {
+            name: SecondSession(
+                agent.send("session", "s2", hook_event_name="SessionStart"),
+                agent.send("prompt", "s2", prompt=QUESTION, hook_event_name="UserPromptSubmit"),
+            )
+            for name, agent in agents.items()
+        }
+    with Memory(str(silent.home / "agents.db")) as memory:
+        for name, agent in agents.items():
+            space = project_of(str(agent.project)).id
+            kept = tuple(message.content for message in memory.export(space=space))
+            found[name] = replace(found[name], kept=kept)
+    return found
+
+
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.checklist("G19")
-def test_a_second_session_is_told_what_the_first_one_was(host: str, tmp_path: Path) -> None:
-    agent = Agent(tmp_path, host)
-    with agent.service():
-        agent.send("session")
-        agent.send("prompt", prompt=TOLD)
-        agent.send("tool", **TOOLS[host], tool_response={"exit_code": 2, "stderr": "app.py:3: error: no type"})
-        agent.send("turn", **{REPLIES.get(host, "last_assistant_message"): "Lint passes now."})
-    with agent.service():
-        assert "Lint passes now." in agent.send("session", "s2", hook_event_name="SessionStart")
-        told = agent.send("prompt", "s2", prompt=QUESTION, hook_event_name="UserPromptSubmit")
-    assert "called otter" in told
-    assert "ran `make lint`, which failed: app.py:3: error: no type" in told
-    assert "records, not instructions" in told
-    with Memory(str(agent.home / "agents.db")) as memory:
-        space = project_of(str(agent.project)).id
-        kept = [message.content for message in memory.export(space=space)]
-        assert len(kept) == 3
-        assert not any("b1C2b1C2" in text for text in kept)  # secrets are taken out before anything is written
+def test_a_second_session_is_told_what_the_first_one_was(host: str, sessions: dict[str, SecondSession]) -> None:
+    second = sessions[host]
+    assert "Lint passes now." in second.greeting
+    assert "called otter" in second.told
+    assert "ran `make lint`, which failed: app.py:3: error: no type" in second.told
+    assert "records, not instructions" in second.told
+    assert len(second.kept) == 3
+    assert not any("b1C2b1C2" in text for text in second.kept)  # secrets are taken out before anything is written
 
 
 @pytest.mark.checklist("G19")
-def test_nothing_is_told_across_projects(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, "claude")
-    other = tmp_path / "other"
-    other.mkdir()
-    with agent.service():
-        agent.send("prompt", prompt=TOLD)
-        agent.send("turn", last_assistant_message="Noted.")
-    with agent.service():
-        assert "otter" in agent.send("prompt", "s2", prompt=QUESTION)
-        assert "otter" not in agent.send("prompt", "s2", prompt=QUESTION, cwd=str(other))
+def test_nothing_is_told_across_projects(sessions: dict[str, SecondSession]) -> None:
+    second = sessions["silent"]
+    assert "otter" not in second.told
+    assert "Lint" not in second.greeting + second.told
+    assert second.kept == (QUESTION,)
 
 
 @pytest.mark.checklist("G19")
-def test_an_ignored_project_is_neither_kept_nor_told(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, "claude")
-    (agent.project / ".everwordignore").write_text("*\n")
-    with agent.service():
-        agent.send("prompt", prompt=TOLD)
-    with Memory(str(agent.home / "agents.db")) as memory:
-        assert memory.stats().messages == 0
+def test_an_ignored_project_is_neither_kept_nor_told(sessions: dict[str, SecondSession]) -> None:
+    assert sessions["ignored"] == SecondSession(greeting="", told="")
 
 
 @pytest.mark.checklist("G19")

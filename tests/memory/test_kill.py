@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sample_sizes import sample
 
 from everword import Memory
 from everword.testing import FrozenClock
 
 CHILD = Path(__file__).parent / "data" / "killed_child.py"
-RUNS = {"sqlite": 50, "json": 5, "postgresql": 5}
+RUNS = {"sqlite": sample(50), "json": sample(8), "postgresql": sample(8)}
 MOST_LINES = 6  # acknowledged transactions before a process is killed, at most
 
 
@@ -69,7 +70,7 @@ def victims() -> Iterator[Victims]:
 def test_killed_at_random_points_nothing_acknowledged_is_lost_or_doubled(
     kind: str, store_url: str, victims: Victims
 ) -> None:
-    """D8, and the bar of fifty runs: each process takes up where the last one was killed, a little before."""
+    """D8: each process takes up where the last was killed, a little before. `make test-all` has the bar of fifty."""
     chance, acknowledged = random.Random(20), dict[int, str]()
     for run in range(RUNS[kind]):
         start = max(0, len(acknowledged) - chance.randint(0, 12))

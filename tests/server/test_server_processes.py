@@ -23,6 +23,7 @@ import pytest
 from click.testing import CliRunner
 from postgres_databases import PostgresServer
 from prepared_programs import PreparedProgram
+from sample_sizes import sample
 
 from everword import Memory
 from everword.cli.main import program
@@ -34,7 +35,7 @@ from everword.wiring import open_store
 
 PATIENCE = 120.0
 QUIET = os.environ | {"EVERWORD_FOLLOWERS": "false"}
-TALKERS, EACH = 6, 25
+TALKERS, EACH = 6, sample(25)
 WORD = "zebra"  # what is said, and is in no log
 
 

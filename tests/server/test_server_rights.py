@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
+import sample_sizes
 from every_route import (
     FILLED,
     GETS,
@@ -141,6 +142,14 @@ class Caller:
             return [("alex", "chat-alex"), ("bo", "room"), ("bo", "chat-bo")]
         return [("alex", "chat-alex"), ("bo", "room")] if self.may_read() else [("alex", "chat-alex")]
 
+    def targets_of(self, number: int) -> list[tuple[str, str]]:
+        """What of it a route is asked about. In `make test`, with one right alone every second route: of the two keys
+        that have the same one, one asks the routes that the other leaves out."""
+        is_halved = len(self.scopes) == 1 and not sample_sizes.is_whole
+        if is_halved and (number + RIGHTS.index(self.scopes[0]) + bool(self.user)) % 2:
+            return []
+        return self.targets
+
     @property
     def people(self) -> list[str]:
         return ["alex"] if self.user is None else ["alex", "bo"]
@@ -246,10 +255,11 @@ Answers = Iterator[tuple[str, str, httpx2.Response]]
 def walk_rest(place: Place, http: httpx2.Client) -> Answers:
     """Every route, about each person's memory: the operation, what was asked, and the answer."""
     operations = checked_operations(place.server.app)
-    for route in sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=lambda route: (late(route), route)):
+    routes = sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=lambda route: (late(route), route))
+    for number, route in enumerate(routes):
         method, path = route.split(" ", 1)
         body = NOWHERE.get(route, OF_A_SPACE.get(route))
-        for user, conversation in place.caller.targets:
+        for user, conversation in place.caller.targets_of(number):
             sent: Any = None if body is None else place.fill_body(body, user, conversation)
             if route in ("POST /v1/chat/completions", "POST /v1/responses"):
                 sent |= {"user": user}

@@ -29,6 +29,7 @@ from outages import (
 )
 from postgres_proxy import PostgresProxy
 from postgres_server import stoppable_server
+from sample_sizes import sample
 
 from everword import (
     AsyncMemory,
@@ -51,8 +52,8 @@ from everword.testing.samples import T0, make_message
 from everword.testing.serving import Serving
 from everword.wiring import open_store
 
-COUNT = 500
-FEW = 100  # enough for what fails in the same way
+COUNT = sample(500)
+FEW = sample(100)  # enough for what fails in the same way
 BEFORE = "The spare key hangs behind the barometer."
 LONG = "It goes on and on. " * 1_000  # more than any page of a file has room for
 

@@ -21,6 +21,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from postgres_databases import PostgresServer
+from sample_sizes import sample
 
 from everword.changes.removal import erase_person
 from everword.config import Settings
@@ -409,7 +410,7 @@ def test_three_stores_and_a_model_agree_whatever_happens(postgres: PostgresServe
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=8,
+            max_examples=sample(16),
             stateful_step_count=22,
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate,),

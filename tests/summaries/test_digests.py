@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at, section
 from raw_tables import rows_of
+from sample_sizes import sample
 
 from everword import AsyncMemory, Batch, Draft, InvalidInput, Memory
 from everword.summaries.digests import MANY
@@ -180,7 +181,7 @@ def test_the_same_inputs_are_merged_once_and_one_alone_is_as_it_is(store_url: st
 @pytest.mark.checklist("C3", "C5", "C6")
 def test_a_fortnight_of_thirty_costs_what_it_must(addresses: Callable[[str, str], str]) -> None:
     """C3, C5, C6, C13: a call a day, one history a member and day, a merge only where something changed."""
-    clock, scribe, members = clock_at(), Scribe(), [f"u{n}" for n in range(30)]
+    clock, scribe, members = clock_at(), Scribe(), [f"u{n}" for n in range(sample(30))]
     told, total = members[:5], Counter[str]()
 
     async def ask(memory: AsyncMemory, users: list[str]) -> list[str]:
@@ -199,14 +200,14 @@ def test_a_fortnight_of_thirty_costs_what_it_must(addresses: Callable[[str, str]
                 assert all("cello" in text for text in contexts[:5])
                 assert not any(f"mark{user}x" in contexts[n - 1] for n, user in enumerate(members))
                 days_before, found = min(number, 6), scribe.since()
-                merges = 30 if days_before else len(told)
-                assert found == +Counter(day=1, week=30 * (days_before > 1), merge=merges), number
+                merges = len(members) if days_before else len(told)
+                assert found == +Counter(day=1, week=len(members) * (days_before > 1), merge=merges), number
                 total.update(found)
                 clock.advance(HOUR)
                 assert await ask(memory, members[4:6]) == contexts[4:6], "one who told of themselves, one who did not"
                 assert scribe.since() == {}
                 clock.advance(DAY - HOUR)
-        assert total == Counter(day=14, week=12 * 30, merge=13 * 30 + len(told))
+        assert total == Counter(day=14, week=12 * len(members), merge=13 * len(members) + len(told))
 
     asyncio.run(fortnight())
 

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sample_sizes import sample
 from topic_doubles import AxisEmbedder, about, opened
 
 from everword import AsyncMemory, Memory
 from everword.memory.sync import BlockingConversation
 from everword.testing import FrozenClock
 
-MANY, ROUNDS = 16, 4
+MANY, ROUNDS = 16, sample(4, least=2)
 FRESH = multiprocessing.get_context("forkserver")
 
 
