@@ -1168,6 +1168,7 @@ export interface Span {
  * What follows joins the one or the other. `merge_topics` puts them together again.
  */
 export interface SplitTopicIn {
+  /** The numbers of the messages to move. */
   turns: number[];
   /** Whose chat it is; left out for a channel. */
   user?: string | null;

@@ -497,6 +497,7 @@ def make_older(path: Path) -> None:
         file.execute("ALTER TABLE topics DROP COLUMN words")
         file.execute("ALTER TABLE entries DROP COLUMN traits")
         file.execute("UPDATE episodes SET summary = 'Kim: I said what Alex said.'")
+        file.execute("DROP TABLE events")
         file.execute("DROP TABLE audit")
         file.execute("DROP TABLE receipts")
         file.execute("DROP TABLE changes")
