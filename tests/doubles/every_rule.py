@@ -421,7 +421,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         book_of(given), said_of(given), RULE, FadedTopics
     ),
     "topics.rules.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
-    "follow.answer_parsing.parts_by_label": lambda given: task.parts_by_label(given.text, {"question": "question"}),
+    "follow.task.parts_by_label": lambda given: task.parts_by_label(given.text, {"question": "question"}),
 }
 
 
@@ -438,7 +438,7 @@ OTHERS = frozenset(
     [
         "text.doc.read_once",
         "text.doc.read_in_languages",
-        "text.phrases.phrase",
+        "text.wordings.phrase",
         "text.wordings.packs_with",
         "topics.rules.threads.fit_width",
         "topics.rules.threads.weigh",

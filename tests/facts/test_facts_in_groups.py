@@ -84,6 +84,8 @@ def test_a_bot_is_nobody(tmp_path: Path) -> None:
         "I am running a kubuntu live cd",
         "I have 400 stations I want to add to the radio tray",
         "I love my card with a kick up the ass",
+        "carl: Yes, moved to hoary. Whichever you prefer",
+        "I have a Postgres database which holds 20 tables",
     ],
 )
 def test_what_is_cut_or_said_to_another_is_no_fact(text: str) -> None:

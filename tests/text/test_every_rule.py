@@ -70,7 +70,7 @@ LINEAR = (
     "summaries.rules.tiers.clean",
     "summaries.rules.tiers.pairs_in",
     "text.dates.spans",
-    "follow.answer_parsing.parts_by_label",
+    "follow.task.parts_by_label",
     "context.markers.parse_inline",
 )
 

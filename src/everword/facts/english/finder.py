@@ -327,12 +327,14 @@ def read_group_facts(text: str, today: date | None, shown_texts: Sequence[str]) 
 
 
 def is_as_written(fact: FoundFact, text: str) -> bool:
-    """Whether the numbers of a fact stand so in the text, and a name or an origin is told as one's own."""
+    """Whether the numbers of a fact stand so in the text, which is told of oneself, as a name or an origin is."""
     if fact.key == "name" and _GROUPS.introduces.search(text) is None:
         return False
     if fact.key == "origin" and _GROUPS.of_relative.search(text):
         return False
-    return all(number in text for number in _LONG_NUMBER.findall(fact.value))
+    return _GROUPS.of_oneself.search(text) is not None and all(
+        number in text for number in _LONG_NUMBER.findall(fact.value)
+    )
 
 
 def lasts_in_group(fact: FoundFact) -> bool:

@@ -14,7 +14,7 @@
     |^(?:is\s)?us(?:es|ing)\s(?:their\s\w+s$|an?\sprogram\b)|\b(?:such|scripts?|lines?\sfor|member\sof|actually|xd)\b|\b(?:whole|entire|very|own|same)$|^[^(]*\)
     |^has\s(?:never|always)\s(?:use|run|have|like|need|want|try)\b|\b(?:at\shand|the\s(?:\w+\s)?{GROUP_CHOICES}\s)
     |\b{GROUP_OATHS}\b|\bthey\s|\blive\s?{GROUP_MEDIA}\b|\b(\w{4,})\s(?:\w+\s)?\1\b|^\w+ing\s\w+ly$|^is\sa\s(?:bit|little|tad)\b
-    |\b(?:stuff|luck)\b|^(?:has(?:\sgot)?|bought)\san?\s(?:[\w'’-]+\s)?{GROUP_MACHINES}$
+    |\b(?:stuff|luck)\b|^(?:has(?:\sgot)?|bought)\san?\s(?:[\w'’-]+\s){0,2}{GROUP_THINGS}(?:\swhich\s.*)?$
     |^(?:is\s)?(?:us(?:es|ing)|runs|running)\s(?:an?\s|the\s)?(?:\d+[\s-]?bit\s)?{GROUP_RELEASES}\d*$
 # Another thought that goes on behind what is told: "and am trying", "and ssh is slow".
 [goes_on]
@@ -29,6 +29,9 @@
 # Whoever tells their own name says so: "Ann here: the manual is" is said to Ann.
 [introduces]
     (?i)\bmy\s(?:\w+\s)?name\b|\bi(?:['’]?m|\sam)\b|\bcall(?:ed)?\sme\b
+# Whoever tells of themselves says "I" or "my": "Yes, moved to it" is said of a package.
+[of_oneself]
+    (?i)\b(?:i|im|ive|my|me|mine|we|our|us)\b
 # Where somebody else is from.
 [of_relative]
     (?i)\bmy\s\w+\s(?:is|was|are|were|comes?)\s+(?:\w+\s)?from\b
