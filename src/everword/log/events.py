@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,19 +45,28 @@ def note_events(tx: Tx, space: str, events: Sequence[Event]) -> None:
     """Note events, in this order, for the receiver of a space, if it has one."""
     if not events or not has_receiver(tx, space):
         return
-    number = time.time_ns() // 1000  # orders what several processes note without a lock that they would wait for
+    # No lock: what two processes note at once may have the same numbers, and comes in any order.
+    numbers = {
+        conversation: last_number(tx, space, conversation) for conversation in {event.conversation for event in events}
+    }
     rows = [
         {
             "space": space,
             "conversation": event.conversation,
-            "number": number + place,
+            "number": numbers[event.conversation] + place,
             "id": f"evt_{os.urandom(12).hex()}",
         }
         | {"kind": event.kind, "subject": event.subject, "user_id": event.user, "at": event.at}
         | {"failures": 0, "retry_at": None}
-        for place, event in enumerate(events)
+        for place, event in enumerate(events, start=1)
     ]
     tx.put(EVENTS, rows)
+
+
+def last_number(tx: Tx, space: str, conversation: str) -> int:
+    """The number of the last event that waits of a conversation; 0 if none does."""
+    rows = tx.rows(EVENTS, None, 1, where={"space": space, "conversation": conversation}, newest=True)
+    return int(rows[0]["number"]) if rows else 0
 
 
 def fact_events(pairs: Iterable[tuple[Fact | None, Fact | None]], at: datetime) -> list[Event]:

@@ -7,7 +7,7 @@ and all views go on. If it refuses one event (400, 413, 415, 422), that conversa
 up after a hundred tries, which take most of a day.
 
 The address is the operator's, in the settings: https, or a port of this machine. Nothing follows a redirect. What an
-event is about is read at the moment it is batch, and is gone if it was erased meanwhile.
+event is about is read at the moment it is sent, and is gone if it was erased meanwhile.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ log = masked_logger("everword.webhooks")
 NAME = "webhooks"
 OFF = "off"
 SECONDS = 10.0  # for one request and its answer
-AT_ONCE = 200  # events of a space in one step
+AT_ONCE = 50  # events of a space in one step
 SIDE_BY_SIDE = 8  # conversations of which events are sent at a time
 REFUSING = frozenset({400, 413, 415, 422})  # answers about one event, and not about all
 MOST_TRIES = 100  # of an event that is refused
 LAST = "\U0010ffff"  # after every id
+MOST = 2**63 - 1  # and every number
 
 Row = Mapping[str, Any]
 
@@ -107,7 +108,8 @@ def check_url(url: str, allows_http: bool) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
-    if not host or parts.scheme not in ("http", "https") or parts.username is not None or not url.isascii():
+    is_plain = url.isascii() and url.isprintable() and " " not in url  # it becomes a line of a request
+    if not host or parts.scheme not in ("http", "https") or parts.username is not None or not is_plain:
         raise ConfigError("webhook_urls: each address must be like https://app.example.com/hook, without a password")
     if parts.scheme == "http" and not (allows_http or is_loopback(host)):
         raise ConfigError(f"webhook_urls: http://{host} is not encrypted; use https, or allow it with webhook_http")
@@ -208,7 +210,11 @@ def mask_texts(value: Any, mask: SecretPolicy) -> Any:
 
 
 async def post(url: str, headers: Mapping[str, str], body: bytes) -> int:
-    """Send one request and return the status of the answer, of which nothing more is read."""
+    """Send one request and return the status of the answer, of which nothing more is read.
+
+    Over a connection of asyncio, so that one deadline holds for all of it, and a stop ends it at once: `http.client`
+    limits only each read, and would keep a thread for as long as a receiver sends a byte now and then.
+    """
     parts = urlsplit(url)
     is_https = parts.scheme == "https"
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -257,12 +263,12 @@ class Courier:
         self._secrets = secrets
         self._telemetry = telemetry
         self._lease = Lease(NAME, clock, timedelta(seconds=settings.lease_seconds))
-        self._next: dict[str, Row] = {}  # by space, the event after which the next step begins
+        self._next: dict[str, Row] = {}  # by space, the place after which the next step begins
         self._step_lock = asyncio.Lock()
         self.drained = True
 
     async def step(self, since: datetime | None = None, *, patient: bool = False) -> int:
-        """Send some events of each space; return how many were batch."""
+        """Send some events of each space; return how many were sent."""
         async with self._step_lock:
             self.drained = True
             count = 0
@@ -292,7 +298,8 @@ class Courier:
             await asyncio.shield(self._calls.write(lambda tx: self._lease.release(tx, [(space, "")])))
             raise
         await self._calls.write(lambda tx: self._save(tx, space, batch))
-        self._next[space] = rows[-1]
+        # After a whole conversation: what is left of it comes first when it is its turn again.
+        self._next[space] = {**rows[-1], "number": MOST, "id": LAST}
         self.drained = self.drained and len(rows) < AT_ONCE
         for outcome, count in (("ok", len(batch.done)), ("refused", len(batch.refused))):
             if count:
