@@ -1,7 +1,7 @@
 """Real coding agents from npm, headless, against a model's server on loopback: `make test-agents`.
 
 Each runs in an environment of its own, with an empty home folder, through two sessions. The second session's first
-request to the model has to hold what was said in the first.
+request to the model has to hold what was said in the first. Then the import of past sessions reads what the host wrote.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 from model_server import ModelServer, model_server
 
+from everword.agents.events import project_of
 from everword.agents.install import HOSTS, install
+from everword.agents.past import past_records
 
 PROGRAMS = Path(os.environ["EVERWORD_TEST_HOSTS"]) / "node_modules" / ".bin"
 SECONDS = 180  # for one session
@@ -74,7 +76,8 @@ def test_the_second_session_of_a_real_host_knows_what_the_first_was_told(
     environment["EVERWORD_HOOK_SECONDS"] = "60"  # a busy machine is not what is tested
     service = [sys.executable, "-m", "everword.agents.service", str(memory)]
     first_requests = []
-    for prompt in ("The staging database is called otter.", "What is the staging database called?"):
+    prompts = ("The staging database is called otter.", "What is the staging database called?")
+    for prompt in prompts:
         seen = len(model.prompts)
         with subprocess.Popen(service, env=environment, stderr=subprocess.PIPE, text=True) as running:
             assert running.stderr is not None
@@ -86,3 +89,8 @@ def test_the_second_session_of_a_real_host_knows_what_the_first_was_told(
         first_requests.append(model.prompts[seen])
     assert "Memory of earlier sessions" not in first_requests[0]
     assert "called otter" in first_requests[1]
+    past = [
+        (record.draft.role, record.draft.content.strip('"'))  # OpenCode adds quotation marks to what it is started with
+        for record in past_records(prepare.__name__, project_of(str(project)), "kim", home)
+    ]
+    assert past == [entry for prompt in prompts for entry in (("user", prompt), ("assistant", model.reply))]

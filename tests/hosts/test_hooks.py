@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +21,7 @@ from click.testing import CliRunner
 
 from everword import ConfigError, Memory
 from everword.agents.events import project_of, tool_note, turn_text
+from everword.agents.hook import PATIENCE, PAUSE, socket_path
 from everword.agents.install import HOSTS, command_for, install, uninstall
 from everword.agents.service import OPEN
 from everword.cli.main import program
@@ -73,10 +76,12 @@ class Agent:
 
 @dataclass(frozen=True)
 class SecondSession:
-    """What one was told at its beginning and at its prompt, and what is kept of its project."""
+    """What one was told at its beginning and at its prompt, what another was told of whose beginning nobody heard, and
+    what is kept of its project."""
 
     greeting: str
     told: str
+    told_at_once: str = ""
     kept: tuple[str, ...] = ()
 
 
@@ -101,6 +106,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SecondSessio
             name: SecondSession(
                 agent.send("session", "s2", hook_event_name="SessionStart"),
                 agent.send("prompt", "s2", prompt=QUESTION, hook_event_name="UserPromptSubmit"),
+                agent.send("prompt", "s3", prompt=QUESTION),
             )
             for name, agent in agents.items()
         }
@@ -118,9 +124,12 @@ def test_a_second_session_is_told_what_the_first_one_was(host: str, sessions: di
     second = sessions[host]
     assert "Lint passes now." in second.greeting
     assert "called otter" in second.told
+    assert "The last session ended" not in second.told
+    assert "The last session ended" in second.told_at_once
+    assert "called otter" in second.told_at_once
     assert "ran `make lint`, which failed: app.py:3: error: no type" in second.told
     assert "records, not instructions" in second.told
-    assert len(second.kept) == 3
+    assert len(second.kept) == 4
     assert not any("b1C2b1C2" in text for text in second.kept)  # secrets are taken out before anything is written
 
 
@@ -129,7 +138,7 @@ def test_nothing_is_told_across_projects(sessions: dict[str, SecondSession]) -> 
     second = sessions["silent"]
     assert "otter" not in second.told
     assert "Lint" not in second.greeting + second.told
-    assert second.kept == (QUESTION,)
+    assert second.kept == (QUESTION, QUESTION)
 
 
 @pytest.mark.checklist("G19")
@@ -149,6 +158,29 @@ def test_a_locked_store_breaks_nothing_and_what_was_said_is_kept_later(tmp_path:
             agent.send("turn", "s2", last_assistant_message="Noted.")
     with Memory(str(agent.home / "agents.db")) as memory:
         assert memory.stats().messages == 3
+
+
+@pytest.mark.checklist("G19")
+def test_a_prompt_waits_for_no_service_that_starts_or_hangs(tmp_path: Path) -> None:
+    agent = Agent(tmp_path, "claude")
+    agent.home.mkdir()
+    del agent.environment["EVERWORD_HOOK_SECONDS"]
+    waits = []
+    with socket.socket(socket.AF_UNIX) as service:
+        service.bind(socket_path(str(agent.home)))
+        service.listen()
+
+        def answer() -> None:
+            while True:
+                connection, _ = service.accept()
+                with connection:
+                    waits.append(connection.recv(65536))
+                    connection.sendall(b'{"state": "starting"}')
+
+        threading.Thread(target=answer, daemon=True).start()
+        assert agent.send("prompt", prompt=TOLD) == ""
+    assert len(waits) <= PATIENCE / PAUSE, "asked again and again, but not for longer than its patience"
+    assert len(list((agent.home / "left").iterdir())) == 1
 
 
 @pytest.mark.parametrize("written", ["", "nonsense", "[1]", '{"cwd": 3}', '{"prompt": {"a": 1}}'])

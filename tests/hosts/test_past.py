@@ -1,14 +1,16 @@
 """G19: what an agent has of a project from before is brought in when that is asked for, once, without secrets.
 
-A plug-in has commands for the memory; and what a compaction would lose is kept.
+The files have the shape that real hosts gave them; `make test-agents` reads real ones. A plug-in has commands for the
+memory; and what a compaction would lose is kept.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -72,24 +74,47 @@ def codex(home: Path, project: Path) -> None:
 
 
 def gemini(home: Path, project: Path) -> None:
-    folder = home / ".gemini" / "tmp" / hashlib.sha256(str(project).encode()).hexdigest() / "chats"
-    messages = [
-        {"type": "user", "timestamp": T1, "content": ASKED},
-        {"type": "info", "timestamp": T1, "content": "of the host"},
-        {"type": "gemini", "timestamp": T2, "content": REPLIED},
-    ]
-    put(folder / "session-1.json", json.dumps({"sessionId": "s1", "messages": messages}))
+    def line(id: str, kind: str, time: str, content: Any) -> dict[str, Any]:
+        return {"id": id, "timestamp": time, "type": kind, "content": content}
+
+    context = [line("c", "user", T1, [{"text": "<session_context>\nThis is the Gemini CLI."}])]
+    for name, folder in (("project", project), ("parent", project.parent)):
+        text = lines(
+            {"sessionId": "s1", "projectHash": "0" * 64, "startTime": T1, "lastUpdated": T1, "kind": "main"},
+            {"$set": {"messages": context, "lastUpdated": T1}},
+            line("a", "user", T1, [{"text": ASKED}]),
+            line("b", "info", T1, "of the host"),
+            line("d", "gemini", T2, "cut off"),
+            line("d", "gemini", T2, REPLIED),
+            line("e", "user", T2, [{"text": "taken back"}]),
+            line("f", "gemini", T2, "with its answer"),
+            {"$rewindTo": "e"},
+        )
+        place = home / ".gemini" / "tmp" / name
+        put(place / ".project_root", str(folder))
+        put(place / "chats" / "session-2025-04-01T09-00-s1.jsonl", text)
 
 
 def opencode(home: Path, project: Path) -> None:
-    storage = home / ".local" / "share" / "opencode" / "storage"
-    put(storage / "session" / "p" / "s1.json", json.dumps({"id": "s1", "directory": str(project)}))
-    for number, (role, text, time) in enumerate([("user", ASKED, T1), ("assistant", REPLIED, T2)]):
-        created = int(datetime.fromisoformat(time).timestamp() * 1000)
-        put(storage / "message" / "s1" / f"m{number}.json", json.dumps({"role": role, "time": {"created": created}}))
-        parts = [{"type": "text", "text": text}, {"type": "text", "text": "of the host", "synthetic": True}]
-        for place, part in enumerate(parts):
-            put(storage / "part" / f"m{number}" / f"p{place}.json", json.dumps(part))
+    path = home / ".local" / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE session (id, parent_id, directory, time_created)")
+        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        database.execute("CREATE TABLE part (id, message_id, session_id, time_created, data)")
+        sessions = (("s1", None, project), ("s2", "s1", project), ("s3", None, project.parent))
+        for session, parent, folder in sessions:
+            database.execute("INSERT INTO session VALUES (?, ?, ?, 1)", (session, parent, str(folder)))
+            for role, text, time in (("user", ASKED, T1), ("assistant", REPLIED, T2)):
+                created = int(datetime.fromisoformat(time).timestamp() * 1000)
+                id = f"{session}{role}"
+                message = json.dumps({"role": role, "time": {"created": created}})
+                database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", (id, session, created, message))
+                parts: list[dict[str, Any]] = [{"type": "step-start"}, {"type": "text", "text": text}]
+                parts += [{"type": "text", "text": "of the host", "synthetic": True}, {"type": "step-finish"}]
+                for place, part in enumerate(parts):
+                    row = (f"{id}{place}", id, session, created, json.dumps(part))
+                    database.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
 
 
 def put(path: Path, text: str) -> None:

@@ -3,9 +3,8 @@
 A host waits for this program at every prompt, so it is small: it imports only a few modules of the standard library,
 and is run as a file (`python -IS hook.py HOST EVENT`), without looking for packages. The service (`service.py`) has the
 memory open; the first event starts it. Whatever fails, here or there, the host goes on: nothing is printed, the exit
-code is 0, and after `PATIENCE` seconds nobody is waited for. Only while the service says that it is starting and that
-its store can be read, the beginning of a session and a prompt wait for it, at most `START` seconds; this happens once
-in some hours. An event that the service did not take is left in its folder, and read when it comes.
+code is 0, and after `PATIENCE` seconds nobody is waited for, not even a service that is starting. An event that the
+service did not take is left in its folder, and read when it comes.
 """
 
 import json
@@ -15,7 +14,6 @@ import sys
 import time
 
 PATIENCE = 0.2  # seconds that a host waits, beside the start of this program; EVERWORD_HOOK_SECONDS changes it
-START = 3.0  # seconds for a service that is starting and can read its store
 PAUSE = 0.02
 MOST = 1_000_000  # characters of an event that are passed on
 MOST_LEFT = 1_000  # events that are left for the service while it cannot be had
@@ -84,8 +82,6 @@ def send(home: str, request: dict, begin: float) -> "dict | None":  # type: igno
             return answer
         if answer.get("state") == "away":
             return None
-        if answer.get("state") == "starting" and request["event"] in ANSWERED:
-            end = max(end, begin + START)
         time.sleep(PAUSE)
     return None
 

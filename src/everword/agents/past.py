@@ -10,9 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +30,15 @@ MAX_COMMITS = 2_000  # the last ones
 MAX_BODY = 600  # characters of a commit's message
 TAIL = 512 * 1024  # bytes of a running transcript in which the last words are looked for
 _HOSTS_OWN = re.compile(
-    r"^\s*<(?:environment_context|user_instructions|command-|local-command|system-reminder|permissions)"
+    r"^\s*<(?:environment_context|user_instructions|command-|local-command|system-reminder|permissions"
+    r"|session_context|state_snapshot)"
 )
+_OPENCODE_PARTS = """
+    SELECT session.id, directory, message.id, message.data, message.time_created, part.data
+    FROM session JOIN message ON message.session_id = session.id JOIN part ON part.message_id = message.id
+    WHERE parent_id IS NULL AND length(part.data) < 4000000
+    ORDER BY session.time_created, session.id, message.time_created, message.id, part.id
+"""  # without what agents of an agent said
 _END = "\x1e"  # between commits
 _PART = "\x1f"  # between the fields of one
 _FORMAT = f"{_END}%H{_PART}%aI{_PART}%an{_PART}%s{_PART}%b{_PART}"
@@ -128,31 +139,49 @@ def codex_sessions(project: Project, home: Path) -> Iterator[Utterance]:
 
 
 def gemini_sessions(project: Project, home: Path) -> Iterator[Utterance]:
-    """Gemini CLI's: a folder named by a hash of the project's path."""
-    name = hashlib.sha256(str(project.root).encode()).hexdigest()
-    for path in sorted((home / ".gemini" / "tmp" / name / "chats").glob("session-*.json")):
-        whole = _json(path)
-        messages = whole.get("messages")
-        for message in messages if isinstance(messages, list) else []:
-            if isinstance(message, dict):
+    """Gemini CLI's: a folder for each folder in which it was started; a file for each session, written line by line."""
+    for root in sorted((home / ".gemini" / "tmp").glob("*/.project_root")):
+        if not _is_inside(root.read_text(encoding="utf-8", errors="replace").strip(), project):
+            continue
+        for path in sorted((root.parent / "chats").glob("session-*.json*")):
+            records = [*_lines(path)] if path.suffix == ".jsonl" else [_json(path)]
+            session = next((str(record["sessionId"]) for record in records if record.get("sessionId")), path.stem)
+            for message in _gemini_messages(records):
                 role = {"gemini": "assistant"}.get(str(message.get("type")), message.get("type"))
-                session = str(whole.get("sessionId") or path.stem)
                 yield from _utterances(session, role, _text(message.get("content")), message.get("timestamp"))
 
 
+def _gemini_messages(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of a session, as they stand after all changes; what was taken back is not there."""
+    messages: dict[Any, dict[str, Any]] = {}
+    for record in records:
+        if "$rewindTo" in record:
+            ids = [*messages]
+            for id in ids[ids.index(record["$rewindTo"]) if record["$rewindTo"] in messages else 0 :]:
+                del messages[id]
+        change = record.get("$set") or record
+        several = change.get("messages") if isinstance(change, dict) else None
+        for message in several if isinstance(several, list) else [record]:
+            if isinstance(message, dict) and "type" in message:
+                messages[str(message.get("id") or len(messages))] = message
+    return [*messages.values()]
+
+
 def opencode_sessions(project: Project, home: Path) -> Iterator[Utterance]:
-    """OpenCode's: a file for each session, each message and each part of it."""
-    storage = home / ".local" / "share" / "opencode" / "storage"
-    for path in sorted((storage / "session").glob("*/*.json")):
-        if not _is_inside(_json(path).get("directory"), project):
-            continue
-        for message_path in sorted((storage / "message" / path.stem).glob("*.json")):
-            message = _json(message_path)
-            parts = [_json(part) for part in sorted((storage / "part" / message_path.stem).glob("*.json"))]
-            texts = [part for part in parts if part.get("type") == "text" and not part.get("synthetic")]
-            time = message.get("time")
-            created = time.get("created") if isinstance(time, dict) else None
-            yield from _utterances(path.stem, message.get("role"), _text(texts), created)
+    """OpenCode's: a database with the sessions of all projects, their messages, and the parts of these."""
+    path = home / ".local" / "share" / "opencode" / "opencode.db"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            rows = database.execute(_OPENCODE_PARTS).fetchall()
+    except sqlite3.Error:
+        return
+    for (session, folder, _), parts_of_message in groupby(rows, key=itemgetter(0, 1, 2)):
+        rows_of_message = [*parts_of_message]
+        message = _parse(rows_of_message[0][3])
+        parts = [part for row in rows_of_message if not (part := _parse(row[5])).get("synthetic")]
+        if _is_inside(folder, project):
+            texts = [part for part in parts if part.get("type") == "text"]
+            yield from _utterances(session, message.get("role"), _text(texts), rows_of_message[0][4])
 
 
 _SESSIONS: dict[str, Callable[[Project, Path], Iterator[Utterance]]] = {
@@ -233,7 +262,7 @@ def _json(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _parse(raw: bytes) -> dict[str, Any]:
+def _parse(raw: bytes | str) -> dict[str, Any]:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

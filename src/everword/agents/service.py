@@ -2,10 +2,10 @@
 
     python -m everword.agents.service FOLDER
 
-It listens on a socket that only its user can open, one request a connection: an event, and its answer. Before it
-imports the memory it looks whether the store can be read at once; until the memory is open it says "starting", or
-"away" if the store cannot be read, and takes what is only to be kept. Words of a prompt are answered first and kept
-afterwards. It ends after `IDLE` seconds without an event, and when the program was replaced by another version.
+It listens on a socket that only its user can open, one request a connection: an event, and its answer. Until the
+memory is open it says "starting", and takes what is only to be kept: a session that began meanwhile is told at its next
+prompt what it would have been told. Words of a prompt are answered first and kept afterwards. It ends after `IDLE`
+seconds without an event, and when the program was replaced by another version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -56,11 +55,11 @@ class Service:
         self.home = home
         self.store = str(home / STORE)
         self.person = person_here()
-        self.is_readable = can_read(self.store)
         self.build = hook.build()
         self.memory: Memory | None = None
         self.waiting: Queue[Mapping[str, Any]] = Queue(MAX_EVENTS)
         self.notes: dict[str, list[str]] = defaultdict(list)
+        self.greeted: dict[str, bool] = {}  # sessions, those that began last
         self.last_event = time.monotonic()
         self.is_over = threading.Event()
 
@@ -72,7 +71,7 @@ class Service:
             return {"state": "ending"}
         if request.get("event") in hook.ANSWERED:
             if self.memory is None:
-                return {"state": "starting" if self.is_readable else "away"}
+                return {"state": "starting"}
             text = self.answer(self.memory, request)
         else:
             text = ""
@@ -88,30 +87,42 @@ class Service:
         project = project_of(str(payload.get("cwd", "")))
         if project.is_ignored:
             return ""
-        if request["event"] == "session":
-            return self.greeting(memory, project)
+        session = session_of(request)
+        sections = self.greeting(memory, project, session) if self.begins(request["event"], session) else []
+        if prompt := str(payload.get("prompt", "")).strip():
+            sections += self.related(memory, project, prompt)
+        return "\n\n".join([PREFACE, *sections]) if sections else ""
+
+    def begins(self, event: str, session: str) -> bool:
+        """Whether a session begins, or has not been told what is known since the service was not there."""
+        if event != "session" and (not session or session in self.greeted):
+            return False
+        self.greeted[session] = True
+        while len(self.greeted) > SESSIONS:
+            self.greeted.pop(next(iter(self.greeted)), None)
+        return True
+
+    def related(self, memory: Memory, project: Project, prompt: str) -> list[str]:
+        """What earlier sessions have about a prompt."""
         from everword import Budget
 
-        prompt = str(payload.get("prompt", "")).strip()
-        if not prompt:
-            return ""
         budget = Budget(total=int(os.environ.get("EVERWORD_HOOK_TOKENS", TOKENS)))
         chat = memory.conversation(NEXT, user=self.person, space=project.id)
         messages = chat.context(prompt, budget=budget, markers=False).messages[:-1]
-        texts = [message["content"][start:] for message in messages if (start := message["content"].find("=== ")) >= 0]
-        return "\n\n".join([PREFACE, *texts]) if texts else ""
+        return [message["content"][start:] for message in messages if (start := message["content"].find("=== ")) >= 0]
 
-    def greeting(self, memory: Memory, project: Project) -> str:
-        """What is known of the person here, and how the last session ended."""
+    def greeting(self, memory: Memory, project: Project, session: str) -> list[str]:
+        """What is known of the person here, and how the session before this one ended."""
         profile = memory.profile(user=self.person, space=project.id, wait=0).text
-        sessions = memory.conversations(user=self.person, space=project.id, limit=1_000)
-        last = max(sessions, key=lambda session: session.last_message_at or session.created_at, default=None)
+        conversations = memory.conversations(user=self.person, space=project.id, limit=1_000)
+        sessions = [conversation for conversation in conversations if conversation.id != session]
+        last = max(sessions, key=lambda other: other.last_message_at or other.created_at, default=None)
         if last is None:
-            return ""
+            return []
         messages = memory.conversation(last.id, user=self.person, space=project.id).history(limit=2)
         lines = [f"{message.role}: {message.content[:EXCERPT]}" for message in messages]
         when = f"{last.last_message_at:%Y-%m-%d}" if last.last_message_at else "before"
-        return "\n".join(filter(None, [PREFACE, profile, f"The last session ended ({when}) with:", *lines]))
+        return ["\n".join(filter(None, [profile, f"The last session ended ({when}) with:", *lines]))]
 
     # -- keeping
 
@@ -121,7 +132,7 @@ class Service:
             return
         payload, event = request["payload"], request["event"]
         project = project_of(str(payload.get("cwd", "")))
-        session = f"{request['host']}:{payload.get('session_id') or 'unknown'}"
+        session = session_of(request) or f"{request['host']}:unknown"
         if project.is_ignored:
             return
         if event == "tool":
@@ -195,17 +206,10 @@ class Service:
             path.unlink(missing_ok=True)
 
 
-def can_read(store: str) -> bool:
-    """Whether the store can be read at once. One that is not there holds nothing yet, and is made."""
-    try:
-        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=0.05)
-        try:
-            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        return False
-    return True
+def session_of(request: Mapping[str, Any]) -> str:
+    """The conversation of a session; empty if the host does not name it."""
+    id = request["payload"].get("session_id")
+    return f"{request['host']}:{id}" if id else ""
 
 
 def log(line: str) -> None:
