@@ -261,11 +261,13 @@ class Tx(Protocol):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
+        columns: tuple[str, ...] = (),
         damaged: OnDamagedRow | None = None,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
-        tuple means any of its values), after the row `after`. A row that cannot be read raises an error that names its
-        key; with `damaged`, every value is checked, and that is called with the error and the readable values."""
+        tuple means any of its values), after the row `after`; with `columns`, no others are read. A row that cannot be
+        read raises an error that names its key; with `damaged`, every value is checked, and that is called with the
+        error and the readable values."""
 
     def near(
         self,

@@ -69,7 +69,7 @@ def test_topics_that_were_changed_one_by_one_are_those_that_were_put_together_at
         state = TopicState(first, mark, T0, time, count=1, faded_at=faded_at, merged_into=into)
         topics = topics.with_changes({first: state})
         topics.next_fade(0.05)  # what was derived before a change must not be kept where it no longer holds
-    afresh = TopicSet.of(topics.to_dict())
+    afresh = TopicSet.of(dict(topics))
     assert topics == afresh
     assert {first: topics.parts(first) for first in topics} == {first: parts(dict(topics), first) for first in topics}
     assert topics.last_active == afresh.last_active
@@ -96,7 +96,7 @@ def test_topics_that_grow_are_compared_as_those_that_were_put_together_at_once(
         state = TopicState(first, "", T0, max(time, before.last_active_at), centroid, before.count + 1)
         topics = topics.with_changes({first: state})
         topics.next_fade(0.05)
-    afresh = TopicSet.of(topics.to_dict())
+    afresh = TopicSet.of(dict(topics))
     vector = round_vector(np.arange(1, 6))
     assert topics.near(vector).topics.tolist() == afresh.near(vector).topics.tolist()
     assert topics.near(vector).cosines.tolist() == afresh.near(vector).cosines.tolist()
@@ -139,7 +139,7 @@ def test_topics_that_grow_in_turn_are_as_near_as_those_that_were_put_together_at
             count=state.count + 1,
         )
         topics = topics.with_changes({first: grown})
-        at_once = TopicSet.of(topics.to_dict()).near(vector)
+        at_once = TopicSet.of(dict(topics)).near(vector)
         near = topics.near(vector)
         assert (near.topics.tolist(), near.cosines.tolist()) == (at_once.topics.tolist(), at_once.cosines.tolist())
         assert before.near(vector).cosines.tolist() == cosines_before

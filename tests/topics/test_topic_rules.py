@@ -14,7 +14,7 @@ from sample_sizes import sample
 
 from everword.topics.rules import topic_set
 from everword.topics.rules import topics as rule
-from everword.topics.rules.topic_set import TopicState
+from everword.topics.rules.topic_set import TopicOutline, TopicSet, TopicState
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -331,8 +331,14 @@ def test_what_has_faded_is_found_the_same_however_often_it_changed(
         grown = grown.after({first: state})
     assert all(state.faded_at is not None for state in grown.states.values())
     afresh = FadedTopics.of(dict(grown.states))
+    outlines = {
+        first: TopicOutline.of(first, state.centroid, state.merged_into) for first, state in grown.states.items()
+    }
+    in_outline = FadedTopics(TopicSet.of(outlines, of_faded=True), lambda firsts: {n: grown.states[n] for n in firsts})
     for about in range(WIDTH):
-        assert grown.find_return(axis(about), 0.7) == afresh.find_return(axis(about), 0.7)
+        back = grown.find_return(axis(about), 0.7)
+        assert back == afresh.find_return(axis(about), 0.7) == in_outline.find_return(axis(about), 0.7)
+        assert back is None or grown.parts(back) == in_outline.parts(back)
 
 
 # -- merging

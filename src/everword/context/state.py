@@ -277,8 +277,8 @@ def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMe
     first = rule.choose_topic(page.book, message, topics.rule)
     if first is not None:
         return page.book.topics.parts(first)
-    faded_topics = page.load_faded(tx)
+    faded_topics = page.load_archive(tx)
     topics.cache_faded(page)
     weights = page.book.weigh_words(message)
     returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
-    return [] if returned_topic is None else faded_topics.states.parts(returned_topic)
+    return [] if returned_topic is None else faded_topics.parts(returned_topic)

@@ -134,7 +134,7 @@ class ConversationTopics:
         set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
-            states = {**(page.load_faded(tx).states.to_dict() if faded else {}), **page.book.states}
+            states = {**(rows.states_of(tx, page.place, active=False) if faded else {}), **page.book.states}
             summaries = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
             topics = [
                 build_topic({part.first: part for part in parts}, first, page, summaries.get(first, ""), now)
@@ -225,7 +225,7 @@ class ConversationTopics:
             where = Filter(self.scope.space, conversation=self.scope.id)
             source = open_source(tx, self.runtime.indexes, where, now)
             hits = recall.search(tx, source, where, query, vector, LOOKED_AT, now, parts.weights)
-            states = {**page.load_faded(tx).states.to_dict(), **page.book.states}
+            states = {**rows.states_of(tx, page.place, active=False), **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
             scores = dict[int, float]()
             turns = dict[int, list[int]]()

@@ -640,7 +640,8 @@ async def list_topics(
         if scope.find(tx) is None:
             return TopicList((), 0)
         page = runtime.topics.read_page(tx, scope.space, scope.id)
-        states: States = {**(page.load_faded(tx).states.to_dict() if with_faded else {}), **page.book.states}
+        faded_states = topic_rows.states_of(tx, page.place, active=False) if with_faded else {}
+        states: States = {**faded_states, **page.book.states}
         merge_states = states_of_merges(states)
         firsts = orders.order_of(page, states, merge_states, with_faded, now)
         page_firsts = firsts[skip : skip + limit]
@@ -679,7 +680,7 @@ async def topics_of_many(
         topics = list[ListedTopic]()
         for conversation in conversations[:TALKS]:
             page = runtime.topics.read_page(tx, space, conversation.id)
-            states: States = page.book.states or page.load_faded(tx).states.to_dict()
+            states: States = page.book.states or topic_rows.states_of(tx, page.place, active=False)
             merge_states = states_of_merges(states)
             label = labels_of(tx, space, [conversation])[conversation.id]
             topics += [

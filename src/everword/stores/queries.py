@@ -268,7 +268,9 @@ def delete_statement(table: Table, comparison: Comparison) -> Any:
     return delete(table).where(*equality_conditions(table, comparison))
 
 
-def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
+def rows_query(
+    table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool, columns: tuple[str, ...] = ()
+) -> Any:
     """Rows of any table in the order of its key. Few rows that have the values of other columns are found by an index
     of these and sorted: SQLite would read all rows by their key, to have them in its order."""
     keys = list(table.primary_key)
@@ -278,7 +280,7 @@ def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: boo
         order = [func.coalesce(key, key) for key in keys]
         places = [name for name, _ in comparison if name in keys_within_scope(table)]
         conditions = equality_conditions(table, comparison, without_index=places)
-    query = select(table).where(*conditions)
+    query = select(*(table.c[name] for name in columns or table.c.keys())).where(*conditions)
     query = query.order_by(*(key.desc() for key in order)) if newest else query.order_by(*order)
     if after:
         # Of rows that are alike in the first columns only the others are compared: so the index finds where to begin.

@@ -477,12 +477,13 @@ class SqlTx(RowReader, ABC):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
+        columns: tuple[str, ...] = (),
         damaged: OnDamagedRow | None = None,
     ) -> list[Mapping[str, Any]]:
         where = where or {}
         source = schema.TABLES[table]
         limits = after is not None, limit is not None, newest
-        query = statement_of(queries.rows_query, source, queries.comparison_shape(where), *limits)
+        query = statement_of(queries.rows_query, source, queries.comparison_shape(where), *limits, columns)
         params = queries.comparison_values(where) | ({} if limit is None else {"most": limit})
         if after is not None:
             params |= {f"after_{name}": after[name] for name in queries.key_names(source)}

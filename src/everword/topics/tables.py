@@ -31,7 +31,7 @@ from everword.ports import Tx
 from everword.summaries.rules.extract import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage
 from everword.topics.rules.threads import MEMORY, Link, ThreadMessage, Threads
-from everword.topics.rules.topic_set import Row, TopicState, round_vector
+from everword.topics.rules.topic_set import Row, TopicOutline, TopicState, round_vector
 from everword.topics.rules.words import TopicWords
 
 TABLE = "topics"
@@ -67,6 +67,12 @@ def states_of(
             return {}
         where["first"] = tuple(sorted(firsts))
     return {row["first"]: to_state(row) for row in tx.rows(TABLE, where=where)}
+
+
+def outlines_of(tx: Tx, place: Place) -> dict[int, TopicState]:
+    """The outlines of the topics of a conversation that have faded: read many times faster than all that is kept."""
+    rows = tx.rows(TABLE, where={**place, "active": 0}, columns=("first", "centroid", "merged_into"))
+    return {row["first"]: TopicOutline.of(row["first"], bytes(row["centroid"]), row["merged_into"]) for row in rows}
 
 
 def faded_family(tx: Tx, place: Place, first: int) -> dict[int, TopicState]:

@@ -32,13 +32,14 @@ from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
 from everword.topics.rules.threads import BEGINS, Link, Threads
-from everword.topics.rules.topic_set import Row, TopicSet, TopicState, root, round_vectors
+from everword.topics.rules.topic_set import Row, States, TopicOutline, TopicSet, TopicState, root, round_vectors
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
 VIEW = "topics"
 TITLES = "titles"
 AT_ONCE = 256  # messages assigned in one transaction
 TOPIC_BYTES = 5_000  # of a cached topic, about
+OUTLINE_BYTES = 2_000
 LAST = 2**31 - 1
 ACTIVE = "active topics"
 FADED = "faded topics"
@@ -99,29 +100,33 @@ class TopicPage:
         self.is_anew = True
 
     def load_faded(self, tx: Tx) -> FadedTopics:
-        """The topics that have left the active set as they were read, loaded when first needed."""
+        """The topics that have left the active set as they were read, in outline, loaded when first needed."""
         if self.faded_topics is None:
-            self.faded_topics = FadedTopics.of(rows.states_of(tx, self.place, active=False))
+            self.faded_topics = FadedTopics.of(rows.outlines_of(tx, self.place))
         return self.faded_topics
 
     def load_archive(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set by now."""
-        self.archive = (self.archive or self.load_faded(tx)).after(self.book.topics)
+        archive = (self.archive or self.load_faded(tx)).after(self.book.topics)
+        self.archive = replace(archive, read=lambda firsts: self._read_faded(tx, firsts))
         return self.archive
+
+    def _read_faded(self, tx: Tx, firsts: Sequence[int]) -> States:
+        """The states of some faded topics, as they are stored."""
+        missing = [first for first in firsts if first not in self.read_states]
+        self.read_states |= rows.states_of(tx, self.place, active=False, firsts=missing)
+        return self.read_states
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
         state = self.before.find(first) or self.read_states.get(first)
-        return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
+        known = self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
+        return None if isinstance(known, TopicOutline) else known
 
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
         if first not in self.book.states:
-            if self.faded_topics is None:  # there may be tens of thousands: only these are read
-                family = rows.faded_family(tx, self.place, first)
-            else:
-                states = self.faded_topics.states
-                family = {part.first: part for part in states.parts(root(states, first))} if first in states else {}
+            family = rows.faded_family(tx, self.place, first)  # there may be tens of thousands: only these are read
             new_states = {part: state for part, state in family.items() if part not in self.book.states}
             self.book = self.book.with_states(new_states)
             self.read_states |= new_states
@@ -186,7 +191,7 @@ class Topics:
         """Cache the faded topics that an unchanged page has loaded, so that they are not loaded with each message."""
         if page.faded_topics is not None:
             key = cache_key(page.place, FADED)
-            self._cache.put(key, page.stamp, page.faded_topics, TOPIC_BYTES * (1 + len(page.faded_topics.states)))
+            self._cache.put(key, page.stamp, page.faded_topics, OUTLINE_BYTES * (1 + len(page.faded_topics.states)))
 
     def follow(
         self,

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from everword.model.views import IMPORTANCE, TopicKind
 from everword.topics.rules.words import NO_WORDS, TopicWords
 
+NEVER = datetime.max.replace(tzinfo=UTC)
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=30)
 STEP = 5
@@ -100,6 +102,16 @@ class TopicState:
     @property
     def id(self) -> str:
         return f"t{self.first}"
+
+
+class TopicOutline(TopicState):
+    """A faded topic of which only the centroid is known, and which one it is part of."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, first: int, centroid: bytes, merged_into: int | None) -> TopicOutline:
+        return cls(first, "", LONG_AGO, LONG_AGO, centroid, faded_at=LONG_AGO, merged_into=merged_into)
 
 
 def importance_of(state: TopicState) -> float:
@@ -257,8 +269,6 @@ SPAN = 512
 """Turns whose topics are in one bucket."""
 COMPARED = 24
 """Topics, the last active, among which the rarity of words is counted."""
-NEVER = datetime.max.replace(tzinfo=UTC)
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
 NO_FAMILIES = frozenset[int]()
 
 States: TypeAlias = Mapping[int, TopicState]
@@ -360,10 +370,6 @@ class TopicSet(Mapping[int, TopicState]):
 
     def __len__(self) -> int:
         return sum([len(bucket.states) for bucket in self.buckets.values()])
-
-    def to_dict(self) -> dict[int, TopicState]:
-        """All of them at once: many times faster than one by one."""
-        return {first: state for bucket in self.buckets.values() for first, state in bucket.states.items()}
 
     # -- changes
 

@@ -29,7 +29,7 @@ from everword.model.views import IMPORTANCE
 from everword.topics.rules import topic_set
 from everword.topics.rules import words as word_rules
 from everword.topics.rules.drift import BUILT_IN, LIKELY, REACH, DriftMessage, Scale, shift
-from everword.topics.rules.topic_set import Row, Similarities, States, TopicSet, TopicState
+from everword.topics.rules.topic_set import Row, Similarities, States, TopicOutline, TopicSet, TopicState
 from everword.topics.rules.words import NO_WORDS, MessageWords, Rarity, TopicWords
 
 LOOKED_AT = 8
@@ -117,9 +117,10 @@ def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class FadedTopics:
-    """The faded topics by their opening turn."""
+    """The faded topics by their opening turn. Of some only the outline may be known: `read` gives their states."""
 
     states: TopicSet = field(default_factory=lambda: TopicSet(of_faded=True))
+    read: Callable[[Sequence[int]], States] | None = None
 
     @classmethod
     def of(cls, states: States) -> FadedTopics:
@@ -137,18 +138,29 @@ class FadedTopics:
             state.first: state for state in faded_states if self.states.find(state.first) is not state
         }
         changes |= dict.fromkeys(returning)
-        return FadedTopics(self.states.with_changes(changes)) if changes else self
+        return replace(self, states=self.states.with_changes(changes)) if changes else self
+
+    def parts(self, first: int) -> list[TopicState]:
+        """A topic and all its parts, itself first."""
+        return self._parts_of([first])[first]
+
+    def _parts_of(self, firsts: Iterable[int]) -> dict[int, list[TopicState]]:
+        parts = {first: self.states.parts(first) for first in firsts}
+        outlines = [part.first for family in parts.values() for part in family if isinstance(part, TopicOutline)]
+        if not outlines or self.read is None:
+            return parts
+        states = self.read(outlines)
+        return {first: [states.get(part.first, part) for part in family] for first, family in parts.items()}
 
     def find_return(
         self, vector: Row, least: float, words: Mapping[str, float] | None = None, scale: Scale = BUILT_IN
     ) -> int | None:
         """The topic that a message returns to: the one it fits best, if it fits well enough. `words` are the message's
         stems with their weights."""
-
-        def words_of(first: int) -> list[TopicWords]:
-            return [part.words for part in self.states.parts(first)]
-
-        best, fit = fit_topics(self.states.near(vector), words_of, words or {}, scale).best()
+        near = self.states.near(vector)
+        parts = self._parts_of(nearest_topics(near, None) if len(near.cosines) else ())
+        words_by_topic = {first: [part.words for part in family] for first, family in parts.items()}
+        best, fit = fit_topics(near, words_by_topic.get, words or {}, scale).best()
         return best if fit >= least else None
 
 
@@ -252,9 +264,8 @@ class Book:
 class TopicArchive(Protocol):
     """The topics that have left the active set, as far as `step` needs them; `faded` implements it."""
 
-    @property
-    def states(self) -> States:
-        """The faded topics by their opening turn."""
+    def parts(self, first: int) -> Sequence[TopicState]:
+        """A topic and all its parts, itself first."""
 
     def after(self, states: States) -> TopicArchive:
         """The archive after these states, of active or faded topics, have changed."""
@@ -332,7 +343,7 @@ def follow_message(
         archive = load_archive().after(states)
         first = archive.find_return(message.vector, rule.similarity, book.weigh_words(message), rule.scale)
         if first is not None:
-            returning = topic_set.parts(archive.states, first)
+            returning = archive.parts(first)
             states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
     after = enter_topic(replace(book, states=states), message, rule, first, back=first != book.current)
     if message.role == "user":
