@@ -206,6 +206,20 @@ def with_texts(instructions: str | None, texts: Sequence[str]) -> str | None:
     return "\n\n".join(part for part in (instructions, *texts) if part) or None
 
 
+def call_fields(text: str, calls: Sequence[tuple[str, str, str]] = ()) -> Fields:
+    """A model's reply in OpenAI's shape, with its calls of tools: id, name and arguments."""
+    tool_calls = [
+        {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for id, name, arguments in calls
+    ]
+    return {"role": "assistant", "content": text, **({"tool_calls": tool_calls} if tool_calls else {})}
+
+
+def result_fields(id: str, text: str) -> Fields:
+    """What a tool answered to a call, in OpenAI's shape."""
+    return {"role": "tool", "tool_call_id": id, "content": text}
+
+
 def check_local(memory: AnyMemory) -> None:
     """Refuse a memory that is on a server: what a program's messages have that is new is seen in this process."""
     if isinstance(memory, BlockingMemory):
