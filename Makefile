@@ -20,7 +20,12 @@ BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # What a part leaves out, because there is no browser, it notes here; it is said after all parts.
 LEFT_OUT := $(VENV)/.left-out
 
-.PHONY: demo test test-all test-pythons test-agents test-citus test-typescript newcomer frozen check lint types suite docs bench clean browser
+# Frameworks that are heavy, or whose pins conflict: each in an environment of its own, with the version tried here.
+FRAMEWORKS := pydantic-ai llamaindex
+PIN_pydantic-ai := pydantic-ai-slim==2.66.0
+PIN_llamaindex := llama-index-core==0.14.25
+
+.PHONY: demo test test-all test-pythons test-agents test-adapters $(FRAMEWORKS:%=adapter-%) test-citus test-typescript newcomer frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/everword demo
@@ -75,6 +80,20 @@ HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-
 test-agents: $(VENV)/.dev
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/hosts $(HOSTS)
 	EVERWORD_TEST_HOSTS=$(abspath $(VENV)/hosts) $(BIN)/pytest -q tests/hosts/real_hosts.py
+
+# The frameworks themselves, each through two sessions with a model that answers from a script, and the examples of
+# docs/howto/frameworks.md. Takes minutes the first time; `make adapter-llamaindex` tries one of them.
+test-adapters: $(FRAMEWORKS:%=adapter-%)
+
+$(FRAMEWORKS:%=adapter-%): adapter-%: $(VENV)/adapters/%/.ready
+	$(VENV)/adapters/$*/bin/python -m pytest tests/frameworks/real_$(subst -,_,$*).py
+
+$(FRAMEWORKS:%=$(VENV)/adapters/%/.ready): $(VENV)/adapters/%/.ready: pyproject.toml | $(VENV)/bin/python
+	@echo "Setting up $(VENV)/adapters/$* ..."
+	@$(BIN)/python -m venv --clear $(VENV)/adapters/$*
+	@$(VENV)/adapters/$*/bin/python -m pip install -q -U pip
+	@$(VENV)/adapters/$*/bin/python -m pip install -q -e '.[$*]' pytest $(PIN_$*)
+	@touch $@
 
 # The TypeScript client, compiled, and run by node against a real server.
 test-typescript: $(VENV)/.dev

@@ -5,15 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 
+EXTRAS = ("langgraph", "langchain", "agents", "pydantic-ai", "llamaindex")
 PROGRAM = """
 import importlib, sys
 
-for name in ("langgraph", "langchain_core", "agents", "anthropic", "mcp", "fastapi"):
+frameworks = ("pydantic_ai", "llama_index")
+for name in ("langgraph", "langchain_core", "agents", "anthropic", "mcp", "fastapi", *frameworks):
     sys.modules[name] = None  # as if it were not installed
 from everword import Memory, MissingExtra
 from everword.adapters.anthropic import MemoryTool, memory_tool
 
-for module in ("langgraph", "langchain", "agents"):
+for module in ("langgraph", "langchain", "agents", "pydantic_ai", "llamaindex"):
     try:
         importlib.import_module(f"everword.adapters.{module}")
     except MissingExtra as error:
@@ -36,9 +38,10 @@ def test_without_its_library_each_says_what_to_install(tmp_path: object) -> None
     ran = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert [line.split(" ", 1)[0] for line in lines[:3]] == ["langgraph", "langchain", "agents"]
-    for extra, line in zip(("langgraph", "langchain", "agents"), lines, strict=False):
+    assert [line.split(" ", 1)[0] for line in lines[: len(EXTRAS)]] == [*EXTRAS]
+    for extra, line in zip(EXTRAS, lines, strict=False):
         assert f"pip install 'everword[{extra}]'" in line
-    assert lines[3] == "File created successfully at: /memories/a"
-    assert "pip install 'everword[anthropic]'" in lines[4]
-    assert lines[5] == "error: `everword mcp` needs an optional package: pip install 'everword[server]'"
+    created, refused, command = lines[len(EXTRAS) :]
+    assert created == "File created successfully at: /memories/a"
+    assert "pip install 'everword[anthropic]'" in refused
+    assert command == "error: `everword mcp` needs an optional package: pip install 'everword[server]'"

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from documented import run_example
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -103,3 +104,11 @@ def test_a_memory_that_fails_does_not_fail_the_run(memory: Memory, caplog: pytes
     memory.close()
     assert agent.run_sync("Hello").output == "Hello!"
     assert "without the memory" in caplog.text
+
+
+def test_the_example_remembers(memory: Memory) -> None:
+    script = Script("Tasty!", "Ramen.")
+    agent = run_example("Pydantic AI", memory=memory, model=script.model)["agent"]
+    memory.settle()
+    agent.run_sync("What do I like?", capabilities=[EverwordCapability(memory, "kim")])
+    assert "ramen" in script.instructions[-1]

@@ -1,4 +1,4 @@
-"""Memory for agents of Pydantic AI: a capability that adds what it knows to each request, keeps the turn, and has tools.
+"""Memory for agents of Pydantic AI: a capability that adds what it knows to each request, with tools; turns are kept.
 
 Its `before_model_request` is what a history processor is: it sees the history of the run, and what it adds goes to the
 model and not into that history. The run's `conversation_id` says which conversation it is.
