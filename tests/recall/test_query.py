@@ -208,6 +208,29 @@ def test_who_a_question_is_about_is_told_in_each_language(
     assert parsed(general) == (False, False)
 
 
+@pytest.mark.checklist("G14")
+@pytest.mark.parametrize(
+    ("question", "general"),
+    [
+        ("Wer hat Mama ins Krankenhaus gefahren?", "Warum schnurren Katzen?"),
+        ("Qu'est-ce que tu avais conseillé pour la petite ?", "Pourquoi les chats ronronnent-ils ?"),
+        ("¿Qué le dan al niño por la noche?", "¿Por qué ronronean los gatos?"),
+        ("Che stipendio avrò?", "Perché i gatti fanno le fusa?"),
+        ("Quem é a chefe no trabalho novo?", "Quantos habitantes tem Berlim?"),
+        ("Какого числа начинаю на новом месте?", "Почему кошки мурлычут?"),
+        ("Kedinin adı ne?", "Kediler neden mırlar?"),
+        ("هستلم الشغل الجديد امتى؟", "كم عدد سكان برلين؟"),
+        ("बेटी किस स्कूल में है?", "बिल्लियाँ क्यों घुरघुराती हैं?"),
+        ("房东叫什么？", "猫为什么会打呼噜？"),
+        ("夫の仕事は何？", "夫婦別姓とは何ですか？"),
+        ("남편 생일이 언제야?", "고양이는 왜 골골거려?"),
+    ],
+)
+def test_a_question_about_a_household_is_about_a_life(question: str, general: str) -> None:
+    assert parse_query(question, (), (), NOW).personal
+    assert not parse_query(general, (), (), NOW).personal
+
+
 def test_endings_and_particles_of_japanese_say_little() -> None:
     query = "火山はどうやってできるの？"
     found = parse_query(query, query_groups(query, ("ja",)), ("ja",), NOW)
