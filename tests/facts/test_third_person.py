@@ -24,6 +24,7 @@ from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, fir
         ("I studied law. I have two cats.", ["Alex studied law.", "Alex has two cats."]),
         ("I try to avoid sugar", ["Alex tries to avoid sugar."]),
         ("I can cook and bake", ["Alex can cook and bake."]),
+        ("I need my me-time", ["Alex needs Alex's me-time."]),
         ("call me Al", ["Alex goes by Al."]),
         ("lives in Berlin", ["Alex lives in Berlin."]),
         ("allergic to nuts", ["Alex is allergic to nuts."]),

@@ -7,6 +7,7 @@ these programs; Letta's is one of its published agent files with a short talk; t
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import sqlite3
 import zipfile
@@ -63,6 +64,15 @@ def test_memories_of_mem0_have_their_person_and_date() -> None:
     assert reader.left_out == {"vectors": 11}
 
 
+def test_what_mem0_shows_until_a_day_is_shown_until_its_end(tmp_path: Path) -> None:
+    """As mem0 2.2.1 wrote it; its points hold the same field."""
+    shown = {"id": "1", "memory": "Rents a flat in Oslo", "user_id": "ann", "expiration_date": "2026-10-01"}
+    shown |= {"created_at": "2026-09-19T01:37:53.182161+00:00", "hash": "02f71024ee01015a", "role": "user"}
+    path = tmp_path / "memories.json"
+    path.write_text(json.dumps({"results": [shown, {**shown, "id": "2", "expiration_date": None}]}))
+    assert [r.draft.expires_at for r in read(path)] == [datetime(2026, 10, 2, tzinfo=UTC), None]
+
+
 def test_a_history_of_mem0_has_what_was_so_and_leaves_out_what_was_deleted() -> None:
     reader = open_records(DATA / "mem0_history.sqlite", user="ann")
     assert reader.format == "mem0"
@@ -112,6 +122,14 @@ def test_items_of_a_store_of_langgraph(name: str) -> None:
         "the file does not say whose memory this is: give --user"
     ]
     assert len(read(name, user="cara")) == 5
+
+
+def test_fields_of_an_item_of_langgraph_are_lines(tmp_path: Path) -> None:
+    home = {"city": "Austin", "pets": ["turtle", "cat"], "street": ""}
+    item = {"namespace": ["memories", "nate"], "key": "profile", "value": {"name": "Nate", "age": 31, "home": home}}
+    path = tmp_path / "items.json"
+    path.write_text(json.dumps([item]))
+    assert [r.draft.content for r in read(path)] == ["age: 31\nhome city: Austin\nhome pets: turtle, cat\nname: Nate"]
 
 
 def test_the_graph_of_mcps_memory_server_is_read_as_sentences() -> None:

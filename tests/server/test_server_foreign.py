@@ -13,7 +13,7 @@ import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from llm_server import Exchange, Step, drops, fails
+from llm_server import Exchange, Step, drops, fails, unless
 from model_server import anthropic_events, responses_events
 from openai_doubles import BLOCK, World, answers, user, world_of
 
@@ -232,6 +232,29 @@ def test_what_a_model_thinks_comes_as_thinking(world: World) -> None:
     again = [user("What is two and two?"), {"role": "assistant", "content": whole.content}, user("Thank you.")]
     claude(world).messages.create(model="model-x", max_tokens=9, messages=again)
     assert "Two and two" not in json.dumps(world.sent)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.checklist("G20")
+def test_a_budget_for_thinking_is_passed_on_and_left_out_where_it_is_refused(world: World, stream: bool) -> None:
+    world.anew(answers("Four."))
+    asked: Any = {"model": "model-x", "max_tokens": 20_000, "messages": [user("What is two and two?")]}
+    efforts = []
+    for tokens in (1_024, 8_000, 16_000):
+        claude(world).messages.create(**asked, thinking={"type": "enabled", "budget_tokens": tokens})
+        efforts.append(world.service.requests[-1]["reasoning_effort"])
+    assert efforts == ["low", "medium", "high"]
+    complaint = "Unrecognized request argument: reasoning_effort"
+    world.anew(unless(lambda request: "reasoning_effort" not in request, complaint, answers("Four.")))
+    asked["thinking"] = {"type": "enabled", "budget_tokens": 1_024}
+    if stream:
+        with claude(world).messages.stream(**asked) as opened:
+            message = opened.get_final_message()
+    else:
+        message = claude(world).messages.create(**asked)
+    assert message.content[0].text == "Four."
+    assert "reasoning_effort" not in world.service.requests[-1]
+    assert world.said() == [[("user", "What is two and two?"), ("assistant", "Four.")]]
 
 
 def test_tokens_are_counted(world: World) -> None:

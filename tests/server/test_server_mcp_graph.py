@@ -76,9 +76,9 @@ def test_the_graph_is_in_the_memory_of_its_user_and_nobody_elses(tmp_path: Path)
     async def write(client: Client, memory: AsyncMemory) -> None:
         await tell(client, "create_entities", entities=[otter])
         await memory.settle()
-        assert "Otto: Lives in Delft" in [hit.message.content for hit in await memory.search("Delft", user="alex")]
+        assert "Otto lives in Delft" in [hit.message.content for hit in await memory.search("Delft", user="alex")]
         context = await memory.conversation("chat", user="alex").context("Where does Otto live?")
-        assert "Otto: Lives in Delft" in json.dumps(context.messages)
+        assert "Otto lives in Delft" in json.dumps(context.messages)
         gone = [{"entityName": "Otto", "observations": ["Lives in Delft"]}]
         await tell(client, "delete_observations", deletions=gone)
         await memory.settle()
@@ -100,6 +100,30 @@ def test_the_graph_is_in_the_memory_of_its_user_and_nobody_elses(tmp_path: Path)
         assert await tell(client, "read_graph") == {"entities": [], "relations": []}
 
     served(tmp_path, erase)
+
+
+def test_the_graph_is_known_as_facts_of_its_user_and_of_others(tmp_path: Path) -> None:
+    entities = [
+        {"name": "default_user", "entityType": "person", "observations": ["Works as a nurse", "Lives in Lisbon"]},
+        {"name": "Jo_Park", "entityType": "person", "observations": ["Speaks fluent Spanish"]},
+    ]
+    relation = {"from": "Jo_Park", "to": "Anthropic", "relationType": "works_at"}
+
+    async def write(client: Client, memory: AsyncMemory) -> None:
+        async def known() -> set[tuple[str | None, str, str]]:
+            await memory.settle()
+            return {(fact.subject, fact.key, fact.value) for fact in await memory.facts(user="alex")}
+
+        await tell(client, "create_entities", entities=entities)
+        await tell(client, "create_relations", relations=[relation])
+        of_others = {("Jo Park", "languages", "Spanish"), ("Jo Park", "employer", "Anthropic")}
+        assert await known() == {(None, "job", "nurse"), (None, "location", "Lisbon")} | of_others
+        gone = [{"entityName": "default_user", "observations": ["Lives in Lisbon"]}]
+        await tell(client, "delete_observations", deletions=gone)
+        await tell(client, "delete_entities", entityNames=["Jo_Park"])
+        assert await known() == {(None, "job", "nurse")}
+
+    served(tmp_path, write)
 
 
 def test_calls_at_once_lose_nothing(tmp_path: Path) -> None:

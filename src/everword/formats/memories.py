@@ -13,7 +13,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import blake2b
 from typing import Any, TypeAlias
@@ -147,7 +148,8 @@ def _mem0_record(options: Options, value: Any, where: str, position: int) -> Rec
     if "payload" in fields:  # a point of the vector store
         options.left_out["vectors"] += bool(fields.get("vector"))
         fields = mapping(fields["payload"], "payload")
-    return known_text(
+    last_day = _first_time(fields, "expiration_date")  # at its end, in UTC, mem0 stops to show it
+    record = known_text(
         "mem0",
         id,
         text(fields.get("memory", fields.get("data")), "memory"),
@@ -159,6 +161,7 @@ def _mem0_record(options: Options, value: Any, where: str, position: int) -> Rec
         categories=fields.get("categories"),
         extra=fields.get("metadata"),
     )
+    return replace(record, draft=replace(record.draft, expires_at=last_day and last_day + timedelta(days=1)))
 
 
 def _read_history(stream: Stream, options: Options) -> Records:
@@ -295,10 +298,21 @@ def _words_of(value: Any) -> str:
         inner = fields.get(name)
         if isinstance(inner, str | dict) and inner:
             return _words_of(inner)
-    lines = [f"{name}: {_line_of(item)}" for name, item in sorted(fields.items()) if item not in (None, "", [], {})]
+    lines = _field_lines(fields)
     if not lines:
         raise ImportFailed("value: holds nothing")
     return text("\n".join(lines), "value")
+
+
+def _field_lines(fields: dict[str, Any], outer_name: str = "") -> list[str]:
+    """The fields that hold something, one a line; those of an inner object after its name."""
+    lines: list[str] = []
+    for name, value in sorted(fields.items()):
+        if isinstance(value, dict):
+            lines += _field_lines(value, f"{outer_name}{name} ")
+        elif value not in (None, "", []):
+            lines.append(f"{outer_name}{name}: {_line_of(value)}")
+    return lines
 
 
 def _line_of(value: Any) -> str:
@@ -326,12 +340,12 @@ def _graph_records(value: Any, where: str, position: int, options: Options) -> R
         fields = mapping(value, "line")
         if "relationType" in fields:
             ends = [text(fields.get(name), name) for name in ("from", "relationType", "to")]
-            texts = [" ".join(map(_name_in_words, ends))]
+            texts = [relation_sentence(*ends)]
         else:
             name = text(fields.get("name"), "name")
             kind = text_or_empty(fields.get("entityType"), "entityType")
             texts = [
-                _about_entity(name, kind, text(line, "observations"))
+                observation_sentence(name, kind, text(line, "observations"))
                 for line in listing(fields.get("observations"), "observations")
             ]
             options.left_out["entities without observations"] += not texts
@@ -341,9 +355,19 @@ def _graph_records(value: Any, where: str, position: int, options: Options) -> R
         yield BadRecord(where, str(error))
 
 
-def _about_entity(name: str, kind: str, observation: str) -> str:
+def relation_sentence(*ends: str) -> str:
+    """A relation as a sentence: from what, which relation, to what."""
+    return " ".join(map(_name_in_words, ends))
+
+
+def is_user(name: str) -> bool:
+    """Whether an entity is called as assistants call the person they talk to."""
+    return fold(name) in _USER_ENTITIES
+
+
+def observation_sentence(name: str, kind: str, observation: str) -> str:
     """An observation as a sentence that names what it is about; the user's own are left as they are."""
-    if fold(name) in _USER_ENTITIES:
+    if is_user(name):
         return observation
     words = _name_in_words(name)
     if words.lower() in observation.lower():
@@ -355,7 +379,7 @@ def _about_entity(name: str, kind: str, observation: str) -> str:
 
 
 def _name_in_words(name: str) -> str:
-    return "the user" if fold(name) in _USER_ENTITIES else " ".join(name.replace("_", " ").split())
+    return "the user" if is_user(name) else " ".join(name.replace("_", " ").split())
 
 
 def fold(name: str) -> str:

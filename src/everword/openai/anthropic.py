@@ -1,10 +1,10 @@
 """Anthropic's Messages API over a model's server that speaks chat completions only.
 
 `chat_body` writes a request as one of chat completions: fields that both have, and unknown ones, are passed on as they
-are; hints for a cache are left out. Thinking is the model's own: its budget, its effort and its earlier blocks are left
-out, since a server whose model does not think would refuse the request; what a server calls reasoning comes back as a
-block of it. Tools that Anthropic runs itself and files by id are refused. `MessageWriter` writes the answer, whole and
-in events.
+are; hints for a cache are left out. A budget of thinking is passed on as an effort; the request is repeated without it
+if the server refuses that. Earlier blocks of thinking are left out, as the model's own; what a server calls reasoning
+comes back as a block of it. Tools that Anthropic runs itself and files by id are refused. `MessageWriter` writes the
+answer, whole and in events.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ OWN = (
     "output_config", "output_format",
 )  # fmt: skip
 ELSEWHERE = "needs a model's server that speaks Anthropic's API: name it by EVERWORD_CHAT_APIS=messages"
+EFFORT = "reasoning_effort"
+EFFORTS = ((2_000, "low"), (8_000, "medium"))  # by the tokens for thinking; more is "high"
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 
@@ -66,7 +68,15 @@ def chat_body(body: Fields) -> Fields:
         if not isinstance(tools, list):
             raise InvalidInput("tools", "must be a list")
         chat["tools"] = [chat_tool(number, tool) for number, tool in enumerate(tools)]
-    return chat | tool_choice(body.get("tool_choice")) | reply_format(body)
+    return chat | tool_choice(body.get("tool_choice")) | reply_format(body) | thinking_effort(body.get("thinking"))
+
+
+def thinking_effort(thinking: Any) -> Fields:
+    """How much a model is to think, as chat completions say it, if the request gives a budget."""
+    tokens = thinking.get("budget_tokens") if isinstance(thinking, dict) and thinking.get("type") == "enabled" else None
+    if not isinstance(tokens, int):
+        return {}
+    return {EFFORT: next((effort for most, effort in EFFORTS if tokens <= most), "high")}
 
 
 def reply_format(body: Fields) -> Fields:

@@ -21,6 +21,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from everword.context.build import PER_MESSAGE
+from everword.errors import ModelError
 from everword.log.tables import new_id
 from everword.memory import openai_relay as relay
 from everword.model import Message
@@ -263,9 +264,24 @@ async def complete(caller: Caller, api: Api, body: Fields, options: MemoryOption
 
 
 async def translate(caller: Caller, api: Api, body: Fields, options: MemoryOptions, is_stream: bool) -> Response:
-    """The answer by a server of chat completions."""
-    runtime = caller.memory.runtime
+    """The answer by a server of chat completions. Programs of Anthropic's API ask for thinking of any model: one that
+    refuses it is asked without."""
     chat = api.chat_body(body)
+    try:
+        return await answer_chat(caller, api, body, chat, options, is_stream)
+    except ModelError as error:
+        is_refused = error.refusal is not None and error.refusal.status in (400, 422)
+        if api is not CLAUDE or not is_refused or anthropic.EFFORT not in chat:
+            raise
+    chat = {name: value for name, value in chat.items() if name != anthropic.EFFORT}
+    return await answer_chat(caller, api, body, chat, options, is_stream)
+
+
+async def answer_chat(
+    caller: Caller, api: Api, body: Fields, chat: Fields, options: MemoryOptions, is_stream: bool
+) -> Response:
+    """The answer to a request of chat completions, in the shape of another API."""
+    runtime = caller.memory.runtime
     if not options.memory or not relay.has_speech(chat):
         chunks, headers, writer = relay.relay_without_memory(runtime, chat), {}, api.writer(body, caller, None)
         if not is_stream:

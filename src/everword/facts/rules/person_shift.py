@@ -317,7 +317,7 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
     clause = re.sub(r"\b(?:myself|ourselves)\b", "themself", clause, flags=re.IGNORECASE)
     clause = re.sub(r"\b(?:[Mm]ine|[Oo]urs)\b(?!\s*[-:])", lambda _: possessive(speaker_name), clause)
     clause = re.sub(r"\b(?:[Mm]y|MY|[Oo]ur)\b(?=\s+\S)", lambda _: possessive(speaker_name), clause)
-    clause = re.sub(r"\b(?:[Mm]e|us)\b(?!['’])", lambda _: speaker_name, clause)
+    clause = re.sub(r"(?<![\w-])(?:[Mm]e|us)\b(?!['’]|-\w)", lambda _: speaker_name, clause)
     return _THIRD_PERSON.not_past_i.sub(lambda _: speaker_name, clause)
 
 

@@ -2,8 +2,8 @@
 
 A client that used that server starts this one instead, and nothing else of it changes. An entity or a relation is a
 document, so a call is one transaction whatever else runs. If the connection is for one user, the graph is theirs, and
-what it holds is also said in their conversation `graph`: contexts, searches and facts know it, and what is deleted here
-is deleted there. Otherwise there is one graph for the space, as that server has one file.
+what it holds is also said in their conversation `graph`, in sentences: contexts, searches and facts know it, and what
+is deleted here is deleted there. Otherwise there is one graph for the space, as that server has one file.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 
 from everword.errors import NotFound
+from everword.facts.rules.person_shift import first_person, statements_about
+from everword.formats.memories import fold, is_user, observation_sentence, relation_sentence
 from everword.log.tables import new_id
 from everword.memory.documents import DocumentsFace
 from everword.memory.memory import SeenMemory
@@ -201,7 +203,7 @@ class Graph:
             key = key_of("relation", *ends)
             if key not in self.values:
                 names = dict(zip(("from", "to", "relationType"), ends, strict=True))
-                line = self.say(f"{ends[0]} {ends[2]} {ends[1]}")
+                line = self.say(self._retell(relation_sentence(ends[0], ends[2], ends[1]), *ends[:2]))
                 self.keep(key, {"kind": "relation", **names, "line": line})
                 new_relations.append(relation_out(self.values[key]))
         return new_relations
@@ -220,9 +222,23 @@ class Graph:
     def _observe(self, entity: dict[str, Any], contents: Sequence[str]) -> list[str]:
         old_texts = texts_of(entity)
         new_texts = [content for content in dict.fromkeys(contents) if content not in old_texts]
-        lines = [[content, self.say(f"{entity['name']}: {content}")] for content in new_texts]
+        name = entity["name"]
+        sentences = [observation_sentence(name, entity["entityType"], content) for content in new_texts]
+        lines = [
+            [content, self.say(self._retell(sentence, name))]
+            for content, sentence in zip(new_texts, sentences, strict=True)
+        ]
         entity["observations"] = [*entity["observations"], *lines]
         return new_texts
+
+    def _retell(self, sentence: str, *names: str) -> str:
+        """A sentence as the user would say it, if one of these entities is the user: what it says of them is then read
+        as any words of theirs."""
+        user = self._user
+        if user is None or not any(is_user(name) or fold(name) == fold(user) for name in names):
+            return sentence
+        statements = statements_about(user, sentence)
+        return " ".join(first_person(user, statement.replace("the user", user)) for statement in statements) or sentence
 
     def delete_entities(self, request: EntityNames) -> None:
         names = {*request.entityNames}
