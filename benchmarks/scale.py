@@ -7,11 +7,11 @@ The store has 3 spaces, one with 90 % of all messages. People and channels are s
 many messages there are half as many as of people with half as many. For each size, the engine itself writes one person
 or channel with all views (`UNITS`), and SQL copies it under other names: a million messages take minutes instead of
 hours. Who gets which size in which space, and who asks what, is drawn by the seed. A copy has the texts of its
-original, and its seals do not match: such a store is for measuring only.
+original, an hour apart, and its seals do not match: such a store is for measuring only.
 
 For each size of scope a process of its own measures the first search of somebody, later ones, the first context, later
-ones, and an append: medians over `--count` people or channels. It also tells how much memory the process has gained
-for each of the people with 60 messages whom it has searched. On SQLite the processor's time counts; on PostgreSQL,
+ones, and an append: medians over `--count` people or channels. It also tells how much memory is held for each of
+the people with 60 messages who have been searched once. On SQLite the processor's time counts; on PostgreSQL,
 whose work is done by another process, the clock. Stores stay in `--folder` and are used again. PostgreSQL is started
 from the pip package, as in the tests, and ends with this program.
 """
@@ -28,9 +28,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +97,16 @@ def build_template(path: Path) -> None:
 
 def unit_batches(unit: Unit, texts: Sequence[str]) -> list[Batch]:
     ids = [f"m{i}{TOKEN}" for i in range(len(texts))]
+    now = datetime.now(UTC)
+    times = [now - timedelta(hours=len(texts) - i) for i in range(len(texts))]
     if unit.speakers:
         speakers = [f"s{i % unit.speakers}{TOKEN}" for i in range(len(texts))]
-        rows = zip(texts, speakers, ids, strict=True)
-        return [
-            Batch(unit.name, f"room{TOKEN}", None, [Draft("user", t, author=a, user=a, id=id) for t, a, id in rows])
-        ]
+        rows = zip(texts, speakers, ids, times, strict=True)
+        drafts = [Draft("user", text, author=a, user=a, id=id, time=time) for text, a, id, time in rows]
+        return [Batch(unit.name, f"room{TOKEN}", None, drafts)]
     roles: list[Role] = ["assistant" if i % 2 else "user" for i in range(len(texts))]
-    drafts = [Draft(role, text, id=id) for role, text, id in zip(roles, texts, ids, strict=True)]
+    said = zip(roles, texts, ids, times, strict=True)
+    drafts = [Draft(role, text, id=id, time=time) for role, text, id, time in said]
     starts = range(0, len(drafts), TALK)
     return [Batch(unit.name, f"chat{i}{TOKEN}", f"u{TOKEN}", drafts[i : i + TALK]) for i in starts]
 
@@ -289,19 +293,14 @@ def draw_some(chance: random.Random, copies: Sequence[Copy], unit: Unit, count: 
 
 
 def measure_memory(memory: Memory, people: Sequence[Copy], asked: Sequence[str]) -> float:
-    """Kilobytes gained for each of these people, whose memory is searched once."""
-    gc.collect()
-    before = resident_kilobytes()
+    """Kilobytes that are allocated and held for each of these people, whose memory is searched once."""
+    tracemalloc.start()
     for number, copy in enumerate(people):
         search(memory, copy, asked[number % len(asked)])
     gc.collect()
-    return (resident_kilobytes() - before) / max(len(people), 1)
-
-
-def resident_kilobytes() -> float:
-    """Memory of this process without the pages of files that it maps."""
-    fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
-    return float(fields["RssAnon"].split()[0])
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return held / 1024 / max(len(people), 1)
 
 
 def time_calls(

@@ -180,6 +180,8 @@ def test_search_finds_facts_if_asked_to(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         fill(memory)
         memory.conversation("chat", user="mia").add("user", "I like green boats.")
+        for channel in ("garden", "mods"):
+            memory.conversation(channel).add("user", "I like green boats.", author="mia", user="mia")
         memory.settle()
         plain = memory.search("green boat", user="mia")
         assert {hit.kind for hit in plain} == {"message"}
@@ -193,6 +195,9 @@ def test_search_finds_facts_if_asked_to(tmp_path: Path) -> None:
         assert next(hit.fact.value for hit in only_facts if hit.fact) == "green boats"
         assert memory.search("green boat", kinds=("fact",), role="assistant") == []
         assert memory.search("green boat", kinds=("fact",), conversation="elsewhere") == []
+        for told_there in ("garden", "mods"):
+            hits = memory.search("green boat", kinds=("fact",), conversation=told_there)
+            assert "green boats" in [hit.fact.value for hit in hits if hit.fact], told_there
         assert memory.search("quarterly tax return", user="mia", kinds=("fact",), floor=0.5) == []
         for wrong in ((), ("facts",), "fact"):
             with pytest.raises(InvalidInput, match="kinds"):

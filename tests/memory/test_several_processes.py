@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cli_driver import process
 
-from everword import Memory
+from everword import Batch, Draft, Memory
 from everword.config import Settings
 from everword.wiring import open_store
 
 ROUNDS = 12
+CHATS = 12  # that each round adds messages to
+PATIENCE = 300.0
 
 
 def contents(memory: Memory, query: str, *, user: str | None = None, conversation: str | None = None) -> set[str]:
@@ -89,3 +93,51 @@ def test_what_two_processes_add_at_once_is_kept_once_and_in_one_order(store_url:
         assert sorted(lines) == sorted(f"Line {number}" for number in range(ROUNDS))
         assert lines == [message.content for message in other.conversation("room").history()]
         assert one.verify().ok
+
+
+def chats_of(number: int) -> list[Batch]:
+    """A few chats, each of a person of their own."""
+    texts = "I live in Delft.", f"My cat is called Mimi and is {number + 2} years old.", "I like green tea."
+    return [Batch("default", f"c{chat}", f"u{chat}", [Draft("user", said) for said in texts]) for chat in range(CHATS)]
+
+
+def derived(memory: Memory, rounds: int) -> tuple[list[object], ...]:
+    """What is known of everybody, without ids and times of making."""
+    assert memory.verify().ok
+    stats = memory.stats()
+    assert stats.entries == stats.messages == 3 * CHATS * rounds
+    assert {view.behind for view in stats.views} == {0}
+    people = [f"u{chat}" for chat in range(CHATS)]
+    facts = sorted((fact.user, fact.key, fact.value) for person in people for fact in memory.facts(user=person))
+    topics = [len(memory.conversation(f"c{chat}", user=f"u{chat}").topics()) for chat in range(CHATS)]
+    return [*facts], [*topics]
+
+
+@pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
+@pytest.mark.checklist("G12")
+def test_workers_divide_what_there_is_to_do_and_double_nothing(store_url: str, tmp_path: Path) -> None:
+    """`everword worker` twice, in processes of their own: each takes leases, and what they make is what one makes."""
+    workers = [process("worker", "--store", store_url, folder=tmp_path) for _ in range(2)]
+    waiting = {str(worker.pid) for worker in workers}
+    rounds = 0
+    with Memory(store_url, followers=False) as memory, closing(open_store(store_url, Settings.load())) as store:
+        try:
+            deadline = time.monotonic() + PATIENCE
+            while waiting and time.monotonic() < deadline:
+                memory.add_many(chats_of(rounds))
+                rounds += 1
+                while waiting and any(view.behind for view in memory.stats().views):
+                    leases = store.read(lambda tx: tx.rows("leases"))
+                    waiting -= {row["holder"].split(":")[-2] for row in leases if row["holder"] is not None}
+            assert not waiting, "a worker that never took a lease"
+        finally:
+            for worker in workers:
+                worker.terminate()
+            assert {worker.communicate(timeout=PATIENCE)[1] for worker in workers} == {""}
+        memory.settle(PATIENCE)
+        made_by_two = derived(memory, rounds)
+    with Memory(str(tmp_path / "one.db")) as memory:
+        for number in range(rounds):
+            memory.add_many(chats_of(number))
+        memory.settle(PATIENCE)
+        assert derived(memory, rounds) == made_by_two

@@ -1,5 +1,6 @@
 """What a person or a channel asks for is read from their own rows: with twenty times as many others in the space, each
-statement takes as many steps as before. SQLite counts the steps of a statement itself, so this measures no time."""
+statement takes as many steps as before. SQLite counts the steps of a statement itself, PostgreSQL the rows that it
+reads of each table, so this measures no time."""
 
 from __future__ import annotations
 
@@ -11,15 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event, text
 
 from everword import Batch, Draft, Memory
 from everword.config import Settings
+from everword.stores.postgres import PostgresStore
+from everword.stores.schema import TABLES
 from everword.stores.sqlite import SqliteStore
 from everword.wiring import open_store
 
 FEW = 10  # others in the space
 MANY = 200
+PATIENCE = 600.0
 STEPS = 10  # of the database, counted at once
 ROOM = 300  # steps: deeper trees of keys, and other values of the same statement
 LITERAL = re.compile(r"'(?:[^']|'')*'|\b\d+\b|x'[0-9a-f]*'", re.IGNORECASE)
@@ -38,7 +42,7 @@ def fill(memory: Memory, others: int) -> None:
         said = [Draft("user", f"I live in Bonn, house {number}."), Draft("user", "I like red tea and a blue kettle.")]
         batches.append(Batch("default", f"chat{number}", f"u{number}", said))
     memory.add_many(batches)
-    memory.settle()
+    memory.settle(PATIENCE)
 
 
 @contextmanager
@@ -62,7 +66,7 @@ def ask(memory: Memory) -> None:
     room = memory.conversation("room")
     memory.search("green kettle", user="ann")
     memory.search("green kettle", user="ann", role="user", kinds=("message", "fact"))
-    memory.search("kettle", conversation="room")
+    memory.search("kettle", conversation="room", kinds=("message", "fact"))
     chat.context("Which kettle did I buy?")
     room.context("What is broken?")
     chat.search_topics("kettle")
@@ -76,7 +80,7 @@ def ask(memory: Memory) -> None:
     chat.add("user", "I also have a brown kettle.")
     chat.edit(chat.history()[0].id, "I bought a grey kettle.")
     chat.delete(chat.history()[1].id)
-    memory.settle()
+    memory.settle(PATIENCE)
 
 
 def count_steps(path: Path, statements: list[str]) -> dict[str, int]:
@@ -116,3 +120,61 @@ def test_a_request_reads_as_much_among_many_others_as_among_few(tmp_path: Path) 
     assert len(many.keys() & few.keys()) > 40
     grown = {shape: (few.get(shape, 0), steps) for shape, steps in many.items() if steps > few.get(shape, 0) + ROOM}
     assert grown == {}
+
+
+# -- PostgreSQL
+
+OWN_NAMES = ("ann", "kitchen", "room", "s0", "s1", "s2")
+NAMES = ("conversation", "user_id", "speaker", "author", "id")  # columns that say whose a row is
+FEW_ROWS = 40  # beside those of the scope: what is unread, what is about the space
+READ = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
+
+
+def rows_of_scope(connection: Connection, table: str) -> int:
+    names = [name for name in NAMES if name in TABLES[table].c]
+    if not names:
+        return 0
+    owned = " OR ".join(f"{name} = ANY(:own)" for name in names)
+    query = text(f"SELECT count(*) FROM {table} WHERE {owned}")
+    return int(connection.execute(query, {"own": list(OWN_NAMES)}).scalar_one())
+
+
+def rows_read(plan: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """The rows that each step of a plan reads of a table."""
+    if plan.get("Relation Name") in TABLES:
+        yield plan["Relation Name"], sum(plan.get(name, 0) for name in READ) * plan["Actual Loops"]
+    for part in plan.get("Plans", ()):
+        yield from rows_read(part)
+
+
+@pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
+@pytest.mark.checklist("G11")
+def test_no_statement_reads_more_rows_of_a_table_than_its_scope_holds(store_url: str) -> None:
+    store = open_store(store_url, Settings.load())
+    assert isinstance(store, PostgresStore)
+    statements: dict[str, Any] = {}
+
+    def note(connection: object, cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        if statement.lstrip().startswith(("SELECT", "WITH")):
+            statements[statement] = parameters
+
+    too_many: dict[str, dict[str, float]] = {}
+    with Memory(store, followers=False) as memory:
+        fill(memory, MANY)
+        event.listen(store.engine, "before_cursor_execute", note)
+        try:
+            ask(memory)
+        finally:
+            event.remove(store.engine, "before_cursor_execute", note)
+        with store.engine.connect() as connection:
+            connection.exec_driver_sql("ANALYZE")
+            connection.exec_driver_sql("SET enable_seqscan = off")  # of so few rows it would read all, anyway
+            held = {name: rows_of_scope(connection, name) for name in TABLES}
+            for statement, parameters in statements.items():
+                explain = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}"
+                plan = connection.exec_driver_sql(explain, parameters).scalar_one()[0]["Plan"]
+                for table, count in rows_read(plan):
+                    if count > held[table] + FEW_ROWS:
+                        too_many.setdefault(statement, {})[table] = count
+    assert len(statements) > 60
+    assert list(too_many) == []

@@ -61,10 +61,20 @@ def ended_facts(tx: Tx, space: str, person: str) -> list[Fact]:
     return [to_fact(row) for row in tx.rows(FACTS, where=where)]
 
 
-def facts_in(tx: Tx, space: str, person: str | None = None) -> list[Fact]:
-    """The facts of a space that hold now; of one person, if given."""
+def facts_in(tx: Tx, space: str, people: Collection[str] | None = None) -> list[Fact]:
+    """The facts of a space that hold now; of these people, if given."""
     where: dict[str, Any] = {"space": space, "active": 1}
-    return [to_fact(row) for row in tx.rows(FACTS, where=where if person is None else where | {"user_id": person})]
+    if people is not None:
+        where["user_id"] = tuple(sorted(people))
+    return [] if people is not None and not people else [to_fact(row) for row in tx.rows(FACTS, where=where)]
+
+
+def people_told_of(tx: Tx, space: str, conversation: str) -> set[str]:
+    """Those about whom facts may have been said in a conversation."""
+    rows = tx.rows(FACTS, where={"space": space, "conversation": conversation}, columns=("user_id",))
+    if speakers := speakers_in(tx, space, [conversation]):
+        rows += tx.rows(FACTS, where={"space": space, "speaker": tuple(speakers)}, columns=("user_id",))
+    return {row["user_id"] for row in rows}
 
 
 def put_facts(tx: Tx, facts: Iterable[Fact]) -> None:

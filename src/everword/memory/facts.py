@@ -9,7 +9,7 @@ seen by those who saw it before: what was said in private stays private.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -26,7 +26,7 @@ from everword.facts.rules import deciding
 from everword.facts.rules.deciding import MAX_VALUE, facts_now, refusal, tidy_fact
 from everword.facts.rules.keys_and_values import MAX_KEY, is_in_category
 from everword.facts.rules.profile import fact_relevances, fact_text, shared_words
-from everword.facts.tables import facts_in, facts_of, viewer_alone
+from everword.facts.tables import facts_in, facts_of, people_told_of, viewer_alone
 from everword.log import rules
 from everword.log.access import channels_of, may_take_back
 from everword.log.operations import operation
@@ -369,7 +369,7 @@ def facts_within(tx: Tx, where: Filter, now: datetime) -> list[Fact]:
     """The facts that hold now and were said where and when a filter means."""
     if where.role not in (None, "user"):
         return []
-    facts = facts_in(tx, where.space, where.user)
+    facts = facts_in(tx, where.space, people_of(tx, where))
     by_person: dict[str, list[Fact]] = {}
     for fact in facts:
         by_person.setdefault(fact.user, []).append(fact)
@@ -381,6 +381,13 @@ def facts_within(tx: Tx, where: Filter, now: datetime) -> list[Fact]:
         and (where.after is None or fact.said_at >= where.after)
         and (where.before is None or fact.said_at < where.before)
     ]
+
+
+def people_of(tx: Tx, where: Filter) -> Collection[str] | None:
+    """Whose facts a filter may mean; None if it may mean anybody's."""
+    if where.user is not None:
+        return (where.user,)
+    return None if where.conversation is None else people_told_of(tx, where.space, where.conversation)
 
 
 def newest_sources(tx: Tx, space: str, facts: Sequence[Fact]) -> dict[str, Message]:
