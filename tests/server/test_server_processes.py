@@ -36,6 +36,7 @@ from everword.wiring import open_store
 PATIENCE = 120.0
 QUIET = os.environ | {"EVERWORD_FOLLOWERS": "false"}
 TALKERS, EACH = 6, sample(25)
+ENDED = (0, -signal.SIGTERM)  # by itself, and then as the signal asks
 WORD = "zebra"  # what is said, and is in no log
 
 
@@ -61,24 +62,26 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 
 class Talker:
-    """Somebody who says things, says again what was not answered, and notes what was."""
+    """Somebody who says things, says again what was not answered, to the next of some servers, and notes what was."""
 
-    def __init__(self, url: str, key: str, number: int) -> None:
-        self.url, self.number = url, number
+    def __init__(self, urls: list[str], key: str, number: int) -> None:
+        self.urls, self.number = urls, number
         self.headers = {"Authorization": f"Bearer {key}"}
         self.answered: list[str] = []
         self.refused: list[int] = []
 
     def talk(self, heard: threading.Semaphore) -> None:
-        path = f"{self.url}/v1/conversations/shared/messages"
+        turn = self.number
         with httpx2.Client(headers=self.headers, timeout=PATIENCE) as http:
             for n in range(EACH):
                 text = f"{WORD} {n} of {self.number}"
                 body = {"messages": [{"role": "user", "content": text, "author": f"u{self.number}"}]}
                 while True:
+                    path = f"{self.urls[turn % len(self.urls)]}/v1/conversations/shared/messages"
                     try:
                         answer = http.post(path, json=body, headers={"Idempotency-Key": text})
                     except httpx2.TransportError:
+                        turn += 1
                         continue  # who was killed took the connection with them
                     break
                 (self.answered if answer.status_code == 200 else self.refused).append(text)  # type: ignore[arg-type]
@@ -152,7 +155,7 @@ def test_a_worker_killed_under_load_loses_nothing_it_has_answered(pair: Pair) ->
     with closing(open_store(pair.store, Settings())) as store:
         key = create_key(store, name="talkers", spaces=["default"])[1]
         operator = create_key(store, name="operator", scopes=["admin"])[1]
-    talkers = [Talker(pair.url, key, number) for number in range(TALKERS)]
+    talkers = [Talker([pair.url], key, number) for number in range(TALKERS)]
     heard = threading.Semaphore(0)
     with ThreadPoolExecutor(TALKERS) as threads:
         work = [threads.submit(one.talk, heard) for one in talkers]
@@ -178,6 +181,45 @@ def test_a_worker_killed_under_load_loses_nothing_it_has_answered(pair: Pair) ->
     assert key not in text
     routes = {line["route"] for line in lines(pair.log) if line["event"] == "request"}
     assert routes - {"/healthz", "/v1/space", "unknown"} == {"/v1/conversations/{id}/messages", "/metrics"}
+
+
+@pytest.mark.checklist("G12")
+def test_servers_that_are_replaced_one_by_one_lose_and_double_nothing(postgres: PostgresServer, tmp_path: Path) -> None:
+    """A rolling restart: each of two servers on one database is told to end once another has taken its place, while
+    people talk to both."""
+
+    def start(number: int) -> tuple[subprocess.Popen[bytes], str]:
+        (tmp_path / str(number)).mkdir()
+        return started(tmp_path / str(number), "--store", store)[:2]
+
+    with postgres.database() as store, ThreadPoolExecutor(TALKERS) as threads, ExitStack() as stack:
+        with closing(open_store(store, Settings())) as opened_store:
+            key = create_key(opened_store, name="talkers", spaces=["default"])[1]
+        running = [start(number) for number in range(2)]
+        stack.callback(lambda: [process.kill() for process, _ in running])
+        urls = [url for _, url in running]
+        talkers = [Talker(urls, key, number) for number in range(TALKERS)]
+        heard = threading.Semaphore(0)
+        work = [threads.submit(talker.talk, heard) for talker in talkers]
+        for place in range(2):
+            for _ in range(TALKERS * EACH // 3):
+                assert heard.acquire(timeout=PATIENCE)
+            old = running[place][0]
+            running.append(start(2 + place))
+            urls[place] = running[-1][1]
+            old.send_signal(signal.SIGTERM)
+            assert old.wait(PATIENCE) in ENDED
+        for talk in work:
+            talk.result(PATIENCE)
+        for process, _ in running[2:]:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) in ENDED
+        assert not any(talker.refused for talker in talkers)
+        answered = [text for talker in talkers for text in talker.answered]
+        with Memory(store, followers=False) as memory:
+            assert memory.verify().ok
+            assert sorted(message.content for message in memory.export()) == sorted(answered)
+        assert len(set(answered)) == TALKERS * EACH
 
 
 def test_a_server_that_is_told_to_end_finishes_the_turn_in_hand(tmp_path: Path) -> None:
