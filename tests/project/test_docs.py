@@ -48,6 +48,8 @@ def test_every_example_runs_and_prints_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # As in the environment of all tests, which not every program that an example starts is given.
+    (tmp_path / "everword.toml").write_text("index_seconds = 60\n", encoding="utf-8")
     with Memory("shown.db") as memory:
         names: dict[str, object] = {"memory": memory}
         for number, (code, shown) in enumerate(examples(page), 1):
