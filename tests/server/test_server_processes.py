@@ -195,8 +195,13 @@ def test_servers_that_are_replaced_one_by_one_lose_and_double_nothing(postgres: 
     with postgres.database() as store, ThreadPoolExecutor(TALKERS) as threads, ExitStack() as stack:
         with closing(open_store(store, Settings())) as opened_store:
             key = create_key(opened_store, name="talkers", spaces=["default"])[1]
+
+        def end_all() -> None:
+            for process, _ in running:
+                process.kill()
+
         running = [start(number) for number in range(2)]
-        stack.callback(lambda: [process.kill() for process, _ in running])
+        stack.callback(end_all)
         urls = [url for _, url in running]
         talkers = [Talker(urls, key, number) for number in range(TALKERS)]
         heard = threading.Semaphore(0)
