@@ -122,7 +122,7 @@ def test_items_are_put_over_found_listed_and_deleted(store_url: str) -> None:
         assert store.get(("users", "alex"), "food") is None
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 def test_a_batch_reads_before_it_writes_and_writes_all_or_nothing(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         store = EverwordStore(memory)

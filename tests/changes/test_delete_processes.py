@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 import pytest
+from fresh_processes import FRESH
 
 from everword import Memory, ScopeError
 
@@ -40,8 +40,8 @@ class OtherProcess:
 
 @contextmanager
 def other_process(url: str) -> Iterator[OtherProcess]:
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("forkserver").Process(target=search_on_request, args=(url, theirs))
+    ours, theirs = FRESH.Pipe()
+    process = FRESH.Process(target=search_on_request, args=(url, theirs))
     process.start()
     try:
         yield OtherProcess(ours)

@@ -59,7 +59,7 @@ def traces(url: str) -> list[str]:
 # -- what is gone
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 def test_not_a_word_is_left_behind(store_url: str) -> None:
     with Memory(store_url) as memory:
         fill(memory)

@@ -64,7 +64,7 @@ def talk(memory: Memory) -> None:
 # -- what follows
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.every_store
 @pytest.mark.checklist("F12")
 def test_two_ids_become_one_person_and_two_again(store_url: str) -> None:
     people = ("anon", "alex", "kim")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+import sample_sizes
 
 from everword import Budget, Context, Draft, InvalidInput, Memory
 from everword.context.markers import parse, strip
@@ -214,7 +215,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(memory, llm, script)
 
 
-CASES = pytest.mark.parametrize("number", range(len(HOSTILE)), ids=list(HOSTILE))
+def each_hostile(turn: int) -> pytest.MarkDecorator:
+    """Every hostile text; in `make test` every second, beginning with the one or the other, so that each is tried."""
+    step = 1 if sample_sizes.is_whole else 2
+    numbers = range(turn % step, len(HOSTILE), step)
+    return pytest.mark.parametrize("number", numbers, ids=[[*HOSTILE][number] for number in numbers])
 
 
 def test_there_are_enough_and_they_are_not_harmless_by_themselves() -> None:
@@ -224,7 +229,7 @@ def test_there_are_enough_and_they_are_not_harmless_by_themselves() -> None:
         assert_text(HOSTILE["the end of history"].split("\n")[0])
 
 
-@CASES
+@each_hostile(1)
 @pytest.mark.checklist("A6")
 def test_typed_by_a_user_it_is_text(world: World, number: int) -> None:
     """A6: kept byte for byte, asks for nothing, raises nothing, opens nothing; and the reply is the model's own."""
@@ -242,7 +247,7 @@ def test_typed_by_a_user_it_is_text(world: World, number: int) -> None:
     world.assert_nothing_of_bob(asked)
 
 
-@CASES
+@each_hostile(2)
 @pytest.mark.checklist("A6")
 def test_in_history_it_stays_in_its_fence_at_every_tier(world: World, number: int) -> None:
     """A6: at tier 1, at tier 2 and 3 once the model has asked for them, by a user, an assistant or a system."""
@@ -263,7 +268,7 @@ def test_in_history_it_stays_in_its_fence_at_every_tier(world: World, number: in
     world.assert_nothing_of_bob()
 
 
-@CASES
+@each_hostile(3)
 @pytest.mark.checklist("A6")
 def test_retrieved_it_stays_in_its_fence(world: World, number: int) -> None:
     """A6: found by a search of its writer's, and by nobody else's."""
@@ -278,7 +283,7 @@ def test_retrieved_it_stays_in_its_fence(world: World, number: int) -> None:
     assert f"zebra{number}x" not in str(theirs.messages[:-1])
 
 
-@CASES
+@each_hostile(4)
 @pytest.mark.checklist("A6")
 def test_in_a_memory_that_is_sent_whole_it_stays_in_its_fence(world: World, number: int) -> None:
     """A6: in every message of another conversation, whoever wrote it; and in nobody else's memory."""
@@ -293,7 +298,7 @@ def test_in_a_memory_that_is_sent_whole_it_stays_in_its_fence(world: World, numb
     assert "9-9-1-7" not in str(context.messages)
 
 
-@CASES
+@each_hostile(5)
 @pytest.mark.checklist("A6")
 def test_quoted_by_the_model_as_it_was_shown_it_asks_for_nothing(world: World, number: int) -> None:
     """A6: what a context shows is disarmed, so a model that repeats it does not ask."""

@@ -3,6 +3,7 @@ a small memory is sent whole (G3)."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,25 @@ TALK = [f"On day {n} we spoke about trains, rain and what to cook for the guests
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with Memory(str(tmp_path / "memory.db"), followers=False, clock=FrozenClock()) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which alex spoke of gardens and of trains in a conversation of old, which every view has read."""
+    path = tmp_path_factory.mktemp("written") / "memory.db"
+    with Memory(str(path), followers=False, clock=FrozenClock()) as memory:
+        memory.conversation("old", user="alex").extend(Draft("user", text) for text in (*GARDENS, *TALK))
+        memory.settle()
+    return path
+
+
+@pytest.fixture
+def of_old(written: Path, tmp_path: Path) -> Iterator[Memory]:
+    """A copy of that store."""
+    copy = tmp_path / "copy.db"
+    shutil.copyfile(written, copy)
+    with Memory(str(copy), followers=False, clock=FrozenClock()) as opened:
         yield opened
 
 
@@ -60,24 +80,21 @@ def test_what_does_not_fit_among_the_last_messages_is_retrieved(memory: Memory) 
 
 
 @pytest.mark.checklist("G2", "C2")
-def test_what_was_asked_to_be_remembered_and_is_forgotten_is_not_retrieved(memory: Memory) -> None:
-    old = memory.conversation("old", user="alex")
-    old.extend(Draft("user", text) for text in (*GARDENS, *TALK))
+def test_what_was_asked_to_be_remembered_and_is_forgotten_is_not_retrieved(of_old: Memory) -> None:
+    old = of_old.conversation("old", user="alex")
     old.command("Remember that my bicycle lock opens with the green key.", addressed=True)
-    memory.settle()
-    new = memory.conversation("new", user="alex")
+    of_old.settle()
+    new = of_old.conversation("new", user="alex")
     question = "Which key opens my bicycle lock?"
     assert "green key" in text_of(new.context(question))
     new.command("Forget that my bicycle lock opens with the green key.", addressed=True)
-    memory.settle()
-    assert "green key" not in text_of(memory.conversation("third", user="alex").context(question))
+    of_old.settle()
+    assert "green key" not in text_of(of_old.conversation("third", user="alex").context(question))
 
 
 @pytest.mark.checklist("G1")
-def test_room_that_others_leave_flows_to_what_answers_up_to_the_budget(memory: Memory) -> None:
-    memory.conversation("old", user="alex").extend(Draft("user", text) for text in (*GARDENS, *TALK))
-    memory.settle()
-    new = memory.conversation("new", user="alex")
+def test_room_that_others_leave_flows_to_what_answers_up_to_the_budget(of_old: Memory) -> None:
+    new = of_old.conversation("new", user="alex")
     question = "How often does each of my roses need water?"
     retrieved = sections(new.context(question))["retrieved"].tokens
     assert retrieved > 1_000
@@ -121,12 +138,9 @@ def test_a_message_is_whole_while_there_is_room(memory: Memory) -> None:
 
 
 @pytest.mark.checklist("G2")
-def test_a_question_that_only_memory_can_answer_gets_the_best_hits_as_uncertain(memory: Memory) -> None:
+def test_a_question_that_only_memory_can_answer_gets_the_best_hits_as_uncertain(of_old: Memory) -> None:
     """G2: marked so; what has nothing to do with anybody's memory retrieves nothing still."""
-    old = memory.conversation("old", user="alex")
-    old.extend(Draft("user", text) for text in (*GARDENS, *TALK))
-    memory.settle()
-    new = memory.conversation("new", user="alex")
+    new = of_old.conversation("new", user="alex")
     context = new.context("What did I tell you about my journey?")
     retrieved = sections(context)["retrieved"]
     assert retrieved.items
@@ -198,8 +212,6 @@ def test_a_short_line_brings_the_lines_around_it(memory: Memory) -> None:
 
 
 @pytest.mark.checklist("G1")
-def test_a_long_message_speaks_for_itself(memory: Memory) -> None:
-    memory.conversation("old", user="alex").extend(Draft("user", text) for text in (*GARDENS, *TALK))
-    memory.settle()
-    context = memory.conversation("new", user="alex").context("How often do my roses need water?")
+def test_a_long_message_speaks_for_itself(of_old: Memory) -> None:
+    context = of_old.conversation("new", user="alex").context("How often do my roses need water?")
     assert not any(item.reason.startswith("next to") for item in sections(context)["retrieved"].items)

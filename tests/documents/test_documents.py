@@ -204,7 +204,7 @@ def test_what_breaks_a_rule_is_refused_with_the_field(store_url: str) -> None:
                 documents.namespaces(offset=offset)  # type: ignore[arg-type]
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 def test_many_who_edit_at_once_lose_nothing(store_url: str) -> None:
     def more(documents: dict[str, Document]) -> tuple[list[Change], int]:
         number = documents["counter"].value["n"] + 1 if documents else 1

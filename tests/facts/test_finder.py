@@ -9,6 +9,7 @@ import pytest
 from fact_corpus import notation, score, utterances
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from everword.facts.english.clauses import expand_short_forms
 from everword.facts.english.finder import find_facts, is_echo, reconcile_facts
@@ -206,11 +207,11 @@ LINES = (
 
 
 @pytest.mark.checklist("B8")
-def test_ten_thousand_messages_of_junk_hold_no_fact() -> None:
+def test_thousands_of_messages_of_junk_hold_no_fact() -> None:
     chance = random.Random(7)
     ends = (".", "!", "?", "", "...", " lol", " 🙂")
     junk = []
-    for number in range(10_000):
+    for number in range(sample(10_000)):
         if number % 2:
             junk.append(" ".join(chance.choices(LINES, k=chance.randint(1, 3))) + chance.choice(ends))
         else:

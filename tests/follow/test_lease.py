@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -14,6 +13,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from engine_doubles import PATIENCE
+from fresh_processes import FRESH
 from hypothesis import HealthCheck, given, settings
 from sample_sizes import sample
 
@@ -26,7 +26,6 @@ from everword.ports import ConversationKey, Store, Tx
 from everword.testing import FrozenClock
 from everword.wiring import SystemClock, open_store
 
-FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 VIEW = "index"
 MINUTE = timedelta(minutes=1)
 SHORT = timedelta(milliseconds=30)

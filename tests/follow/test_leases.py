@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from engine_doubles import PATIENCE, CountingEmbedder, GatedEmbedder, StoreDouble
+from fresh_processes import FRESH
 
 from everword import AsyncMemory, Draft, Memory, NotSettled, StoreClosed
 from everword.config import Settings
@@ -22,7 +22,6 @@ from everword.testing import FrozenClock
 from everword.testing.samples import claim_place, release_place
 from everword.wiring import open_store
 
-FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 MINUTE = timedelta(minutes=1)
 
 
@@ -42,7 +41,7 @@ def leased(memory: Memory) -> int:
 # -- no work twice
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.every_store
 def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
     store, embedder, count = store_at(store_url), CountingEmbedder(), 12
     with (

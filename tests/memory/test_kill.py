@@ -65,7 +65,7 @@ def victims() -> Iterator[Victims]:
     processes.close()
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 @pytest.mark.checklist("D8")
 def test_killed_at_random_points_nothing_acknowledged_is_lost_or_doubled(
     kind: str, store_url: str, victims: Victims

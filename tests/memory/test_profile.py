@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from fresh_processes import FRESH
 
 from everword import InvalidInput, Memory, ModelTimeout, NotFound
 from everword.config import Settings
@@ -253,7 +253,7 @@ def tell(url: str, name: str) -> None:
 def test_two_processes_lose_nothing(kind: str, addresses: Addresses) -> None:
     url = addresses(kind, "memory")
     with Memory(url, followers=False):
-        processes = [multiprocessing.get_context("forkserver").Process(target=tell, args=(url, n)) for n in "ab"]
+        processes = [FRESH.Process(target=tell, args=(url, n)) for n in "ab"]
         for process in processes:
             process.start()
         for process in processes:

@@ -309,7 +309,7 @@ def of_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return results(str(tmp_path_factory.mktemp("one") / "one.db"))
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 def test_the_same_query_gives_the_same_order_on_every_store(store_url: str, of_sqlite: Results) -> None:
     """Each is held against SQLite, so all three agree. B11: PostgreSQL with pgvector finds what the others find."""
     for query, ours, theirs in zip(QUERIES, results(store_url), of_sqlite, strict=True):

@@ -142,7 +142,7 @@ def test_a_row_of_a_request_is_of_hashes_that_nobody_can_guess(tmp_path: Path) -
         assert (row["status"], row["body"]) == (200, None)
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 @pytest.mark.checklist("G8")
 def test_what_is_under_way_while_something_is_removed_is_done_once(store_url: str) -> None:
     gate = asyncio.Event()

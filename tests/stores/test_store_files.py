@@ -7,7 +7,6 @@ nothing else.
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.connection import Connection
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fresh_processes import FRESH
 from outages import full_disk
 
 from everword import Memory
@@ -30,7 +30,6 @@ from everword.stores.sqlite import SqliteStore
 from everword.testing.samples import append_messages, make_entry, make_message
 from everword.wiring import open_store
 
-FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
 
 

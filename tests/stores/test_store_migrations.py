@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
@@ -18,6 +17,7 @@ import numpy as np
 import psycopg
 import pytest
 import sample_sizes
+from fresh_processes import FRESH
 from postgres_databases import PostgresServer
 from raw_tables import path_of, rows_of
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
@@ -54,7 +54,6 @@ from everword.testing.samples import (
 from everword.testing.transaction_contract import run_at_once
 from everword.wiring import open_store
 
-FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
 # The steps in the order in which they were released, by their fingerprints.
 RELEASED = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import multiprocessing
 import os
 import shutil
 import sqlite3
@@ -18,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fresh_processes import FRESH
 
 from everword import Memory
 from everword.config import Settings
@@ -28,7 +28,6 @@ from everword.stores.sqlite import SqliteStore
 from everword.testing.samples import append_messages, make_message
 from everword.wiring import open_store
 
-FRESH = multiprocessing.get_context("forkserver")
 PATIENCE = 120.0
 
 

@@ -7,7 +7,6 @@ without a gap, the chain whole. No writer hears that the database was locked.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
+from fresh_processes import FRESH
 from sample_sizes import sample
 
 from everword import AsyncMemory, Memory, StoreBusy
@@ -24,7 +24,6 @@ from everword.model import Message
 from everword.stores.sqlite import SqliteStore
 from everword.testing.samples import append_messages, make_message
 
-FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
 PROCESSES, THREADS, EACH = 4, 8, sample(15)
 CHANNELS = ("general", "random", "日本語")

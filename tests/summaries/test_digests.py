@@ -212,7 +212,7 @@ def test_a_fortnight_of_thirty_costs_what_it_must(addresses: Callable[[str, str]
     asyncio.run(fortnight())
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 @pytest.mark.checklist("C13")
 def test_many_at_once_make_it_once(store_url: str) -> None:
     clock, gate, scribe = clock_at(), asyncio.Event(), Scribe()

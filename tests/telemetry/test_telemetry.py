@@ -55,7 +55,7 @@ def talk(url: str, *, outage: bool, telemetry: Telemetry | None = None, chat_id:
         memory.settle()
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "json", "postgresql"))
 @pytest.mark.checklist("C14")
 def test_calls_and_fallbacks_are_counted_with_their_timings_on_every_store(store_url: str) -> None:
     talk(store_url, outage=True)

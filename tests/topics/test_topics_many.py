@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from fresh_processes import FRESH
 from sample_sizes import sample
 from topic_doubles import AxisEmbedder, about, opened
 
@@ -17,7 +17,6 @@ from everword.memory.sync import BlockingConversation
 from everword.testing import FrozenClock
 
 MANY, ROUNDS = 16, sample(4, least=2)
-FRESH = multiprocessing.get_context("forkserver")
 
 
 def check(chat: BlockingConversation, expected: int) -> None:
