@@ -5,6 +5,10 @@ A number that an issue names is no sample: the tests that have one do not ask he
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+from typing import Any
+
 PART = 4  # one in so many is tried in `make test`
 is_whole = False  # set before any test is imported, by `--every-store`
 
@@ -12,3 +16,12 @@ is_whole = False  # set before any test is imported, by `--every-store`
 def sample(size: int, least: int = 1) -> int:
     """So many of `size` examples are tried now, but not fewer than `least`."""
     return size if is_whole else max(least, -(-size // PART))
+
+
+def combine(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Each value of each axis with each of the others; in `make test` every second of them, like the white fields of a
+    chessboard: each value, and each pair of values of three axes, is among them."""
+    fields = product(*(enumerate(axis) for axis in axes))
+    return [
+        tuple(value for _, value in field) for field in fields if is_whole or sum(place for place, _ in field) % 2 == 0
+    ]

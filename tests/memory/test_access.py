@@ -5,11 +5,11 @@ The people are u1, who attacks, and u2, who is attacked. Every secret is a word 
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
 import pytest
 from digest_doubles import Scribe, clock_at, section
+from sample_sizes import combine
 
 from everword import BlockingConversation, Budget, Context, Draft, Memory, ScopeError
 from everword.model import Fact
@@ -234,7 +234,7 @@ def test_nobody_learns_by_a_guess_what_another_told_in_private(tmp_path: Path) -
     in private or something else. A space of one memory is a world of its own."""
     worlds = {
         f"{place}, {first} first: {secret} {guess}": (place, first, secret, guess)
-        for place, first, (secret, guess) in product(("private", "channel"), ("secret", "guess"), GUESSES)
+        for place, first, (secret, guess) in combine(("private", "channel"), ("secret", "guess"), GUESSES)
     }
     with Memory(str(tmp_path / "memory.db"), followers=False, clock=FrozenClock()) as memory:
         guessers = dict[tuple[str, int], BlockingConversation]()
@@ -498,7 +498,8 @@ def test_nobody_is_meant_by_anothers_id(memory: Memory) -> None:
     """Whatever somebody calls themselves: what is said of another by id is never kept as said of them. Each name in a
     space of its own."""
     kinds = ("display", "nickname", "alias", "mention")
-    spaces = {f"{kind} {name!a}": (kind, name) for kind in kinds for name in ("u2", "U2", "@u2", "u2\u200b")}
+    names = ("u2", "U2", "@u2", "u2\u200b")
+    spaces = {f"{kind} {name!a}": (kind, name) for kind, name in combine(kinds, names)}
     with memory:
         for space, (kind, name) in spaces.items():
             said = [Draft("user", "I like quinces.", author="u2"), Draft("user", "Hello!", author="u1")]

@@ -21,6 +21,7 @@ from everword.config import BY_NAME, Settings, token_variable
 ROOT = Path(__file__).parents[2]
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+[\w.-]*$")
 BOTS = ("telegram", "discord")
+MACHINES = ("coordinator", "citus1", "citus2")  # of PostgreSQL on several, and `machines` makes them know each other
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -74,6 +75,13 @@ def test_what_is_copied_is_there_and_nothing_else_is_sent() -> None:
 
 def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, Any]) -> None:
     services = compose["services"]
+    spread = {name: services.pop(name) for name in (*MACHINES, "machines")}
+    for one in spread.values():
+        assert one["profiles"] == ["citus"], "it is started only if somebody asks for it"
+        assert PINNED.match(one["build"]["dockerfile_inline"].split()[1])
+    assert all(spread[name]["volumes"] == [f"{name}:/var/lib/postgresql/data"] for name in MACHINES)
+    assert all(spread[name]["healthcheck"]["test"] for name in MACHINES)
+    assert spread["machines"]["depends_on"] == {name: {"condition": "service_healthy"} for name in MACHINES}
     assert set(services) == {"database", "migrate", "server", *BOTS}
     assert all(PINNED.match(one["image"]) for one in services.values())
     assert "pgvector" in services["database"]["image"]
@@ -89,7 +97,7 @@ def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, A
     for name in ("migrate", "server", *BOTS):
         assert int(services[name]["user"]) > 0
         check_command(services[name]["command"])
-    for one in services.values():
+    for one in (*services.values(), *spread.values()):
         for variable, value in one["environment"].items():
             secret = re.search(r"PASSWORD|KEY|STORE|TOKEN", variable)
             assert not secret or "${" in value, f"{variable} has its value in the file"
@@ -99,5 +107,6 @@ def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, A
     assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
     grace = int(services["server"]["stop_grace_period"].removesuffix("s"))
     assert grace > Settings().server_grace
-    volumes = [volume for name in ("database", *BOTS) for volume in services[name]["volumes"]]
+    keepers = [*(services[name] for name in ("database", *BOTS)), *(spread[name] for name in MACHINES)]
+    volumes = [volume for keeper in keepers for volume in keeper["volumes"]]
     assert set(compose["volumes"]) == {volume.split(":")[0] for volume in volumes}

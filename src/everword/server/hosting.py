@@ -48,6 +48,9 @@ MAX_WORKERS = 64
 # Connections that wait to be accepted. An event loop accepts them all at once: so fewer than the files in reserve
 # (`connections.RESERVED`), so that idle connections can be closed before there are no files left.
 BACKLOG = 100
+# A worker answers nobody while it imports everything; on a busy machine for longer than uvicorn's own 5 seconds,
+# after which it would be killed and started again, for ever.
+WORKER_SECONDS = 60
 SWITCH = 0.001  # seconds a thread may keep another waiting: with Python's own 0.005, work of views delays requests
 # Thresholds of the garbage collector: with Python's own 700 new objects, a body of nothing but empty lists takes five
 # times as long to read, and nothing else runs meanwhile.
@@ -183,6 +186,7 @@ def uvicorn_config(settings: Settings, hosting: HostOptions, rates: Path | None 
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=settings.server_grace,
+        timeout_worker_healthcheck=WORKER_SECONDS,
     )
 
 

@@ -18,8 +18,8 @@
     |^(?:is\s)?(?:us(?:es|ing)|runs|running)\s(?:an?\s|the\s)?(?:\d+[\s-]?bit\s)?{GROUP_RELEASES}\d*$
 # Another thought that goes on behind what is told: "and am trying", "and ssh is slow".
 [goes_on]
-    (?i),\sthemself$|,?\s(?:and|but|so|because|cause|cuz|which|as)\s(?:also\s|then\s|now\s|after\s.*|when\s.*
-    |(?:(?:their|the|my)\s)?(?:\w+\s)?(?:am|is|are|was|were|has|have|had|does|do|did|will|would|can|could|gets?|gave|went|said)\s).*$
+    (?i),\sthemself$|,?\s{GROUP_JOINTS}\s(?:also\s|then\s|now\s|after\s.*|when\s.*
+    |(?:(?:their|the|my)\s)?(?:\w+\s)?{GROUP_VERBS}\s).*$
 # The value of a key that says something.
 [bare_value]
     (?i)^[\w][\w .,'’+&-]{1,60}$
@@ -31,7 +31,7 @@
     (?i)\bmy\s(?:\w+\s)?name\b|\bi(?:['’]?m|\sam)\b|\bcall(?:ed)?\sme\b
 # Whoever tells of themselves says "I" or "my": "Yes, moved to it" is said of a package.
 [of_oneself]
-    (?i)\b(?:i|im|ive|my|me|mine|we|our|us)\b
+    (?i)\b{GROUP_OURSELVES}\b
 # Where somebody else is from.
 [of_relative]
     (?i)\bmy\s\w+\s(?:is|was|are|were|comes?)\s+(?:\w+\s)?from\b
