@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 from cli_driver import process
+from sample_sizes import sample
 
 from everword import Batch, Draft, Memory
 from everword.config import Settings
 from everword.wiring import open_store
 
-ROUNDS = 12
+ROUNDS = sample(12, least=4)
 CHATS = 12  # that each round adds messages to
 PATIENCE = 300.0
 
