@@ -37,7 +37,6 @@ from everword.summaries.rules.tiers import write_tiers as offline_tiers
 from everword.text import fences
 from everword.text.addressing import show_address
 from everword.text.corrections import corrected_turns, has_correction
-from everword.text.wordings import language_of_chat
 
 PER_MESSAGE = 4  # tokens around each message: its role and the marks before and after
 PER_REPLY = 3  # tokens that open the reply
@@ -506,8 +505,7 @@ class Candidates:
         self._state = state
         self._budget = budget
         self._room = min(budget.retrieved, room)
-        language = language_of_chat(state.text, (message.content for message in reversed(state.window)))
-        names = (state.nicknames, state.titles, language, state.threads)
+        names = (state.nicknames, state.titles, state.language, state.threads)
         self._renderer = Renderer(tokenizer, state.labels, state.calendar, state.conversation, *names)
         self.omissions: list[Item] = []
 

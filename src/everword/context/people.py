@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import filterfalse
 from types import MappingProxyType
 
@@ -59,12 +59,13 @@ def context_notes(
     facts_by_person: tables.FactsByPerson,
     speaker: tuple[str, MergedDigest] | None,
     query: str,
+    language: str = DEFAULT,
 ) -> list[Note]:
     """Notes about the person of a chat, or about those whose facts are given for a channel; what a query is about comes
-    first."""
+    first. What is not of a value is in a language."""
     if person is not None:
-        return person_notes(tx, space, person, viewer, now, query, facts_by_person)
-    return group_notes(tx, space, facts_by_person, viewer, now, speaker, query, facts_by_person)
+        return person_notes(tx, space, person, viewer, now, query, facts_by_person, language)
+    return group_notes(tx, space, facts_by_person, viewer, now, speaker, query, facts_by_person, language)
 
 
 def name_notes(state: ContextState, told: Mapping[str, str], person: str | None, notes: Sequence[Note]) -> list[Note]:
@@ -98,6 +99,7 @@ def person_notes(
     now: datetime,
     query: str = "",
     facts_by_person: tables.FactsByPerson = MappingProxyType({}),
+    language: str = DEFAULT,
 ) -> list[Note]:
     """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
     that what others say takes no room from it; of what others say, the newest comes first. `facts_by_person` are facts
@@ -108,9 +110,9 @@ def person_notes(
     facts, statements = own_knowledge(shown_facts, all_statements)
     other_facts, other_statements = claims_in(shown_facts, all_statements)
     return [
-        *lines_of_facts(facts, asked_ids),
+        *lines_of_facts(facts, asked_ids, language=language),
         *statement_notes(statements),
-        *lines_of_facts(other_facts, asked_ids),
+        *lines_of_facts(other_facts, asked_ids, language=language),
         *reversed(statement_notes(other_statements)),
     ]
 
@@ -173,7 +175,8 @@ def profile_text(
     id."""
     lines: list[str] = []
     heading = ""
-    for note in sorted([*fact_notes(facts, least=0.0), *statement_notes(statements)], key=lambda note: note.place):
+    notes = [*fact_notes(facts, least=0.0, language=language), *statement_notes(statements)]
+    for note in sorted(notes, key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
             lines.append(wordings.heading(language, heading))
@@ -190,6 +193,7 @@ def group_notes(
     speaker: tuple[str, MergedDigest] | None = None,
     query: str = "",
     facts_by_person: tables.FactsByPerson = MappingProxyType({}),
+    language: str = DEFAULT,
 ) -> list[Note]:
     """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
     the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
@@ -199,14 +203,15 @@ def group_notes(
         merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
         facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
         own_facts = [fact for fact in facts if not is_claim(fact)]
-        claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number, query=query)
+        about = partial(fact_notes, name=person, number=number, query=query, language=language)
+        claims += about([fact for fact in facts if is_claim(fact)])
         if merged_digest is not None and merged_digest.made_by == "model":
             member_notes.append(
                 Note(person, merged_digest.text, "merged", "In short", (number, "", -1, 0.0, "", 0), person)
             )
             merged_text = merged_digest.text.casefold()
             own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
-        member_notes += fact_notes(own_facts, name=person, number=number, query=query)
+        member_notes += about(own_facts)
         if merged_digest is not None and merged_digest.made_by != "model":
             member_notes += digest_notes(merged_digest, person, number)
     return [*member_notes, *claims]
@@ -382,15 +387,26 @@ def lasts(fact: Fact) -> bool:
 
 
 def fact_notes(
-    facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT, query: str = ""
+    facts: Sequence[Fact],
+    *,
+    name: str = "",
+    number: int = 0,
+    least: float = IMPORTANT,
+    query: str = "",
+    language: str = DEFAULT,
 ) -> list[Note]:
     """One line for each key and speaker, or several if it has many values; the most important first."""
     shown_facts, asked_ids = facts_to_show(facts, query, least)
-    return lines_of_facts(shown_facts, asked_ids, name=name, number=number)
+    return lines_of_facts(shown_facts, asked_ids, name=name, number=number, language=language)
 
 
 def lines_of_facts(
-    ranked_facts: Sequence[Fact], asked_ids: Collection[str], *, name: str = "", number: int = 0
+    ranked_facts: Sequence[Fact],
+    asked_ids: Collection[str],
+    *,
+    name: str = "",
+    number: int = 0,
+    language: str = DEFAULT,
 ) -> list[Note]:
     """Facts as notes, in the order of the first fact of each. What every context shows is not on one line with what
     only this message is about."""
@@ -411,8 +427,9 @@ def lines_of_facts(
                 key,
                 len(fact_lines),
             )
-            shown_values = [value_with_days(fact) for fact in line_facts]
-            text = "; ".join(shown_values) if key == category else f"{key}: {', '.join(shown_values)}"
+            shown_values = [value_with_days(fact, language) for fact in line_facts]
+            line_key = wordings.key_label(language, key)
+            text = "; ".join(shown_values) if key == category else f"{line_key}: {', '.join(shown_values)}"
             reason = f"known, importance {line_facts[0].importance:.1f}"
             speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""
             is_asked = any(fact.id in asked_ids for fact in line_facts)

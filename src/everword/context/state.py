@@ -24,6 +24,7 @@ from everword.summaries.digests import MergedDigest
 from everword.text import fences
 from everword.text.addressing import KnownNames
 from everword.text.fences import author_labels
+from everword.text.wordings import language_of_chat
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.topic_set import TopicState, round_vector
@@ -114,6 +115,11 @@ class ContextState:
     now: datetime | None = None
     zone: tzinfo = UTC
     nicknames: KnownNames = field(default_factory=KnownNames)
+
+    @property
+    def language(self) -> str:
+        """The language of the message, or of the chat where it is too short to tell."""
+        return language_of_chat(self.text, (message.content for message in reversed(self.window)))
 
     @property
     def retrieved_messages(self) -> list[Message]:

@@ -57,7 +57,7 @@ from everword.ports import Tx
 from everword.text.detect import DEFAULT, is_clear
 from everword.text.doc import read_in_languages
 from everword.text.names import fold_name, resolve
-from everword.text.wordings import language_of_chat, phrase
+from everword.text.wordings import key_label, language_of_chat, phrase
 
 logger = logging.getLogger("everword.commands")
 
@@ -307,7 +307,7 @@ class CommandRun:
             [statement for statement in outcome.statements if self.viewer.sees(statement)]
         )
         facts = [fact for fact in outcome.facts if self.viewer.sees(fact)]
-        lines = lines or [f"{fact.key}: {fact.value}." for fact in facts]
+        lines = lines or [f"{key_label(self.command.language, fact.key)}: {fact.value}." for fact in facts]
         return self.say("forgotten", text=" ".join(lines)) if lines else self.say("done")
 
     # -- ask

@@ -290,7 +290,8 @@ class ContextBuilder:
         speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
         facts_by_person = active_facts_by_person(tx, space, speakers if person is None else [person])
         query = request.query if request.vector is not None else ""
-        notes = knowing.context_notes(tx, space, person, viewer, request.now, facts_by_person, request.speaker, query)
+        about = (request.speaker, query, state.language)
+        notes = knowing.context_notes(tx, space, person, viewer, request.now, facts_by_person, *about)
         state = replace(state, profile=notes)
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]

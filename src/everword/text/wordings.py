@@ -69,6 +69,7 @@ class Wordings:
         self._file = file
         self._groups = groups or {}
         self.entries = read_entries(f"{PACKS}/{language}/{file}.txt")
+        self._tables: dict[str, dict[str, str]] = {}
         self.parts = self.table("parts")  # the short wordings that others name
         self._patterns: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._alternatives: dict[str, re.Pattern[str]] = {}
@@ -83,7 +84,10 @@ class Wordings:
 
     def table(self, entry: str) -> dict[str, str]:
         """The lines of an entry that are a name and what it stands for; none if the file has no such entry."""
-        return read_table(entry, self._file, f"{PACKS}/{self.language}") if entry in self.entries else {}
+        if entry not in self._tables:
+            folder = f"{PACKS}/{self.language}"
+            self._tables[entry] = read_table(entry, self._file, folder) if entry in self.entries else {}
+        return self._tables[entry]
 
     def word_table(self, entry: str) -> dict[str, list[str]]:
         """A table whose values are words."""
@@ -145,6 +149,12 @@ def heading(language: str, english: str) -> str:
     if name != english and "About" in texts:
         return texts["About"].format(name=name)
     return texts.get(english, english)
+
+
+def key_label(language: str, key: str) -> str:
+    """The key of a fact in a language: "Beruf" for "job". A key that its pack does not know stays as it is."""
+    kin = wordings(language, "fact_patterns").word_table("kin") if language != DEFAULT else {}
+    return _texts(language, "keys").get(key) or next(iter(kin.get(key, ())), key)
 
 
 def language_of_chat(text: str, earlier_texts: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,11 @@ from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory
 from everword.recall.rules.selection import rarity, relevance
 from everword.text.dates import format_days, month_name
+from everword.text.detect import DEFAULT
 from everword.text.doc import lower_letter_runs, read_once
 from everword.text.fences import person_byline
 from everword.text.terms import analyse, query_groups
+from everword.text.wordings import phrase
 from everword.word_lists import read_table
 
 SHOWN_WORDS = 40
@@ -186,28 +188,30 @@ def value_with_source(fact: Fact) -> str:
     return f"{value} (says {person_byline(fact.speaker)})" if is_claim(fact) else value
 
 
-def value_with_days(fact: Fact) -> str:
-    """A fact's value, with the days that were told; or of what happened or is planned, when it was said."""
-    value = value_with_dates(fact)
+def value_with_days(fact: Fact, language: str = DEFAULT) -> str:
+    """A fact's value, with the days that were told; or of what happened or is planned, when it was said. The words for
+    that are of a language; the value is as it was said."""
+    value = value_with_dates(fact, language)
     if value != fact.value or not is_occasion(fact) or _has_told_day(fact):
         return value
     day = fact.recorded_at.date()
-    return f"{value} (said {day.day} {month_name(day.month)[:3]} {day.year})"
+    name = f"{day.day} {month_name(day.month)[:3]} {day.year}" if language == DEFAULT else _name_day(day, language)
+    return f"{value} ({phrase(language, 'told', day=name)})"
 
 
-def value_with_dates(fact: Fact) -> str:
+def value_with_dates(fact: Fact, language: str = DEFAULT) -> str:
     """A fact's value, with its days if they were told; not again if the value names them."""
     notes = []
     start, end = fact.valid_from, fact.valid_to
     if start is not None and _has_told_day(fact):
         if end is not None and is_occasion(fact):
-            notes.append(format_days(start.date(), end.date()))
+            notes.append(_name_days(start.date(), end.date(), language))
         else:
-            notes.append(_beginning(fact, start))
+            notes.append(_beginning(fact, start, language))
     if end is not None and not is_occasion(fact):
-        notes.append(f"until {format_moment(end)}")
+        notes.append(phrase(language, "until", day=format_moment(end, language)))
     if end is None and not fact.active:
-        notes.append("past")
+        notes.append(phrase(language, "past"))
     if not notes or notes[0].removeprefix("on ").removeprefix("in ") in fact.value:
         return fact.value
     return f"{fact.value} ({', '.join(notes)})"
@@ -217,20 +221,33 @@ def _has_told_day(fact: Fact) -> bool:
     return fact.valid_from not in (None, fact.recorded_at, fact.said_at)
 
 
-def _beginning(fact: Fact, start: datetime) -> str:
+def _beginning(fact: Fact, start: datetime, language: str) -> str:
     """How the beginning of a fact is told: when it happened, or since when it is so."""
+    moment = format_moment(start, language)
     if fact.category == "plan" and fact.key != "plan":
-        return f"from {format_moment(start)}"
+        return phrase(language, "starting", day=moment)
     if not is_occasion(fact):
-        return f"since {format_moment(start)}"
-    return f"{'in' if start.day == 1 else 'on'} {format_moment(start)}"
+        return phrase(language, "since", day=moment)
+    return moment if language != DEFAULT else f"{'in' if start.day == 1 else 'on'} {moment}"
 
 
-def format_moment(moment: datetime) -> str:
+def format_moment(moment: datetime, language: str = DEFAULT) -> str:
     """A time as closely as it is known: what begins a year is the year, what begins a month the month."""
     if (moment.hour, moment.minute, moment.second, moment.day) != (0, 0, 0, 1):
-        return f"{moment.day} {month_name(moment.month)} {moment.year}"
-    return f"{moment.year}" if moment.month == 1 else f"{month_name(moment.month)} {moment.year}"
+        return _name_day(moment, language)
+    return f"{moment.year}" if moment.month == 1 else _name_day(moment, language, "month")
+
+
+def _name_days(first: date, last: date, language: str) -> str:
+    if language == DEFAULT:
+        return format_days(first, last)
+    return f"{_name_day(first, language)} – {_name_day(last, language)}"
+
+
+def _name_day(day: date, language: str, name: str = "day") -> str:
+    """A day, or its month, as it is written in a language."""
+    month = month_name(day.month) if language == DEFAULT else str(day.month)
+    return phrase(language, name, day=str(day.day), month=month, year=str(day.year))
 
 
 def _section(title: str, facts: Sequence[Fact]) -> list[str]:
