@@ -28,9 +28,11 @@ class Provider:
         self.replies = list(replies) or ["Noted."]
         self.calls = calls
         self.requests: list[dict[str, Any]] = []
+        self.on_request: Callable[[], None] = lambda: None
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
         body = json.loads(request.content)
+        self.on_request()
         self.requests.append(body)
         text = self.replies[min(len(self.requests), len(self.replies)) - 1]
         kind = request.url.path.rsplit("/", 1)[-1]
@@ -262,6 +264,80 @@ def test_a_memory_that_fails_does_not_fail_the_call(memory: Memory, caplog: pyte
     result = client.chat.completions.create(model="m", messages=said("Hi, my name is Alex."))
     assert result.choices[0].message.content == "Hello!"
     assert provider.requests[-1]["messages"] == said("Hi, my name is Alex.")
+    assert "without the memory" in caplog.text
+
+
+@pytest.mark.parametrize("is_early", [True, False], ids=["before the call", "during the call"])
+@pytest.mark.parametrize(("ask", "client_of"), WAYS)
+@pytest.mark.checklist("G20")
+def test_a_memory_that_fails_at_any_moment_does_not_fail_a_stream(
+    memory: Memory, ask: Any, client_of: Any, is_early: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider = Provider("Hello!")
+    client = everword.wrap(client_of(provider), memory, user="alex")
+    if is_early:
+        memory.close()
+    else:
+        provider.on_request = memory.close
+    assert ask(client, said("Hi, my name is Alex."), stream=True) == "Hello!"
+    assert "without the memory" in caplog.text
+
+
+@pytest.mark.parametrize(("ask", "client_of"), WAYS[:3])
+@pytest.mark.checklist("G20")
+def test_a_memory_that_fails_after_the_call_does_not_fail_it(
+    memory: Memory, ask: Any, client_of: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider = Provider("Hello!")
+    provider.on_request = memory.close
+    client = everword.wrap(client_of(provider), memory, user="alex")
+    assert ask(client, said("Hi, my name is Alex.")) == "Hello!"
+    assert "without the memory" in caplog.text
+
+
+@pytest.mark.parametrize("client_of", [Provider.async_openai, Provider.async_anthropic])
+@pytest.mark.checklist("G20")
+def test_a_memory_that_fails_does_not_fail_an_asynchronous_call(tmp_path: Path, client_of: Any) -> None:
+    provider = Provider("Hello!")
+
+    async def ask() -> None:
+        memory = AsyncMemory(str(tmp_path / "memory.db"), followers=False)
+        async with memory:
+            client = everword.wrap(client_of(provider), memory, user="alex")
+        create = client.chat.completions.create if hasattr(client, "chat") else client.messages.create
+        for stream in (False, True):
+            answer = await create(model="m", max_tokens=9, messages=said("Hi, my name is Alex."), stream=stream)
+            assert "Hello!" in str(answer) or [event async for event in answer]
+
+    asyncio.run(ask())
+    assert [request["messages"] for request in provider.requests] == [said("Hi, my name is Alex.")] * 2
+
+
+@pytest.mark.checklist("G20")
+def test_messages_and_tools_may_come_from_a_generator(memory: Memory) -> None:
+    provider = Provider("Hello!")
+    client = everword.wrap(provider.openai(), memory, user="alex")
+    messages, tools = said("Hi, my name is Alex."), iter(TOOLS)
+    client.chat.completions.create(model="m", messages=(message for message in messages), tools=tools)
+    assert provider.requests[-1]["messages"][-1] == messages[-1]
+    assert provider.requests[-1]["tools"] == TOOLS
+    assert [message.content for message in memory.export()] == ["Hi, my name is Alex.", "Hello!"]
+
+
+@pytest.mark.checklist("G20")
+def test_an_event_of_another_shape_reaches_the_program(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    strange = {"index": 0, "delta": {"tool_calls": 5, "content": {"deep": [1]}}, "finish_reason": None}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [strange]}
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(
+            200, text=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", headers={"content-type": "text/event-stream"}
+        )
+
+    inner = OpenAI(api_key="k", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    client = everword.wrap(inner, memory, user="alex")
+    (event,) = client.chat.completions.create(model="m", messages=said("Hi, my name is Alex."), stream=True)
+    assert event.choices[0].delta.tool_calls == 5
     assert "without the memory" in caplog.text
 
 

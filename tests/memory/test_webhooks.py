@@ -171,7 +171,7 @@ def test_a_receiver_that_was_down_for_an_hour_gets_every_event_in_order(store_ur
         assert positions == sorted(positions)
 
 
-@pytest.mark.checklist("D8")
+@pytest.mark.checklist("D8", "G21")
 def test_after_an_hour_down_a_kill_and_lost_answers_every_event_came_once_by_its_id_and_in_order(
     tmp_path: Path, receiver: Receiver
 ) -> None:

@@ -518,6 +518,7 @@ def test_what_a_response_has_passes_through_unchanged(native: World, extra: Any,
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(extra=JSON, schema=st.dictionaries(NAMES, JSON, max_size=3))
+@pytest.mark.checklist("G20")
 def test_what_is_translated_is_not_changed_otherwise(world: World, extra: Any, schema: Any) -> None:
     world.anew(answers("Yes."))
     headers = {"X-Everword-User": world.user}

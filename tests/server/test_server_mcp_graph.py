@@ -102,6 +102,7 @@ def test_the_graph_is_in_the_memory_of_its_user_and_nobody_elses(tmp_path: Path)
     served(tmp_path, erase)
 
 
+@pytest.mark.checklist("G20")
 def test_the_graph_is_known_as_facts_of_its_user_and_of_others(tmp_path: Path) -> None:
     entities = [
         {"name": "default_user", "entityType": "person", "observations": ["Works as a nurse", "Lives in Lisbon"]},

@@ -7,7 +7,7 @@ it. Messages of the program are never changed or left out. After the call the re
 `receipt` on what is returned says what was added and why.
 
 The memory may fail, the call may not: what goes wrong with it is logged, and the call is made as the program made it. A
-reply that is streamed is kept as far as it was read.
+reply that is streamed is kept as far as it was read; its events are looked at when it has ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from everword.adapters.bridge import AnyMemory, TurnMemory, check_local
+from everword.adapters.bridge import AnyMemory, TurnMemory, attempt, check_local
 from everword.errors import InvalidInput
 from everword.memory.openai_relay import ProgramTurn
 from everword.memory.sync import BlockingMemory
@@ -131,12 +131,17 @@ class WrappedCall:
         return ManagedStream(self, args, fields)
 
     def begin(self, fields: Fields) -> tuple[ProgramTurn | None, Fields]:
-        turn = self.turns.begin(partial(self._messages, fields))
-        return turn, fields if turn is None else self.shape.with_texts(fields, turn.texts)
+        fields = read_iterators(fields)
+        return self._with_memory(self.turns.begin(partial(self._messages, fields)), fields)
 
     async def abegin(self, fields: Fields) -> tuple[ProgramTurn | None, Fields]:
-        turn = await self.turns.abegin(partial(self._messages, fields))
-        return turn, fields if turn is None else self.shape.with_texts(fields, turn.texts)
+        fields = read_iterators(fields)
+        return self._with_memory(await self.turns.abegin(partial(self._messages, fields)), fields)
+
+    def _with_memory(self, turn: ProgramTurn | None, fields: Fields) -> tuple[ProgramTurn | None, Fields]:
+        if turn is None:
+            return None, fields
+        return turn, attempt(lambda: self.shape.with_texts(fields, turn.texts)) or fields
 
     def _messages(self, fields: Fields) -> list[Fields]:
         return self.shape.messages(as_fields(fields))
@@ -153,7 +158,7 @@ class ReadStream:
 
     def __init__(self, inner: Any, call: WrappedCall, turn: ProgramTurn) -> None:
         self._inner, self._call, self._turn = inner, call, turn
-        self._reply = call.shape.collector()
+        self._events: list[Any] = []
         self._is_kept = False
         self.receipt = turn.receipt
 
@@ -163,7 +168,7 @@ class ReadStream:
     def __iter__(self) -> Iterator[Any]:
         try:
             for event in self._inner:
-                self._reply.add(as_fields(event))
+                self._events.append(event)
                 yield event
         finally:
             self._keep()
@@ -171,7 +176,7 @@ class ReadStream:
     async def __aiter__(self) -> AsyncIterator[Any]:
         try:
             async for event in self._inner:
-                self._reply.add(as_fields(event))
+                self._events.append(event)
                 yield event
         finally:
             await self._akeep()
@@ -195,12 +200,18 @@ class ReadStream:
     def _keep(self) -> None:
         if not self._is_kept:
             self._is_kept = True
-            self._call.turns.end(self._turn, self._reply.message)
+            self._call.turns.end(self._turn, self._reply)
 
     async def _akeep(self) -> None:
         if not self._is_kept:
             self._is_kept = True
-            await self._call.turns.aend(self._turn, self._reply.message)
+            await self._call.turns.aend(self._turn, self._reply)
+
+    def _reply(self) -> Fields:
+        reply = self._call.shape.collector()
+        for event in self._events:
+            reply.add(as_fields(event))
+        return reply.message()
 
 
 class ManagedStream:
@@ -244,10 +255,15 @@ class ManagedStream:
 def as_fields(value: Any) -> Any:
     """A value of a client's library as plain data."""
     if hasattr(value, "model_dump"):
-        return value.model_dump(exclude_none=True)
+        return value.model_dump(exclude_none=True, warnings=False)
     if isinstance(value, Mapping):
         return {name: as_fields(item) for name, item in value.items()}
     return [as_fields(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def read_iterators(fields: Fields) -> Fields:
+    """The arguments of a call, with lists for what can be read only once."""
+    return {name: [*value] if isinstance(value, Iterator) else value for name, value in fields.items()}
 
 
 SHAPES: Mapping[tuple[str, ...], Shape] = {

@@ -47,6 +47,7 @@ _GENERIC = frozenset(
     {"memories", "memory", "facts", "profile", "profiles", "store", "users", "user", "items", "default"}
 )
 _UNKNOWN = re.compile(r"[:=]\s*(?:\?|n/a|none|null|unknown|\[[^\]]*\])?\s*$", re.IGNORECASE)  # "Last name: ?"
+_HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?\s*)")
 _BULLET = re.compile(r"^\s*(?:[-*•#]+|\d+[.)])\s+")
 _LABELLED = re.compile(r"^(?P<who>[^():\n]{1,80}?)\s*(?:\((?P<kind>user|assistant|system|tool)\))?:\s+")
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "agent"})
@@ -101,7 +102,9 @@ def known_text(
 
 def known_lines(content: str) -> list[str]:
     """The lines of a longer text that say something: no headings, and no keys without a value."""
-    lines = [_BULLET.sub("", line).replace("**", "").strip() for line in content.splitlines()]
+    lines = [
+        _BULLET.sub("", line).replace("**", "").strip() for line in content.splitlines() if not _HEADING.fullmatch(line)
+    ]
     return [line for line in lines if line and not _UNKNOWN.search(line)]
 
 
