@@ -110,6 +110,15 @@ def from_json_value(kind: Any, value: Any) -> Any:
         raise InvalidInput("the answer", SHAPE) from error
 
 
+_FROM_PLAIN: Mapping[Any, Any] = {
+    datetime: datetime.fromisoformat,
+    date: date.fromisoformat,
+    timedelta: lambda seconds: timedelta(seconds=seconds),
+    float: float,
+}
+"""How values are read whose JSON is a string or a number of another type."""
+
+
 def _from_json(kind: Any, value: Any) -> Any:
     origin = get_origin(kind)
     inner = get_args(kind)
@@ -119,12 +128,8 @@ def _from_json(kind: Any, value: Any) -> Any:
         return _from_json_union(inner, value)
     if hasattr(kind, "__dataclass_fields__"):
         return _from_json_fields(kind, value)
-    if isinstance(kind, type) and issubclass(kind, datetime):
-        return datetime.fromisoformat(value)
-    if kind is date:
-        return date.fromisoformat(value)
-    if kind is timedelta:
-        return timedelta(seconds=value)
+    if kind in _FROM_PLAIN:
+        return _FROM_PLAIN[kind](value)
     if origin is tuple:
         item_kinds = inner[:1] * len(value) if inner[-1:] == (...,) else inner
         return tuple(_from_json(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True))
@@ -132,8 +137,6 @@ def _from_json(kind: Any, value: Any) -> Any:
         return [_from_json(inner[0], item) for item in value]
     if origin in (dict, Mapping):
         return {key: _from_json(inner[1], item) for key, item in value.items()}
-    if kind is float:
-        return float(value)
     if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(value, kind):
         raise TypeError(kind.__name__)
     return value

@@ -82,16 +82,18 @@ def _folder_id(root: Path) -> str:
     return f"{root.name or 'root'}-{hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]}"
 
 
+def _command_in(arguments: Mapping[str, Any]) -> str:
+    command = arguments.get("command") or arguments.get("cmd") or ""
+    return command if isinstance(command, str) else " ".join(map(str, command)) if isinstance(command, Sequence) else ""
+
+
 def tool_note(payload: Mapping[str, Any], project: Project) -> str:
     """One line about a tool call; "" if nothing is to be kept of it."""
     name, arguments = str(payload.get("tool_name", "")), payload.get("tool_input")
     arguments = arguments if isinstance(arguments, Mapping) else {"command": arguments}
     error = _error_in(payload.get("tool_response"))
-    command = arguments.get("command") or arguments.get("cmd")
-    if isinstance(command, Sequence) and not isinstance(command, str):
-        command = " ".join(map(str, command))
-    paths = PATCHED.findall(str(command)) if command else []
-    paths = paths or [
+    command = _command_in(arguments)
+    paths = PATCHED.findall(command) or [
         path for key in ("file_path", "path", "notebook_path") if isinstance(path := arguments.get(key), str)
     ]
     if any(map(project.ignores, paths)) or (READERS.search(name) and not error):
@@ -99,7 +101,7 @@ def tool_note(payload: Mapping[str, Any], project: Project) -> str:
     if paths:
         names = ", ".join(path.removeprefix(f"{project.root}/") for path in paths)
         return f"changed {_shorten(names)}" + (f": {error}" if error else "")
-    if not isinstance(command, str) or not command.strip():
+    if not command.strip():
         return ""
     return f"ran `{_shorten(command)}`" + (f", which failed: {error}" if error else "")
 

@@ -64,13 +64,17 @@ def refuse_change(tx: Tx, message: Message, edited: Message) -> list[str]:
     if command_of(edited) != "remember" or message.role != "user":
         return []
     persons = sorted({row["user_id"] for row in rows if row["kind"] == profiles.SAID})
-    if message.conversation.startswith(TOLD):
-        return persons or [message.author]
+    is_of_author = message.conversation.startswith(TOLD) or _subject_after(message, edited) == "me"
+    return persons or ([message.author] if is_of_author else [])
+
+
+def _subject_after(message: Message, edited: Message) -> str | None:
+    """Whom a request to remember is about; raises if the new version asks for something else."""
     old = read_command(message)
     new = read_command(edited)
     if not new.text or old.kind != new.kind or subject_of(old) != subject_of(new):
         raise InvalidInput("message", UNCLEAR)
-    return persons or ([message.author] if subject_of(new) == "me" else [])
+    return subject_of(new)
 
 
 def read_command(message: Message) -> Command:

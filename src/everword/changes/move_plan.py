@@ -241,8 +241,8 @@ def conversations_of_person(tx: Tx, space: str, user: str) -> set[str]:
 # -- back
 
 
-def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> MovePlan:
-    """The plan that takes back a move."""
+def parts_to_undo(tx: Tx, space: str, id: str) -> list[LogChange]:
+    """The changes of a move; raises if it cannot be taken back."""
     all_moves = moves_in(tx, space)
     parts = [change for change in all_moves if change.after.get("id") == id]
     if not parts:
@@ -251,6 +251,12 @@ def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> MovePlan:
         raise InvalidInput("id", f"{id!r} took a move back; to have that again, move again")
     if any(change.after.get("undoes") == id for change in all_moves):
         raise InvalidInput("id", f"{id!r} was taken back already")
+    return parts
+
+
+def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> MovePlan:
+    """The plan that takes back a move."""
+    parts = parts_to_undo(tx, space, id)
     lock(change.conversation for change in parts)
     places = sorted({change.conversation for change in parts})
     steps = [undo_step(tx, space, place, [part for part in parts if part.conversation == place]) for place in places]

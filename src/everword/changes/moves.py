@@ -97,11 +97,15 @@ def apply_step(tx: Tx, plan: MovePlan, step: Step, now: datetime) -> list[tuple[
     tx.save_conversation(replace(conversation, id=step.id, user=step.owner))
     tx.put(DAYS, [row | {"user_id": plan.into} if row["user_id"] == plan.user else row for row in days])
     if keep and step.owner != conversation.user and step.owner is not None:
-        place = {"space": space, "conversation": step.id}
-        rows = tx.rows("episodes", where=place)
-        tx.remove("episodes", place)  # so that they are known to be no longer those of the owner before
-        tx.put("episodes", [{**row, "user_id": step.owner} for row in rows])
+        give_episodes(tx, space, step.id, step.owner)
     return pairs
+
+
+def give_episodes(tx: Tx, space: str, conversation: str, owner: str) -> None:
+    place = {"space": space, "conversation": conversation}
+    rows = tx.rows("episodes", where=place)
+    tx.remove("episodes", place)  # so that they are known to be no longer those of the owner before
+    tx.put("episodes", [{**row, "user_id": owner} for row in rows])
 
 
 def rename_message(plan: MovePlan, step: Step, message: Message) -> Message:
@@ -445,17 +449,21 @@ class MovedFindings:
     ids: Mapping[str, str]
 
 
+def findings_to_move(tx: Tx, plan: MovePlan, message_ids: Collection[str]) -> list[Row]:
+    rows = rows_with(tx, FINDINGS, plan.space, "message_id", message_ids)
+    if not plan.whole:
+        return rows
+    known = {finding_key(row) for row in rows}
+    own = tx.rows(FINDINGS, where={"space": plan.space, "user_id": plan.user})
+    return rows + [row for row in own if finding_key(row) not in known]
+
+
 def move_findings(
     tx: Tx, plan: MovePlan, pairs: Pairs, people_by_command: Mapping[tuple[str, str], str]
 ) -> MovedFindings:
     """Give what was found in messages the names that those have now."""
     space = plan.space
-    message_ids = {*pairs, *(id for id, _ in people_by_command)}
-    rows = rows_with(tx, FINDINGS, space, "message_id", message_ids)
-    if plan.whole:
-        known = {finding_key(row) for row in rows}
-        own = tx.rows(FINDINGS, where={"space": space, "user_id": plan.user})
-        rows += [row for row in own if finding_key(row) not in known]
+    rows = findings_to_move(tx, plan, {*pairs, *(id for id, _ in people_by_command)})
     renamed_rows = [(row, rename_finding(plan, row, pairs.get(row["message_id"]), people_by_command)) for row in rows]
     changed = [(row, new) for row, new in renamed_rows if new != row]
     slots: dict[str, set[str]] = {}

@@ -160,17 +160,22 @@ def select_with_answers(tx: Tx, select: Select) -> list[Message]:
     elsewhere of what they said: it repeats them."""
     chosen = {(message.conversation, message.turn): message for message in select(tx) if not message.erased}
     for message in list(chosen.values()):
-        if command_of(message) is None or message.role != "user":
-            continue
-        where = Filter(message.space, conversation=message.conversation)
-        after = (message.conversation, message.turn)
-        for answer in tx.messages(where, after=after, limit=1, damaged=ignore_damage):
-            if answer.role == "assistant" and not answer.erased and command_of(answer) is not None:
-                chosen[answer.conversation, answer.turn] = answer
-    spaces = {message.space for message in chosen.values()}
-    for answer in [answer for space in spaces for answer in answers_repeating(tx, space, chosen.values())]:
-        chosen[answer.conversation, answer.turn] = answer
+        if message.role == "user" and command_of(message) is not None:
+            chosen |= {(answer.conversation, answer.turn): answer for answer in answer_to_command(tx, message)}
+    for space in {message.space for message in chosen.values()}:
+        repeating = answers_repeating(tx, space, chosen.values())
+        chosen |= {(answer.conversation, answer.turn): answer for answer in repeating}
     return [chosen[place] for place in sorted(chosen)]
+
+
+def answer_to_command(tx: Tx, message: Message) -> list[Message]:
+    where = Filter(message.space, conversation=message.conversation)
+    answers = tx.messages(where, after=(message.conversation, message.turn), limit=1, damaged=ignore_damage)
+    return [
+        answer
+        for answer in answers
+        if answer.role == "assistant" and not answer.erased and command_of(answer) is not None
+    ]
 
 
 def ignore_damage(_: DamagedMessage) -> None:

@@ -133,12 +133,12 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
     resting = [fact for fact in before if not affected.ids.isdisjoint(fact.sources)]
     slots = {slot_of(fact) for fact in resting}
     findings = [row for row in affected.findings if row["user_id"] == person]
+    statements = [row for row in affected.statements if row["user_id"] == person]
     release_changes(tx, space, person, resting, findings, now)
     for row in findings:
         slots |= {row["slot"]} - {REFUSED}
         tx.remove(FINDINGS, {name: row[name] for name in FINDING_KEY})
-    statement_ids = {row["id"] for row in affected.statements if row["user_id"] == person}
-    for row in (row for row in affected.statements if row["user_id"] == person):
+    for row in statements:
         drop_statement(tx, row)
     weighed = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
     weigh_slots(tx, space, person, weighed, now)
@@ -146,7 +146,8 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
     left_ids = {fact.id for fact in left}
     gone = [fact for fact in before if fact.id not in left_ids]
     drop_names(tx, space, person, gone, left)
-    retired_by = {*affected.ids, *statement_ids, *(fact.id for fact in gone)} - forgotten_by(affected)
+    ids = {*affected.ids, *(row["id"] for row in statements), *(fact.id for fact in gone)}
+    retired_by = ids - forgotten_by(affected)
     restore_statements(tx, space, person, retired_by)
 
 
@@ -293,20 +294,20 @@ def messages_after(tx: Tx, space: str, conversation: str, turns: Collection[int]
 
 def messages_read_again(tx: Tx, space: str, messages: Sequence[Message]) -> tuple[list[Message], list[Row]]:
     """The messages that must be read again, and the findings in them that may rest on removed ones."""
-    roles_by_place = {(message.conversation, message.turn): message.role for message in messages}
     ids = {message.id for message in messages if message.id}
     read_again: list[Message] = []
     findings: list[Row] = []
-    for conversation in sorted({conversation for conversation, _ in roles_by_place}):
-        turns = {turn for place, turn in roles_by_place if place == conversation}
-        has_reply = any(roles_by_place[conversation, turn] == "assistant" for turn in turns)
+    for conversation in sorted({message.conversation for message in messages}):
+        roles = {message.turn: message.role for message in messages if message.conversation == conversation}
+        turns = set(roles)
+        has_reply = "assistant" in roles.values()
         near = list(messages_after(tx, space, conversation, turns, MAX_ECHOES if has_reply else NEAR))
         rows = rows_with(tx, FINDINGS, space, "message_id", {message.id for message in near})
         for message in near:
-            loose = [row for row in rows if row["message_id"] == message.id and rests_on_others(row, message, ids)]
-            if loose:
+            own_rows = [row for row in rows if row["message_id"] == message.id]
+            if any(rests_on_others(row, message, ids) for row in own_rows):
                 read_again.append(message)
-                findings += [row for row in rows if row["message_id"] == message.id]
+                findings += own_rows
     return read_again, findings
 
 

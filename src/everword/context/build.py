@@ -334,9 +334,8 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
     room -= fit_times(frame, state, room, tokenizer)
     room -= tokenizer.count("\n\n" + state.tier_request) if state.tier_request else 0
     costs = message_costs(state, last_messages, tokenizer)
-    limits = budget
-    if not (budget.fixed or is_question(state.text)):
-        limits = replace(budget, retrieved=budget.retrieved // REMARK)
+    is_remark = not (budget.fixed or is_question(state.text))
+    limits = replace(budget, retrieved=budget.retrieved // REMARK) if is_remark else budget
     candidates = Candidates(state, limits, tokenizer, room)
     for _ in range(PASSES):
         pieces = candidates.pieces(older)
@@ -682,6 +681,13 @@ def part_sections(parts: Iterable[Part], nothing_relevant: bool, tokenizer: Toke
             yield Section(part.name, part.tokens(tokenizer), items, tuple(part.left_out), note)
 
 
+def recent_sections(recent: Recent, lines: Sequence[str], tokenizer: Tokenizer) -> list[Section]:
+    if not (recent.messages or recent.left_out or lines):
+        return []
+    tokens = recent.tokens + sum(tokenizer.count("\n\n" + line) for line in lines)
+    return [Section("recent", tokens, tuple(item for _, item in recent.messages), tuple(recent.left_out))]
+
+
 def render_context(
     state: ContextState,
     budget: Budget,
@@ -696,12 +702,12 @@ def render_context(
     other_parts = [part for name, part in parts.items() if name not in LASTING]
     lines = closing_lines(state, frame, parts["history"].pieces, recent)
     has_messages_between = bool(recent.messages or state.beside)
-    first_blocks = [frame.head if has_messages_between else frame.system]
-    first_blocks += [part.text() for part in lasting_parts if part.pieces]
-    last_blocks = [part.text() for part in other_parts if part.pieces] + lines
-    last_blocks += [frame.today] if has_messages_between else []
-    if not has_messages_between:
-        first_blocks, last_blocks = first_blocks + last_blocks, []
+    lasting_blocks = [part.text() for part in lasting_parts if part.pieces]
+    other_blocks = [part.text() for part in other_parts if part.pieces] + lines
+    if has_messages_between:
+        first_blocks, last_blocks = [frame.head, *lasting_blocks], [*other_blocks, frame.today]
+    else:
+        first_blocks, last_blocks = [frame.system, *lasting_blocks, *other_blocks], []
     last_messages = [message for message, _ in recent.messages]
     texts = message_texts(last_messages, state.shows_authors, state.labels, state.nicknames)
     messages = [
@@ -712,10 +718,7 @@ def render_context(
     ]
     sections = [Section("system", tokenizer.count(frame.system) + PER_MESSAGE)] if frame.system else []
     sections += part_sections(lasting_parts, False, tokenizer)
-    if recent.messages or recent.left_out or lines:
-        recent_tokens = recent.tokens + sum(tokenizer.count("\n\n" + line) for line in lines)
-        items = tuple(item for _, item in recent.messages)
-        sections.append(Section("recent", recent_tokens, items, tuple(recent.left_out)))
+    sections += recent_sections(recent, lines, tokenizer)
     sections += part_sections(other_parts, state.nothing_relevant, tokenizer)
     sections.append(Section("current", tokenizer.count(state.current) + PER_MESSAGE))
     token_count = PER_REPLY + sum(tokenizer.count(message["content"]) + PER_MESSAGE for message in messages)

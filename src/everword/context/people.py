@@ -270,14 +270,14 @@ def hide_private_names(tx: Tx, statements: Sequence[Statement], viewer: Viewer) 
     ]
 
 
+def may_tell_day(fact: Fact) -> bool:
+    return has_dates(fact) or (len(fact.sources) > 1 and is_occasion(fact))
+
+
 def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
     """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them, and as
     said when the viewer first heard it."""
-    dated_facts = [
-        fact
-        for fact in facts
-        if fact.speaker != viewer.person and (has_dates(fact) or (len(fact.sources) > 1 and is_occasion(fact)))
-    ]
+    dated_facts = [fact for fact in facts if fact.speaker != viewer.person and may_tell_day(fact)]
     if not dated_facts:
         return list(facts)
     ids = sorted({id for fact in dated_facts for id in fact.sources})
@@ -286,9 +286,7 @@ def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer
     heard_places = {place for place in set(places.values()) if tables.hears_channel(tx, space, place, viewer)}
     heard_at = {message.id: message.time for message in sources if message.conversation in heard_places}
     ids_to_undate = {
-        fact.id
-        for fact in dated_facts
-        if len(fact.sources) >= MAX_SOURCES or not all(places.get(id) in heard_places for id in fact.sources)
+        fact.id for fact in dated_facts if len(fact.sources) >= MAX_SOURCES or not heard_at.keys() >= set(fact.sources)
     }
     return [undate(fact, heard_at) if fact.id in ids_to_undate else fact for fact in facts]
 

@@ -255,25 +255,22 @@ def find_current_topic(
     if not parts:
         return None
     start = window[0].turn if window else LAST
-    lines: tuple[ExtractLine, ...] = ()
+    lines: list[ExtractLine] = []
     last_messages: list[TopicMessage] = []
-    if min(part.first for part in parts) < start:
-        packed_parts = [part for part in parts if part.packed_upto]
-        lines = tuple(line for part in packed_parts for line in rows.summary_lines(tx, page.place, part.first))
-        if parts[0].first != page.book.current:  # the conversation returns to it
-            last_messages = [
-                message
-                for part in parts
-                for message in rows.messages_outside_packs(tx, page.place, part)
-                if message.turn < start
-            ]
+    is_older = min(part.first for part in parts) < start
+    returns = is_older and parts[0].first != page.book.current  # the conversation returns to it
+    for part in parts:
+        if is_older and part.packed_upto:
+            lines += rows.summary_lines(tx, page.place, part.first)
+        if returns:
+            last_messages += [m for m in rows.messages_outside_packs(tx, page.place, part) if m.turn < start]
     return CurrentTopic(
         id=parts[0].id,
         title=parts[0].title,
         first=parts[0].first,
         since=min(part.created_at for part in parts),
         messages=sum(part.count for part in parts),
-        lines=lines,
+        lines=tuple(lines),
         last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
     )
 

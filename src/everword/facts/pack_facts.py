@@ -442,14 +442,16 @@ def _with_days(fact: FoundFact, text: str, now: datetime, pack: FactPack) -> Fou
     """A fact with the days that its clause names: since when it is so, or when it happened or will, as it is told. A
     day that is reckoned from the message ("yesterday") is taken out of its words."""
     times = spans(text, now, pack.language)
-    if len(times) != 1 or fact.category in ("instruction", "preference"):
+    if len(times) != 1 or fact.category in ("instruction", "preference") or _YEAR_OF_A_THING.fullmatch(times[0].text):
         return fact
     time = times[0]
-    if _YEAR_OF_A_THING.fullmatch(time.text):
-        return fact
     if (time.english or time.text).casefold().startswith("since"):
         is_state = fact.category not in ("event", "plan") and fact.since is None
         return replace(fact, since=_since(time)) if is_state else fact
+    return _on_days(fact, time, text, now, pack)
+
+
+def _on_days(fact: FoundFact, time: TimeSpan, text: str, now: datetime, pack: FactPack) -> FoundFact:
     is_ahead = fact.category == "plan" or (fact.category == "relationship" and _is_ahead(text, pack))
     time = next_after(time, now) if is_ahead else time
     days = days_of(time)
@@ -491,30 +493,50 @@ def _without(time: TimeSpan, value: str, pack: FactPack) -> str:
 
 def _is_repeated(fact: FoundFact, facts: Sequence[FoundFact], language: str) -> bool:
     """Whether another fact of the message says the same: a statement what a value says, or fewer words what more do."""
-    words = fact.value.casefold()
-    others = [(other, other.value.casefold()) for other in facts if other is not fact and other.value]
-    own_words = set(lower_words(words))
+    others = [other for other in facts if other is not fact and other.value]
     if fact.key == "pets":
-        pets = [value for other, value in others if other.key == "pets" and "(" in value]
-        return any("(" not in words or own_words < set(lower_words(value)) for value in pets)
-    if fact.key != fact.category:
-        return False
-    if fact.category == "event" and fact.since is None and any(_animal_of(other) in words for other, _ in others):
+        return _is_pet_told_better(fact, others)
+    return fact.key == fact.category and (_is_in_a_value(fact, others) or _says_less(fact, others, language))
+
+
+def _is_pet_told_better(fact: FoundFact, others: Sequence[FoundFact]) -> bool:
+    """Whether another fact has the pet with its name, or with more words."""
+    words = fact.value.casefold()
+    pets = [other.value.casefold() for other in others if other.key == "pets" and "(" in other.value]
+    return any("(" not in words or set(lower_words(words)) < set(lower_words(value)) for value in pets)
+
+
+def _is_in_a_value(fact: FoundFact, others: Sequence[FoundFact]) -> bool:
+    words = fact.value.casefold()
+    if fact.category == "event" and fact.since is None and any(_animal_of(other) in words for other in others):
         return True  # "we have got a cat" beside the cat's name
-    if fact.category != "relationship" and any(
-        value in words for other, value in others if other.key != other.category
-    ):
-        return True
+    values = (other.value.casefold() for other in others if other.key != other.category)
+    return fact.category != "relationship" and any(value in words for value in values)
+
+
+def _says_less(fact: FoundFact, others: Sequence[FoundFact], language: str) -> bool:
+    words = fact.value.casefold()
+    own_words = set(lower_words(words))
+    is_relation = fact.category == "relationship"
     return any(
         own_words < set(lower_words(value)) | function_words(language)
-        for other, value in others
-        if len(words) < len(value) or (fact.category == "relationship" and other.category == "identity")
+        for other, value in ((other, other.value.casefold()) for other in others)
+        if len(words) < len(value) or (is_relation and other.category == "identity")
     )
 
 
 def _animal_of(fact: FoundFact) -> str:
     """What a pet is, as its fact says after its name ("Momo (cat)"), or a line break, which no value has."""
     return fact.value.casefold().rpartition("(")[2].rstrip(")") if fact.key == "pets" and "(" in fact.value else "\n"
+
+
+def _statement_value(words: str, category: str, pack: FactPack) -> str:
+    """What is kept of the words of a statement; "" if they say too little or too much."""
+    if category == "instruction":
+        value, least_words = words, 1
+    else:
+        value, least_words = _retell(words, pack), 2
+    return value if _says_something(value, pack, least_words) and not _is_long(value) else ""
 
 
 def _build_fact(
@@ -537,8 +559,8 @@ def _build_fact(
         return None
     value = pattern.template.format_map({"all": match[0], "who": who, **slots})
     if pattern.is_statement:
-        value = value if category == "instruction" else _retell(value, pack)
-        if not _says_something(value, pack, 1 if category == "instruction" else 2) or _is_long(value):
+        value = _statement_value(value, category, pack)
+        if not value:
             return None
     key = pattern.key.format_map({**slots, "kin": pack.kin.get(pack.plain(slots.get("kin", "")), "")})
     return _found_fact(pattern, category, category if key == "*" else key, value)

@@ -92,11 +92,9 @@ def keep_statements(
         if row.active
     ]
     tables.put_statements(tx, [row for row in rows if not row.active])
+    told = [row for row in rows if message.id in row.sources and row.expires_at is None]
     new_facts = [
-        fact
-        for row in rows
-        if message.id in row.sources and row.expires_at is None
-        for fact in facts.facts_in_statement(tables.name_in_statement(tx, row), row, message)
+        fact for row in told for fact in facts.facts_in_statement(tables.name_in_statement(tx, row), row, message)
     ]
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(scene.user, message, new_facts)])
     facts.mark_command_read(tx, message)

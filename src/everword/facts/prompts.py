@@ -408,20 +408,22 @@ def read_entries(text: str) -> list[Mapping[str, Any]]:
     objects = list(task.objects(text))
     if not objects and _NONE.fullmatch(task.after_thinking(text)):
         return []
-    entries: list[Mapping[str, Any]] = []
-    has_list = False
-    for answer in objects:
-        lists = [value for value in answer.values() if isinstance(value, list)]
-        if "category" in answer or "value" in answer:
-            entries.append(answer)
-        elif lists or "facts" in answer:
-            has_list = True
-            entries += [entry for value in lists for entry in value if isinstance(entry, dict)]
-    if not entries and not has_list:
+    parts = [part for answer in objects if (part := _entries_in(answer)) is not None]
+    if not parts:
         raise ModelNonsense('There is no JSON of the form {"facts": [...]} in the answer.')
-    if entries and not any("category" in entry and "key" in entry and "value" in entry for entry in entries):
+    entries = [entry for part in parts for entry in part]
+    if entries and not any({"category", "key", "value"} <= entry.keys() for entry in entries):
         raise ModelNonsense("A fact needs a category, a key and a value.")
     return entries
+
+
+def _entries_in(answer: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The facts in one object, which may be one itself; None if it is neither a fact nor a list of them."""
+    if "category" in answer or "value" in answer:
+        return [answer]
+    lists = [value for value in answer.values() if isinstance(value, list)]
+    entries: list[Mapping[str, Any]] = [entry for value in lists for entry in value if isinstance(entry, dict)]
+    return entries if lists or "facts" in answer else None
 
 
 def _parse_number(value: object) -> float:
@@ -597,18 +599,23 @@ def offline_command(inputs: CommandInputs) -> Command:
 command = Prompt("command", build_command, parse_command_reply, offline_command)
 
 
+def _is_copied(text: str, source: str, language: str) -> bool:
+    """Whether most terms of a text are in its source."""
+    terms = analyse(text, language).terms
+    return len(set(terms) - set(analyse(source, language).terms)) <= len(terms) / 3
+
+
 def _check_command(kind: CommandKind, entry: Mapping[str, Any], inputs: CommandInputs) -> Command:
     about = " ".join(task.line(entry.get("about")).split())
     text = " ".join(task.line(entry.get("text")).split())
     refers_back = entry.get("refersback") is True or task.line(entry.get("refersback")).casefold() == "true"
     about_key = about.casefold()
+    language = analyse(inputs.text).language
     if about_key not in _WRITER | _NOBODY and fold_name(about) not in fold_name(inputs.text):
         raise ModelNonsense(
             f'"{escape_line(about[:80])}" is not named in the message. Copy the name as it is written there.'
         )
-    language = analyse(inputs.text).language
-    strange_terms = set(analyse(text, language).terms) - set(analyse(inputs.text, language).terms)
-    if text and strange_terms and len(strange_terms) > len(analyse(text, language).terms) / 3:
+    if text and not _is_copied(text, inputs.text, language):
         raise ModelNonsense("The text is not in the message. Copy it from there.")
     if kind in ("remember", "forget") and not text and not refers_back:
         raise ModelNonsense(f'What to {kind} is missing: copy it into "text", or set "refers_back".')
@@ -733,6 +740,15 @@ def _third_person(text: str, inputs: RememberInputs) -> Sequence[str]:
     return statements_about(inputs.name, text)
 
 
+def _is_grounded(text: str, grounds: Grounds, inputs: RememberInputs) -> bool:
+    values = {
+        term
+        for fact in statement_rules.parse_statement(inputs.name, text).facts
+        for term in analyse(fact.value, grounds.language).terms
+    }
+    return not grounds.find_inventions(text) and values <= grounds.terms and _shares(text, grounds, inputs)
+
+
 def _check_added(proposal: statement_rules.ProfileMerge, inputs: RememberInputs) -> None:
     new_statements = _new_statements(inputs)
     if new_statements and not proposal.added and not proposal.same:
@@ -744,16 +760,7 @@ def _check_added(proposal: statement_rules.ProfileMerge, inputs: RememberInputs)
         " ".join([source_text, *(inputs.statements[number - 1] for number in proposal.replaced)])
     )
     for text in proposal.added:
-        values = {
-            term
-            for fact in statement_rules.parse_statement(inputs.name, text).facts
-            for term in analyse(fact.value, wider_grounds.language).terms
-        }
-        if (
-            wider_grounds.find_inventions(text)
-            or not values <= wider_grounds.terms
-            or not _shares(text, wider_grounds, inputs)
-        ):
+        if not _is_grounded(text, wider_grounds, inputs):
             raise ModelNonsense(f"“{text}” is not what was said.")
     if proposal.added and not any(_shares(text, grounds, inputs) for text in proposal.added):
         raise ModelNonsense("What is new is not in add.")

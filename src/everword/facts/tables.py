@@ -14,6 +14,7 @@ whoever removes such a message removes the answer with it.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -344,8 +345,10 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
     is_public = {
         place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in user_messages}
     }
-    for space, person in sorted({(message.space, message.author) for message in user_messages}):
-        own_messages = [message for message in user_messages if (message.space, message.author) == (space, person)]
+    messages_by_person = defaultdict[tuple[str, str], list[Message]](list)
+    for message in user_messages:
+        messages_by_person[message.space, message.author].append(message)
+    for (space, person), own_messages in sorted(messages_by_person.items()):
         first_time = min(message.time for message in own_messages)
         rows = tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"})
         if not rows or first_time < rows[0]["since"]:
@@ -353,13 +356,19 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
         note_channels(
             tx, space, person, [message for message in own_messages if is_public[space, message.conversation]]
         )
-        times_by_name: dict[tuple[str, str], list[datetime]] = {}
-        for message in own_messages:
-            if name := display_name(message):
-                kind = "display" if is_public[space, message.conversation] else PRIVATE
-                times_by_name.setdefault((kind, name), []).append(message.time)
-        for (kind, name), times in times_by_name.items():
-            put_name(tx, space, person, kind, name, min(times), max(times))
+        put_display_names(tx, space, person, own_messages, is_public)
+
+
+def put_display_names(
+    tx: Tx, space: str, person: str, messages: Iterable[Message], is_public: Mapping[tuple[str, str], bool]
+) -> None:
+    times_by_name: dict[tuple[str, str], list[datetime]] = {}
+    for message in messages:
+        if name := display_name(message):
+            kind = "display" if is_public[space, message.conversation] else PRIVATE
+            times_by_name.setdefault((kind, name), []).append(message.time)
+    for (kind, name), times in times_by_name.items():
+        put_name(tx, space, person, kind, name, min(times), max(times))
 
 
 def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) -> None:

@@ -304,7 +304,7 @@ def message_problem(message: Message, turn: int, previous_link: bytes | None, or
     may be anything, even what somebody said."""
     if message.turn != turn:
         return "is missing" if message.turn > turn else "is there twice"
-    if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
+    if message.erased and any((message.author, message.user, message.content, message.metadata, message.seal.salt)):
         return "is marked as erased and is not empty"
     is_known = not message.erased and original is not None
     if is_known and compute_digest(original or message, message.seal.salt) != message.seal.digest:

@@ -182,20 +182,14 @@ def existing_messages(
     tx: Tx, conversation: Conversation, drafts: Sequence[Draft], fresh_ids: Collection[str]
 ) -> dict[str, Message]:
     ids = [draft.id for draft in drafts if draft.id is not None and draft.id not in fresh_ids]
-    erased_ids = {
-        platform_id: rules.hash_platform_id(platform_id)
-        for platform_id in (draft.platform_id for draft in drafts)
-        if platform_id is not None
-    }
-    if conversation.turns == 0:
-        erased_ids = {}  # nothing is in it yet
+    known_drafts = drafts if conversation.turns else ()  # else nothing is in it yet
+    platform_ids = [draft.platform_id for draft in known_drafts if draft.platform_id is not None]
+    erased_ids = {id: rules.hash_platform_id(id) for id in platform_ids}
     existing: dict[str, Message] = {}
     if not ids and not erased_ids:
         return existing
-    platform_ids = [*erased_ids, *erased_ids.values()]
-    for message in tx.find_messages(
-        conversation.space, ids=ids, conversation=conversation.id, platform_ids=platform_ids
-    ):
+    all_ids = [*erased_ids, *erased_ids.values()]
+    for message in tx.find_messages(conversation.space, ids=ids, conversation=conversation.id, platform_ids=all_ids):
         if message.conversation != conversation.id and not is_anonymous(message):
             raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
         existing["id " + message.id] = message

@@ -274,9 +274,10 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     view.store_facts(tx, space, message.conversation, (), decided=[changes.decided_facts(row, message)])
     view.mark_command_read(tx, message)
     after = facts_in_slots(tx, space, person, slots)
-    retired = [fact for fact in after if not fact.active and fact.id in before and before[fact.id].active]
-    standing = [fact for fact in after if message.id in fact.sources and fact not in retired]
-    return FactChange(message.id, kind, message.author, message.time, standing[0] if standing else None, tuple(retired))
+    active_before = {id for id, fact in before.items() if fact.active}
+    retired = [fact for fact in after if not fact.active and fact.id in active_before]
+    standing = next((fact for fact in after if message.id in fact.sources and fact not in retired), None)
+    return FactChange(message.id, kind, message.author, message.time, standing, tuple(retired))
 
 
 def undo_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> Forgotten | None:

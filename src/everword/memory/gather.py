@@ -387,15 +387,10 @@ class ContextBuilder:
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not hits
-        # While little has left the window, a search would bring all of it back, and nothing would be saved.
         outside_count = self._count_outside(tx, source, person, spoken)
-        return_limit = max(RETURNING, -(-outside_count // (OF_ASKED if is_question(request.text) else OF_TOLD)))
-        outside_hits = [
-            hit
-            for hit in worthwhile_hits(hits, request.text)
-            if hit.message.id not in excluded_ids and is_worth_showing(hit.message)
-        ]
-        outside_hits = without_forgotten(tx, outside_hits)
+        return_limit = most_returning(outside_count, request.text)
+        others = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
+        outside_hits = without_forgotten(tx, [hit for hit in others if is_worth_showing(hit.message)])
         if person is not None:  # in a channel, the lines around a message may be of other talks
             outside_hits = self._with_neighbours(tx, person, outside_hits[:return_limit], excluded_ids, request.now)
             return_limit = len(outside_hits)
@@ -624,3 +619,9 @@ def without_forgotten(tx: Tx, hits: Sequence[Hit]) -> list[Hit]:
 def follows(message: Message, question: Message) -> bool:
     """Whether a message is the question or came after it. A second reply must not be made from the first one."""
     return message.conversation == question.conversation and message.turn >= question.turn
+
+
+def most_returning(outside_count: int, text: str) -> int:
+    """How many messages of those outside the window may return. While little has left it, a search would bring all of
+    it back, and nothing would be saved."""
+    return max(RETURNING, -(-outside_count // (OF_ASKED if is_question(text) else OF_TOLD)))

@@ -534,13 +534,7 @@ class Runtime:
         batch_list: list[Batch] = rules.check_items("batches", batches, Batch)
         now = self.parts.clock.now()
         for batch in batch_list:
-            rules.check_id("space", batch.space)
-            rules.check_id("conversation", batch.conversation)
-            if batch.user is not None:
-                rules.check_id("user", batch.user)
-            if batch.on_edit not in ON_EDIT:
-                raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
-            rules.check_items("drafts", batch.drafts, Draft)
+            check_batch(batch)
         ready = [log.with_ids(batch, now) for batch in batch_list]
         new = log.draft_ids(ready) - log.draft_ids(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
@@ -721,3 +715,14 @@ def call_once(fn: Callable[..., T], *args: Any) -> T:
         return fn(*args)
     except StopIteration as ended:
         raise RuntimeError("an iterator ended too early") from ended
+
+
+def check_batch(batch: Batch) -> None:
+    """Raise InvalidInput for what cannot be appended as it is."""
+    rules.check_id("space", batch.space)
+    rules.check_id("conversation", batch.conversation)
+    if batch.user is not None:
+        rules.check_id("user", batch.user)
+    if batch.on_edit not in ON_EDIT:
+        raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
+    rules.check_items("drafts", batch.drafts, Draft)

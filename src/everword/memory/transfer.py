@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from everword.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
@@ -143,12 +143,10 @@ async def add_records(
             results_by_batch.append([await add_statement(memory.runtime, record, record.about, space, on_edit, now)])
     totals.read += len(batch) - len(lasting)
     totals.expired += len(batch) - len(lasting)
-    for results in results_by_batch:
-        totals.read += len(results)
-        totals.marked += sum(result.new and bool(result.message.secrets) for result in results)
-        counts = Counter(result.kept for result in results)
-        for kept, count in counts.items():
-            setattr(totals, kept, getattr(totals, kept) + count)
+    for result in chain.from_iterable(results_by_batch):
+        totals.read += 1
+        totals.marked += result.new and bool(result.message.secrets)
+        setattr(totals, result.kept, getattr(totals, result.kept) + 1)
 
 
 async def add_statement(

@@ -223,18 +223,28 @@ def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase:
     )
 
 
-def _parse_attribute(text: str) -> Clause | None:
-    """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
-    introduction = _CLAUSES.here.match(text)
-    if (
-        introduction
-        and not _CLAUSES.not_names.match(introduction["named"])
-        and not _CLAUSES.nobody.match(introduction["named"])
-    ):
-        return Clause(None, introduction["named"], "name")
+def _subject_of(match: re.Match[str]) -> str:
+    """Whom a clause is about, by name or by what they are to the speaker."""
+    relation = match["relation"]
+    return match["called"] or (relation and RELATIONS[relation.casefold()]) or match["named"]
+
+
+def _parse_introduction(text: str) -> Clause | None:
+    """ "I'm Jonas", "Jonas is my brother"."""
+    here = _CLAUSES.here.match(text)
+    if here and not _CLAUSES.not_names.match(here["named"]) and not _CLAUSES.nobody.match(here["named"]):
+        return Clause(None, here["named"], "name")
     is_my = _CLAUSES.is_my.match(text)
     if is_my and not _CLAUSES.not_names.match(is_my["named"]):
         return Clause(None, is_my["named"], f"{is_my['relation']} name")
+    return None
+
+
+def _parse_attribute(text: str) -> Clause | None:
+    """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
+    introduction = _parse_introduction(text)
+    if introduction is not None:
+        return introduction
     match = _CLAUSES.attribute.match(text)
     if match is None:
         return None
@@ -247,7 +257,7 @@ def _parse_attribute(text: str) -> Clause | None:
         return Clause(None, value, attribute, holds)
     if match["relation"] and attribute.casefold() in ("name", "first name"):
         return Clause(None, value, f"{match['relation']} name", holds)
-    subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
+    subject = _subject_of(match)
     return None if _CLAUSES.not_names.match(subject) else Clause(subject, value, attribute, holds)
 
 
@@ -269,9 +279,7 @@ def _parse_predicate(text: str) -> Clause | None:
     match = _CLAUSES.who.match(text)
     if match is None or (match["named"] and _CLAUSES.not_names.match(match["named"])):
         return None
-    subject = None
-    if not match["self"]:
-        subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
+    subject = None if match["self"] else _subject_of(match)
     if subject and subject.endswith(("'s", "'")):
         return None
     predicate = text[match.end() :].strip()

@@ -121,13 +121,17 @@ def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[Fact
         yield replace(reading, changes=changes or reading.changes)
 
 
+def _name_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
+    given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
+    is_remark = given_name.casefold() in english.DEMONYMS  # "my name is Irish"
+    if given_name and not is_remark and not (clause.holds == "not" and given_name.islower()):
+        confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
+        yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
+
+
 def _identity_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
     if key in _NAME_KEYS and attribute != "middle name":
-        given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
-        is_remark = given_name.casefold() in english.DEMONYMS  # "my name is Irish"
-        if given_name and not is_remark and not (clause.holds == "not" and given_name.islower()):
-            confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
-            yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
+        yield from _name_readings(key, attribute, value, clause)
     elif key in _FORMS:
         form, confidence, importance = _FORMS[key]
         if match := _ATTRIBUTES[form].match(value):
@@ -295,6 +299,15 @@ def _be(rest: str, clause: Clause, fact: FactReading) -> Iterator[FactReading]:
 _STATUSES = ("married", "divorced", "widowed", "engaged", "single")
 
 
+def _own_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
+    """What the speaker says to be: an age, a trade, a name."""
+    years = _ATTRIBUTES.age.match(rest)
+    if years and _is_age(years[1]):
+        yield FactReading("identity", "age", years[1], 0.95, 0.6)
+    else:
+        yield from (_be_a if re.match(r"an?\s", rest) else _be_named)(rest, clause)
+
+
 def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
     plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
     first = _READINGS.trait_end.split(plain)[0]
@@ -308,12 +321,10 @@ def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
         yield FactReading("identity", "job", "retired", 0.95, 0.8)
     elif first in english.DEMONYMS and not rest.casefold().startswith("the "):
         yield FactReading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
-    elif clause.subject is None and (years := _ATTRIBUTES.age.match(rest)) and _is_age(years[1]):
-        yield FactReading("identity", "age", years[1], 0.95, 0.6)
-    elif re.match(r"an?\s", rest) or (clause.subject and re.match(r"the\s", rest)):
-        yield from _be_a(rest, clause)
     elif clause.subject is None:
-        yield from _be_named(rest, clause)
+        yield from _own_readings(rest, clause)
+    elif re.match(r"(?:an?|the)\s", rest):
+        yield from _be_a(rest, clause)
     tongue = re.match(r"(?:an?\s)?(?:native\s)([\w\s]+?)\sspeaker", rest, re.IGNORECASE)
     if tongue:
         yield from _native_language(tongue[1])

@@ -105,13 +105,15 @@ def tells_of_life(predicate: Predicate) -> bool:
     return _tells_of_deed(predicate)
 
 
+def _is_feeling(predicate: Predicate, action: str) -> bool:
+    is_felt = _TELLING.be.match(predicate.text) and _TELLING.feeling.match(action)
+    return bool(is_felt) and not _TELLING.lasting.match(action)
+
+
 def _tells_of_deed(predicate: Predicate) -> bool:
     """Whether what somebody did, does or has is more than a feeling, and is named."""
     action = f"{predicate.verb} {predicate.rest}"
-    is_feeling = (
-        _TELLING.be.match(predicate.text) and _TELLING.feeling.match(action) and not _TELLING.lasting.match(action)
-    )
-    if is_feeling or _is_passing(predicate) or _names_nothing(predicate):
+    if _is_feeling(predicate, action) or _is_passing(predicate) or _names_nothing(predicate):
         return False
     if predicate.verb in ("had", "having", "got") and _TELLING.trouble.search(predicate.rest.partition(" with ")[0]):
         return predicate.verb != "having" and " with " in predicate.rest
@@ -452,15 +454,7 @@ def _name_thing(unit: str) -> str:
 def _read_statement(unit: str) -> LifeStatement | None:
     speaker = match_speaker(unit)
     if speaker:
-        predicate = retell_predicate(unit[speaker.end() :])
-        if predicate is None or not tells_of_life(predicate):
-            return None
-        if (speaker["we"] and _is_about_all(predicate)) or (not speaker["other"] and _leaves_out_others(predicate)):
-            return None
-        other = retell_pronouns(speaker["other"].strip()) if speaker["other"] else ""
-        if has_verb(other):
-            return None  # "red reminds me of blood and I" is no company
-        return LifeStatement(_add_company(predicate.text, other), predicate)
+        return _read_own(unit, speaker)
     bare = _STATEMENTS.bare.match(unit)
     if bare and not _STATEMENTS.no_actor.match(unit, bare.end()):
         return None if bare["doing"] and _STATEMENTS.finite.search(unit, bare.end()) else _read_bare(unit, bare)
@@ -506,6 +500,29 @@ def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
     return LifeStatement(predicate.text, predicate) if predicate and tells_of_life(predicate) else None
 
 
+def _read_own(unit: str, speaker: re.Match[str]) -> LifeStatement | None:
+    """What the speaker says of themself, alone or with others: "we moved to Lyon"."""
+    predicate = retell_predicate(unit[speaker.end() :])
+    if predicate is None or not tells_of_life(predicate):
+        return None
+    if (speaker["we"] and _is_about_all(predicate)) or (not speaker["other"] and _leaves_out_others(predicate)):
+        return None
+    other = retell_pronouns(speaker["other"].strip()) if speaker["other"] else ""
+    if has_verb(other):
+        return None  # "red reminds me of blood and I" is no company
+    return LifeStatement(_add_company(predicate.text, other), predicate)
+
+
+def _passes(unit: str, verb: str, rest: str) -> bool:
+    """Whether what something does or did is over soon: "the film made me cry"."""
+    action = f"{verb} {rest}"
+    moves_speaker = _STATEMENTS.made_me.match(rest) and (is_past(verb) or unit[:4].casefold() == "the ")
+    return (
+        bool(moves_speaker or _STATEMENTS.how_it_has_been.match(action) or _STATEMENTS.came_and.match(action))
+        or verb.casefold() in WORDS.PASSING_ACTS
+    )
+
+
 def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     """What is said of somebody or something of the speaker's: "my car broke down"."""
     rest = _STATEMENTS.empty.sub("", unit[end:])
@@ -514,13 +531,7 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
         _STATEMENTS.is_word.match(verb) and not _STATEMENTS.what_it_is.match(rest) and not is_of_kin
     ):
         return None  # how something is, it is for a while: "my train is late"
-    if _STATEMENTS.how_it_has_been.match(f"{verb} {rest}"):
-        return None
-    if (
-        (_STATEMENTS.made_me.match(rest) and (is_past(verb) or unit[:4].casefold() == "the "))
-        or verb.casefold() in WORDS.PASSING_ACTS
-        or _STATEMENTS.came_and.match(f"{verb} {rest}")
-    ):
+    if _passes(unit, verb, rest):
         return None
     if _STATEMENTS.goal_was.match(unit):
         return None  # of what it was the goal stands elsewhere
@@ -540,26 +551,34 @@ def _lower_first(text: str) -> str:
 # The value
 
 
+def _is_worth_keeping(predicate: Predicate, text: str, phrase: TimedText, today: date | None) -> bool:
+    if today is not None and tells_stale_time(text):
+        return False
+    has_day = phrase.since is not None or phrase.until is not None
+    if not _says_something(_DAYS.vague.sub("", text), predicate, has_day) or _STATEMENTS.no_favourite.match(text):
+        return False
+    # A promise in the chat: "I'll ask around".
+    return not (predicate.text.startswith("will ") and phrase.since in (None, today))
+
+
+def _next_home(text: str) -> str:
+    move = _STATEMENTS.move.match(text)
+    return place(text[move.end() :]) if move else ""
+
+
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
-    text = _STATEMENTS.empty_end.sub(
-        "", _STATEMENTS.to_whom.sub("", _STATEMENTS.tail.sub("", _STATEMENTS.vague_time.sub("", statement.text)))
-    )
+    text = statement.text
+    for pattern in (_STATEMENTS.vague_time, _STATEMENTS.tail, _STATEMENTS.to_whom, _STATEMENTS.empty_end):
+        text = pattern.sub("", text)
     if count := _read_count(statement, text):
         return count
     phrase = take_time(text, statement.predicate, today)
     since = phrase.since
     text = _STATEMENTS.tail.sub("", _STATEMENTS.symbols.sub("", date_periods(phrase.text, today))).strip(" ,.!;:-–—'\"")
-    if today is not None and tells_stale_time(text):
+    if not _is_worth_keeping(statement.predicate, text, phrase, today):
         return None
-    has_day = since is not None or phrase.until is not None
-    is_told = _says_something(_DAYS.vague.sub("", text), statement.predicate, has_day)
-    if not is_told or _STATEMENTS.no_favourite.match(text):
-        return None
-    if statement.predicate.text.startswith("will ") and since in (None, today):
-        return None  # a promise in the chat: "I'll ask around"
     is_ahead = since is not None and today is not None and since > today
-    move = _STATEMENTS.move.match(text) if is_ahead else None
-    if move and (home := place(text[move.end() :])):
+    if is_ahead and (home := _next_home(text)):
         return FoundFact("plan", "location", home, _CONFIDENCE, _IMPORTANCE_OF_HOME, corrects=True, since=since)
     category = "plan" if is_ahead else _category(statement, text)
     key, value = _key_and_value(category, text)
@@ -619,6 +638,14 @@ def _names(text: str, count: int) -> bool:
 # Categories
 
 
+def _is_possession(statement: LifeStatement, text: str) -> bool:
+    verb = statement.predicate.verb
+    if verb in WORDS.POSSESSION_VERBS and not text.startswith("was "):
+        return True
+    may_own = not statement.about_other and verb in ("have", "has", "got")
+    return may_own and re.match(r"(?:an?|my|two|three|some|new)\b(?!\slot)", statement.predicate.rest) is not None
+
+
 def _category(statement: LifeStatement, text: str) -> FactCategory:
     predicate = statement.predicate
     verb = predicate.verb
@@ -630,19 +657,12 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         return "relationship" if predicate.tense != "past" else "event"
     if _STATEMENTS.health.search(text):
         return "health"
-    if (
-        verb == "got"
-        and predicate.tense == "past"
-        and (_STATEMENTS.work.search(text) or _STATEMENTS.got_from.search(text))
-    ):
-        return "work" if _STATEMENTS.work.search(text) else "event"
-    if (verb in WORDS.POSSESSION_VERBS and not text.startswith("was ")) or (
-        not statement.about_other
-        and verb in ("have", "has", "got")
-        and re.match(r"(?:an?|my|two|three|some|new)\b(?!\slot)", predicate.rest)
-    ):
+    is_of_work = _STATEMENTS.work.search(text) is not None
+    if verb == "got" and predicate.tense == "past" and (is_of_work or _STATEMENTS.got_from.search(text)):
+        return "work" if is_of_work else "event"
+    if _is_possession(statement, text):
         return "possession"
-    if _STATEMENTS.work.search(text):
+    if is_of_work:
         return "work"
     if predicate.tense == "past":
         return "event"

@@ -52,8 +52,11 @@ def name(text: str, *, lowercase: bool = False) -> str:
         name_words.pop()
     if name_words:
         return " ".join(name_words) if name_words[0].casefold() not in WORDS.NO_NAMES | english.FEELINGS else ""
-    if not lowercase or not words:
-        return ""
+    return _plain_name(words) if lowercase and words else ""
+
+
+def _plain_name(words: Sequence[str]) -> str:
+    """The first word as a name in small letters, if it may be one."""
     first, after = [*words, ""][:2]
     ends = not after or not after[0].isalnum() or after in WORDS.AFTER_NAMES
     plain = first.isalpha() and first not in WORDS.NO_NAMES | english.FEELINGS and first not in function_words("en")
@@ -155,6 +158,13 @@ def _with_to(parts: list[str]) -> list[str]:
     return [f"to {part}" if part.partition(" ")[0] in english.PLAIN_VERBS else part for part in parts]
 
 
+def _as_activity(text: str) -> str:
+    """What somebody likes "to" do, as a thing: "swim in lakes" is "swimming in lakes"."""
+    verb, space, rest = text.partition(" ")
+    is_verb = verb.casefold() in english.PLAIN_VERBS or (rest and verb.casefold() not in function_words("en"))
+    return f"{english.gerund(verb)}{space}{rest}" if is_verb else text
+
+
 def thing(text: str) -> str:
     """One thing as it is liked, eaten or owned; empty for what only points at something: "it", "your answer"."""
     text = text[:_LOOKED_AT]
@@ -163,10 +173,8 @@ def thing(text: str) -> str:
     text = " ".join(text.split())
     lead = _VALUES.lead.match(text)
     text = (text[lead.end() :] if lead else text).strip(" .,!?-–—:;\"'“”")
-    verb, space, rest = text.partition(" ")
-    is_verb = verb.casefold() in english.PLAIN_VERBS or (rest and verb.casefold() not in function_words("en"))
-    if lead and lead[0].split()[-1].casefold() == "to" and is_verb:
-        text = f"{english.gerund(verb)}{space}{rest}"
+    if lead and lead[0].split()[-1].casefold() == "to":
+        text = _as_activity(text)
     words = text.casefold().split()
     if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)) or _is_pointer(text, words):
         return ""

@@ -280,11 +280,16 @@ def _ask(text: str, people: frozenset[str]) -> Command:
         return Command("ask", "me")
     if low in _OTHERS - {"it", "this", "that"}:
         return Command("ask", refers_back=True)
+    return _ask_about(topic, people)
+
+
+def _ask_about(topic: str, people: frozenset[str]) -> Command:
+    """The question about a person and what is theirs: "Ben's work", "my work"."""
     possession = re.match(r"(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S", topic, re.IGNORECASE)
     if possession and possession["whose"].casefold() in ("my", "our"):
         return Command("ask", "me", topic)
     name = possession["whose"][:-2] if possession else topic
-    if low.removeprefix("@") in people or name.casefold().removeprefix("@") in people or _is_name(name):
+    if {topic.casefold().removeprefix("@"), name.casefold().removeprefix("@")} & people or _is_name(name):
         return Command("ask", name, topic if possession else "")
     return NO_COMMAND
 

@@ -291,12 +291,13 @@ def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str,
     peers = [
         fact for fact in facts if fact.user == user and fact.space == message.space and has_same_subject(fact, new)
     ]
-    if message.author != user:
-        if new.category == "instruction":
-            return [Action("ignore", "nobody gives instructions for another")]
-    elif claims := [fact for fact in peers if fact.active and fact.speaker != user and _may_yield(fact, mention)]:
-        return [*_retire_claims(mention, claims), *_weigh(mention, [fact for fact in peers if fact.speaker == user])]
-    return _weigh(mention, [fact for fact in peers if fact.speaker == message.author])
+    own = [fact for fact in peers if fact.speaker == message.author]
+    if message.author == user:
+        claims = [fact for fact in peers if fact.active and fact.speaker != user and _may_yield(fact, mention)]
+        return [*_retire_claims(mention, claims), *_weigh(mention, own)]
+    if new.category == "instruction":
+        return [Action("ignore", "nobody gives instructions for another")]
+    return _weigh(mention, own)
 
 
 def _may_yield(claim: Fact, mention: _Mention) -> bool:
@@ -321,15 +322,17 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     new, message = mention.fact, mention.message
     same_key = [fact for fact in earlier if fact.key == new.key and fact.category == new.category]
     active = [fact for fact in same_key if fact.active]
-    if not new.retracts:
-        active = [fact for fact in active if not is_other_occasion(fact, new, message)]
-    if any(message.id in fact.sources and has_same_value(fact, new) for fact in active if not new.retracts):
+    if new.retracts:
+        return _retire_values(mention, active, same_key)
+    active = [fact for fact in active if not is_other_occasion(fact, new, message)]
+    same_values = [fact for fact in active if has_same_value(fact, new)]
+    if any(message.id in fact.sources for fact in same_values):
         return [Action("ignore", "this message was read before")]
-    if new.retracts or _is_over(new, message):
+    if _is_over(new, message):
         return _retire_values(mention, active, same_key)
     if new.instead_of:
         return _exchange_values(mention, active)
-    match = next((fact for fact in active if has_same_value(fact, new)), None)
+    match = next(iter(same_values), None)
     if new.echo and match is None:
         return [Action("ignore", "it only repeats what the assistant said or was shown")]
     if new.echo and match is not None:
@@ -592,18 +595,21 @@ def align_fact(found: FoundFact, known_facts: Sequence[Fact]) -> FoundFact:
     new = tidy_fact(found)
     peers = [fact for fact in known_facts if fact.active and has_same_subject(fact, new)]
     same_key = [fact for fact in peers if (fact.category, fact.key) == (new.category, new.key)]
-    if not new.value or (same_key and not new.retracts):
+    if not new.value:
         return new
     if new.retracts:
         return new if any(_is_meant(fact, new) for fact in same_key) else _under_key_of(new, peers)
-    same_values = [
-        fact
-        for fact in peers
-        if fact.category == new.category
+    if same_key or not holds_several_values(new.category, new.key):
+        return new
+    return next((replace(new, key=fact.key) for fact in peers if _is_same_under_other_key(fact, new)), new)
+
+
+def _is_same_under_other_key(fact: Fact, new: FoundFact) -> bool:
+    return (
+        fact.category == new.category
         and holds_several_values(fact.category, fact.key)
         and (fold(fact.value) == fold(new.value) or says_nearly_the_same(fact.value, new.value))
-    ]
-    return replace(new, key=same_values[0].key) if same_values and holds_several_values(new.category, new.key) else new
+    )
 
 
 def _under_key_of(new: FoundFact, peers: Sequence[Fact]) -> FoundFact:

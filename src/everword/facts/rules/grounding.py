@@ -219,9 +219,13 @@ class Evidence:
         foreign_terms = [term for term in terms if term not in self.terms]
         if len(foreign_terms) > MOST_FOREIGN * len(terms):
             return FactRefusal("not_said", "the lines do not say it in these words")
-        if self.answers is None and self.own_terms.isdisjoint(terms):
+        return None if not self.own_terms.isdisjoint(terms) else self._refuse_unstated(fact)
+
+    def _refuse_unstated(self, fact: FoundFact) -> FactRefusal | None:
+        """Why a fact is refused of which the line itself has no word."""
+        if self.answers is None:
             return FactRefusal("not_said", "the line given does not say it")
-        if self.answers is _EVIDENCE.denies and not fact.retracts and self.own_terms.isdisjoint(terms):
+        if self.answers is _EVIDENCE.denies and not fact.retracts:
             return FactRefusal("denied", "the line denies it")
         return None
 
@@ -232,16 +236,17 @@ class Evidence:
         if self.language in CAPITAL_NOUNS:
             return foreign
         for place, word in enumerate(_EVIDENCE.token.findall(value)):
-            plain = word.casefold()
-            if not word[0].isupper() or plain in self.tokens or plain in CALENDAR:
-                continue
-            is_function_word = not is_content(plain, "en") and not (len(word) > 1 and word.isupper())
-            if is_function_word or (is_ordinary(plain) and not word.isupper()) or self._shares_term(word):
-                continue
-            if place == 0 and self._begins_a_phrase(value):
-                continue
-            foreign.append(word)
+            if self._is_foreign_name(word) and not (place == 0 and self._begins_a_phrase(value)):
+                foreign.append(word)
         return foreign
+
+    def _is_foreign_name(self, word: str) -> bool:
+        plain = word.casefold()
+        if not word[0].isupper() or plain in self.tokens or plain in CALENDAR:
+            return False
+        is_function_word = not is_content(plain, "en") and not (len(word) > 1 and word.isupper())
+        is_plain_word = is_function_word or (is_ordinary(plain) and not word.isupper())
+        return not is_plain_word and not self._shares_term(word)
 
     def _begins_a_phrase(self, value: str) -> bool:
         """Whether a value of several words begins with a capital only because it begins."""

@@ -50,6 +50,10 @@ class ProfileMerge:
         return bool(self.added or self.replaced or self.same)
 
 
+def _yields_to(statement: ParsedStatement, later: ParsedStatement) -> bool:
+    return says_same(statement, later) or contradicts(statement, later)
+
+
 def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> ProfileMerge:
     """Merge new statements about somebody into the statements of their profile."""
     new_texts: list[str] = []
@@ -69,14 +73,7 @@ def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> ProfileMe
                     other_facts += _other_facts(known_statement, addition)
         confirmed_numbers |= dict.fromkeys(same_numbers)
         # Among the new statements the later one wins, too.
-        new_texts = [
-            statement
-            for statement in new_texts
-            if not (
-                says_same(parse_statement(name, statement), addition)
-                or contradicts(parse_statement(name, statement), addition)
-            )
-        ]
+        new_texts = [earlier for earlier in new_texts if not _yields_to(parse_statement(name, earlier), addition)]
         texts = ([] if same_numbers else [text]) + [state_fact(name, fact) for fact in other_facts]
         new_texts = list(dict.fromkeys([*new_texts, *texts]))
     return ProfileMerge(
@@ -241,11 +238,17 @@ def contradicts(old: ParsedStatement, new: ParsedStatement) -> bool:
     return old_attribute[0] == new_attribute[0] and old_attribute[1] != new_attribute[1]
 
 
+def _are_of_one_subject(was: FoundFact, now: FoundFact) -> bool:
+    if not (was.subject and now.subject):
+        return was.subject == now.subject
+    # "A friend" may be another one.
+    may_be_another = holds_several_values("identity", normalise_key("identity", was.subject))
+    return fold(was.subject) == fold(now.subject) and not may_be_another
+
+
 def _are_opposed(was: FoundFact, now: FoundFact) -> bool:
-    if (was.subject and fold(was.subject)) != (now.subject and fold(now.subject)) or was.category != now.category:
+    if not _are_of_one_subject(was, now) or was.category != now.category:
         return False
-    if was.subject and holds_several_values("identity", normalise_key("identity", was.subject)):
-        return False  # "a friend" may be another one
     has_same_sense = sense(was) == sense(now)
     if {was.key, now.key} == {"likes", "dislikes"}:
         return has_same_sense and was.holds == now.holds == "now"

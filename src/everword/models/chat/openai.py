@@ -430,9 +430,9 @@ class Form:
             return replace(self, refused_limit=request.token_limit)
         if request.temperature is not None and self.temperature and "temperature" in server_text:
             return replace(self, temperature=False)
-        if self.cache_hints and ("cache_control" in server_text or "prompt_cache_key" in server_text):
+        if self.cache_hints and re.search("cache_control|prompt_cache_key", server_text):
             return replace(self, cache_hints=False)
-        if asked_usage and ("stream_options" in server_text or "include_usage" in server_text):
+        if asked_usage and re.search("stream_options|include_usage", server_text):
             return replace(self, usage=False)
         return None
 
@@ -450,12 +450,15 @@ class Form:
             body[self.limit] = request.token_limit if self._has_thinking_tokens(request) else request.max_tokens
         if stream and self.usage:
             body["stream_options"] = {"include_usage": True}
-        if request.schema is not None and self.shape == "json_schema":
-            schema = {"name": "answer", "schema": dict(request.schema), "strict": is_strict(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif request.schema is not None and self.shape == "json_object":
-            body["response_format"] = {"type": "json_object"}
+        if request.schema is not None:
+            body |= self._answer_format(request.schema)
         return body
+
+    def _answer_format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        if self.shape == "json_schema":
+            named_schema = {"name": "answer", "schema": dict(schema), "strict": is_strict(schema)}
+            return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
+        return {"response_format": {"type": "json_object"}} if self.shape == "json_object" else {}
 
     def _has_thinking_tokens(self, request: Request) -> bool:
         """Whether a request in this form leaves the model room for thinking."""

@@ -276,15 +276,11 @@ def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bo
     if not parts or (len(parts) == 1 and len(parts[0]) < 2):
         return False
     plain = len(parts[0]) > 2 and parts[0] not in function_words("en")
-    for at, word in enumerate(folded_words):
-        if word != parts[0]:
-            continue
-        capital = at > 0 and words[at][0].isupper()
-        if folded_words[at : at + len(parts)] == parts and (plain or capital or len(parts) > 1):
-            return True
-        if len(parts) > 1 and plain and words[at][0].isupper():
-            return True
-    return False
+    places = [at for at, word in enumerate(folded_words) if word == parts[0]]
+    if len(parts) == 1:
+        return any(plain or (at > 0 and words[at][0].isupper()) for at in places)
+    is_whole = any(folded_words[at : at + len(parts)] == parts for at in places)
+    return is_whole or (plain and any(words[at][0].isupper() for at in places))
 
 
 def _parts_of_name(author: str) -> list[str]:
