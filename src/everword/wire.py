@@ -130,11 +130,10 @@ def _from_json(kind: Any, value: Any) -> Any:
         return _from_json_fields(kind, value)
     if kind in _FROM_PLAIN:
         return _FROM_PLAIN[kind](value)
-    if origin is tuple:
-        item_kinds = inner[:1] * len(value) if inner[-1:] == (...,) else inner
-        return tuple(_from_json(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True))
-    if origin in (list, Sequence):
-        return [_from_json(inner[0], item) for item in value]
+    if origin in (tuple, list, Sequence):
+        item_kinds = inner if origin is tuple and inner[-1:] != (...,) else inner[:1] * len(value)
+        items = [_from_json(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True)]
+        return tuple(items) if origin is tuple else items
     if origin in (dict, Mapping):
         return {key: _from_json(inner[1], item) for key, item in value.items()}
     if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(value, kind):

@@ -110,7 +110,7 @@ def _error_in(response: Any) -> str:
     """What went wrong, from the shapes that hosts give; "" if nothing did."""
     if not isinstance(response, Mapping):
         return ""
-    text = response.get("error") or response.get("stderr") or response.get("llmContent") or response.get("output") or ""
+    text = next(filter(None, map(response.get, ("error", "stderr", "llmContent", "output"))), "")
     code = response.get("exit_code", response.get("exitCode", response.get("returnCode", 0)))
     is_failure = bool(response.get("error")) or response.get("is_error") is True or code not in (0, None)
     lines = [line.strip() for line in str(text).splitlines() if line.strip()]

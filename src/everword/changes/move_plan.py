@@ -262,15 +262,16 @@ def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> MovePlan:
     steps = [undo_step(tx, space, place, [part for part in parts if part.conversation == place]) for place in places]
     for step in steps:
         check_free(tx, space, step.conversation.id, step.id)
-    person = next((part for part in parts if part.after.get("person")), None)
-    heard = next((part for part in parts if "channel" in part.after), None)
+    persons = [(part.after["person"], part.before["person"]) for part in parts if part.after.get("person")]
+    channels = [(part.after["channel"], part.before["channel"]) for part in parts if "channel" in part.after]
+    user, into = persons[0] if persons else (None, None)
     return MovePlan(
         space,
         "undo",
-        None if person is None else person.after["person"],
-        None if person is None else person.before["person"],
+        user,
+        into,
         steps,
-        channel=None if heard is None else (heard.after["channel"], heard.before["channel"]),
+        channel=channels[0] if channels else None,
         undoes=id,
         record=next((part.before["record"] for part in parts if "record" in part.before), {}),
     )

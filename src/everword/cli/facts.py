@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -58,11 +58,7 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
     everword facts alex --history location
     everword facts alex --refused
     """
-    has_choice = any(value is not None for value in choice.values())
-    if refused and (key is not None or has_choice):
-        raise click.UsageError("--refused shows what is not kept; use it with no other choice of facts")
-    if key is not None and has_choice:
-        raise click.UsageError("--history shows every value of one key; use it without --as-of, --category and --about")
+    check_choice(refused, key, choice)
     if refused:
         show_refused(user, as_json)
         return
@@ -461,3 +457,11 @@ def show_entries(statements: Iterable[Statement], known_facts: Iterable[Fact]) -
         click.echo(printable(statement.text))
     for known_fact in known_facts:
         click.echo(printable(f"{full_key(known_fact)}: {known_fact.value}"))
+
+
+def check_choice(refused: bool, key: str | None, choice: Mapping[str, Any]) -> None:
+    has_choice = any(value is not None for value in choice.values())
+    if refused and (key is not None or has_choice):
+        raise click.UsageError("--refused shows what is not kept; use it with no other choice of facts")
+    if key is not None and has_choice:
+        raise click.UsageError("--history shows every value of one key; use it without --as-of, --category and --about")

@@ -274,17 +274,21 @@ def may_tell_day(fact: Fact) -> bool:
     return has_dates(fact) or (len(fact.sources) > 1 and is_occasion(fact))
 
 
+def times_heard(tx: Tx, space: str, ids: Collection[str], viewer: Viewer) -> dict[str, datetime]:
+    """When the viewer heard each of these messages, of those that they heard."""
+    messages = tx.find_messages(space, ids=sorted(ids), damaged=warn_of_damage)
+    places = {message.conversation for message in messages}
+    heard_places = {place for place in places if tables.hears_channel(tx, space, place, viewer)}
+    return {message.id: message.time for message in messages if message.conversation in heard_places}
+
+
 def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
     """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them, and as
     said when the viewer first heard it."""
     dated_facts = [fact for fact in facts if fact.speaker != viewer.person and may_tell_day(fact)]
     if not dated_facts:
         return list(facts)
-    ids = sorted({id for fact in dated_facts for id in fact.sources})
-    sources = tx.find_messages(space, ids=ids, damaged=warn_of_damage)
-    places = {message.id: message.conversation for message in sources}
-    heard_places = {place for place in set(places.values()) if tables.hears_channel(tx, space, place, viewer)}
-    heard_at = {message.id: message.time for message in sources if message.conversation in heard_places}
+    heard_at = times_heard(tx, space, {id for fact in dated_facts for id in fact.sources}, viewer)
     ids_to_undate = {
         fact.id for fact in dated_facts if len(fact.sources) >= MAX_SOURCES or not heard_at.keys() >= set(fact.sources)
     }

@@ -245,32 +245,29 @@ def find_current_topic(
     page = topics.read_page(tx, *place)
     if not page.book.states:
         return None
-    text = text[: rows.LOOKED_AT]
     first = page.topic_at(tx, turn) if turn is not None and turn <= page.turn else None
     if first is not None and first in page.book.states:
         parts = page.book.topics.parts(page.root(tx, first))
     else:
+        text = text[: rows.LOOKED_AT]
         message = IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=may_lean(text))
         parts = matching_topics(tx, topics, page, message)
     if not parts:
         return None
     start = window[0].turn if window else LAST
-    lines: list[ExtractLine] = []
+    lines: tuple[ExtractLine, ...] = ()
     last_messages: list[TopicMessage] = []
-    is_older = min(part.first for part in parts) < start
-    returns = is_older and parts[0].first != page.book.current  # the conversation returns to it
-    for part in parts:
-        if is_older and part.packed_upto:
-            lines += rows.summary_lines(tx, page.place, part.first)
-        if returns:
-            last_messages += [m for m in rows.messages_outside_packs(tx, page.place, part) if m.turn < start]
+    if min(part.first for part in parts) < start:
+        lines = packed_lines(tx, page, parts)
+        if parts[0].first != page.book.current:  # the conversation returns to it
+            last_messages = messages_before(tx, page, parts, start)
     return CurrentTopic(
         id=parts[0].id,
         title=parts[0].title,
         first=parts[0].first,
         since=min(part.created_at for part in parts),
         messages=sum(part.count for part in parts),
-        lines=tuple(lines),
+        lines=lines,
         last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
     )
 
@@ -285,3 +282,12 @@ def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMe
     weights = page.book.weigh_words(message)
     returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
     return [] if returned_topic is None else faded_topics.parts(returned_topic)
+
+
+def packed_lines(tx: Tx, page: TopicPage, parts: Sequence[TopicState]) -> tuple[ExtractLine, ...]:
+    return tuple(line for part in parts if part.packed_upto for line in rows.summary_lines(tx, page.place, part.first))
+
+
+def messages_before(tx: Tx, page: TopicPage, parts: Sequence[TopicState], turn: int) -> list[TopicMessage]:
+    messages = (message for part in parts for message in rows.messages_outside_packs(tx, page.place, part))
+    return [message for message in messages if message.turn < turn]

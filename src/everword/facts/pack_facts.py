@@ -310,6 +310,13 @@ def usual_language(texts: Sequence[str]) -> str:
     return max(sorted(letters), key=letters.__getitem__, default="")
 
 
+def _facts_in_questions(spoken: Sequence[Sentence], pack: FactPack, is_lower: bool) -> list[FoundFact]:
+    """Who somebody says to be while they ask."""
+    asked = [_tidy(sentence.text) for sentence in spoken if sentence.is_question]
+    named = _mentioned_facts(" ".join(words for words in asked if not pack.refused.search(words)), pack, is_lower)
+    return [fact for fact in named if fact.category == "identity"]
+
+
 def read_pack_facts(
     text: str, language: str, now: datetime | None = None, shown_texts: Sequence[str] = ()
 ) -> list[FoundFact]:
@@ -320,10 +327,8 @@ def read_pack_facts(
     is_lower = text.islower()
     spoken = [*_spoken_sentences(text, pack)]
     statements = [words for sentence in spoken if (words := _stated_text(sentence, pack)).strip(_MARKS)]
-    asked = [_tidy(sentence.text) for sentence in spoken if sentence.is_question]
-    named = _mentioned_facts(" ".join(words for words in asked if not pack.refused.search(words)), pack, is_lower)
     facts = [*_mentioned_facts(" ".join(statements)[:MAX_MENTIONS], pack, is_lower)]
-    facts += [fact for fact in named if fact.category == "identity"]
+    facts += _facts_in_questions(spoken, pack, is_lower)
     who: str | None = None
     clauses = (clause for sentence in statements for clause in _clauses(sentence, pack))
     for clause in islice(clauses, MAX_CLAUSES):
@@ -425,9 +430,8 @@ def _clause_facts(
     only_follows = is_about_other and pack.leaves_out_subject
     for pattern in pack.patterns:
         says_more = pattern.across_clauses and not pattern.is_statement
-        if (has_fact and not says_more) or (pattern.flag == "follows" and not is_about_other):
-            continue
-        if only_follows and pattern.flag != "follows":
+        may_match = is_about_other if pattern.flag == "follows" else not only_follows
+        if not may_match or (has_fact and not says_more):
             continue
         for text in clause.texts_for(pattern):
             match = pattern.wording.match(text)
@@ -530,6 +534,10 @@ def _animal_of(fact: FoundFact) -> str:
     return fact.value.casefold().rpartition("(")[2].rstrip(")") if fact.key == "pets" and "(" in fact.value else "\n"
 
 
+def _is_passing(clause: str, slots: Mapping[str, str], pack: FactPack) -> bool:
+    return bool(pack.passing.search(clause) or ("kin" in slots and pack.own_pronouns.search(clause)))
+
+
 def _statement_value(words: str, category: str, pack: FactPack) -> str:
     """What is kept of the words of a statement; "" if they say too little or too much."""
     if category == "instruction":
@@ -544,9 +552,9 @@ def _build_fact(
 ) -> FoundFact | None:
     """The fact that a pattern states by a match in a clause; None if what its slots hold is none."""
     slots = {name: value for name, value in match.groupdict().items() if value is not None}
-    if any(not _is_name(slots[name], pack, is_lower) for name in ("name", "place") if name in slots):
+    if not all(_is_name(slots[name], pack, is_lower) for name in slots.keys() & {"name", "place"}):
         return None
-    if pattern.is_statement and (pack.passing.search(clause) or ("kin" in slots and pack.own_pronouns.search(clause))):
+    if pattern.is_statement and _is_passing(clause, slots, pack):
         return None
     category = pattern.category
     if category != "instruction" and not _cut_slots(slots, match, pack):

@@ -6,7 +6,7 @@ once lose nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from everword.facts.rules import statements as rules
 from everword.log.access import Viewer, is_claim, may_take_back
 from everword.log.events import fact_events, note_events
 from everword.log.tables import warn_of_damage
-from everword.model import Fact, Forgotten, Message, Statement
+from everword.model import Fact, Forgotten, FoundFact, Message, Statement
 from everword.ports import Tx
 
 
@@ -56,6 +56,9 @@ class MergeScene:
         ]
         return cls(user, message, expires_at, name, speaker_name, statements)
 
+    def may_replace(self, statement: Statement) -> bool:
+        return self.expires_at is None or statement.expires_at is not None
+
     def inputs(self, text: str, conversation: tuple[rules.AuthoredMessage, ...] = ()) -> RememberInputs:
         """What is asked of a model, or of the rules. Without a text, the end of the conversation is what is meant."""
         texts = tuple(statement.text for statement in self.statements)
@@ -80,11 +83,8 @@ def keep_statements(
             return None
         merge = remember.offline(current.inputs(inputs.new, inputs.conversation))
     later = statements_after(tx, message, current.statements)
-    others = [
-        statement
-        for statement in tables.statements_of(tx, message.space, scene.user)
-        if statement.id not in ids and (scene.expires_at is None or statement.expires_at is not None)
-    ]
+    all_statements = tables.statements_of(tx, message.space, scene.user)
+    others = [statement for statement in all_statements if statement.id not in ids and scene.may_replace(statement)]
     rows = merged_rows(tx, current, merge, later)
     standing = [
         put_against_others(tx, scene.name, row, later, others if row.id not in ids else ())
@@ -92,13 +92,17 @@ def keep_statements(
         if row.active
     ]
     tables.put_statements(tx, [row for row in rows if not row.active])
-    told = [row for row in rows if message.id in row.sources and row.expires_at is None]
-    new_facts = [
-        fact for row in told for fact in facts.facts_in_statement(tables.name_in_statement(tx, row), row, message)
-    ]
+    new_facts = list(facts_told(tx, rows, message))
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(scene.user, message, new_facts)])
     facts.mark_command_read(tx, message)
     return standing
+
+
+def facts_told(tx: Tx, rows: Sequence[Statement], message: Message) -> Iterator[FoundFact]:
+    """The facts in the statements that a message made."""
+    for row in rows:
+        if message.id in row.sources and row.expires_at is None:
+            yield from facts.facts_in_statement(tables.name_in_statement(tx, row), row, message)
 
 
 def merged_rows(tx: Tx, scene: MergeScene, merge: rules.ProfileMerge, later: Sequence[Statement]) -> list[Statement]:

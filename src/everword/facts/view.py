@@ -384,7 +384,7 @@ def store_facts(
     known_slots = {} if known_slots is None else known_slots
     audience = conversation if tables.is_channel(tx, space, conversation) else None
     by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
-    for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
+    for person, message, facts in (*((owner_of(m), m, facts) for m, facts in facts_by_message), *from_commands):
         by_person.setdefault((person, audience or ""), []).extend((message, fact) for fact in facts)
     changes_by_person: dict[tuple[str, str], list[findings.DecidedFacts]] = {}
     for change in decided:

@@ -18,7 +18,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -126,25 +126,32 @@ class Source:
 
 def _conversation_members(name: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The members of an archive that hold conversations: by the exporters' file names, or the only JSON file."""
-    files = {}
+    files: dict[str, tuple[str, zipfile.ZipInfo]] = {}
     for info in archive.infolist():
         base = info.filename.rsplit("/", 1)[-1]
         if not info.filename.startswith("__MACOSX/") and not base.startswith("."):
             files[info.filename] = (base, info)
     if any(base in SLACK_LISTS for base, _ in files.values()):
         return _slack_members(name, files)
-    members = [info for base, info in files.values() if base in _WHOLE][:1]
-    if members:
-        members += [info for base, info in files.values() if base == _MEMORIES][:1]
-    if not members:
-        members = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
-    if not members:
-        members = [info for base, info in files.values() if base.endswith((".json", ".jsonl", ".af"))]
-        members = members or [info for base, info in files.values() if base.endswith(".txt")]
-        if len(members) != 1:
-            raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
+    whole = [info for base, info in files.values() if base in _WHOLE][:1]
+    if whole:
+        members = whole + [info for base, info in files.values() if base == _MEMORIES][:1]
+    else:
+        numbered = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
+        members = numbered or [_only_file(name, files.values())]
     _check_members(name, members)
     return members
+
+
+def _only_file(name: str, files: Collection[tuple[str, zipfile.ZipInfo]]) -> zipfile.ZipInfo:
+    """The one file of an archive that can hold conversations."""
+    for endings in ((".json", ".jsonl", ".af"), (".txt",)):
+        members = [info for base, info in files if base.endswith(endings)]
+        if len(members) == 1:
+            return members[0]
+        if members:
+            break
+    raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
 
 
 def _slack_members(name: str, files: Mapping[str, tuple[str, zipfile.ZipInfo]]) -> list[zipfile.ZipInfo]:

@@ -195,10 +195,8 @@ def existing_messages(
         existing["id " + message.id] = message
         if message.platform_id is not None:
             existing["platform " + message.platform_id] = message
-    for platform_id, erased_id in erased_ids.items():
-        if "platform " + erased_id in existing:
-            existing["platform " + platform_id] = existing["platform " + erased_id]
-    return existing
+    erased = {id: existing.get("platform " + erased_id) for id, erased_id in erased_ids.items()}
+    return existing | {"platform " + id: message for id, message in erased.items() if message is not None}
 
 
 def is_anonymous(message: Message) -> bool:

@@ -534,9 +534,8 @@ def count_by_kind(tx: Tx, plan: MovePlan) -> dict[str, int]:
     if plan.user is not None:
         ids = frozenset(message.id for message in messages)
         is_whole = plan.whole
-        counts["facts"] = len(
-            facts_of(tx, plan.space, plan.user) if is_whole else facts_resting_on(tx, plan.space, messages)
-        )
+        facts = facts_of(tx, plan.space, plan.user) if is_whole else facts_resting_on(tx, plan.space, messages)
+        counts["facts"] = len(facts)
     if plan.user is not None and plan.undoes is None:
         statements = tx.rows("statements", where={"space": plan.space, "user_id": plan.user})
         counts["statements"] = sum(plan.whole or not ids.isdisjoint(row["sources"]) for row in statements)

@@ -391,13 +391,13 @@ class ContextBuilder:
         return_limit = most_returning(outside_count, request.text)
         others = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
         outside_hits = without_forgotten(tx, [hit for hit in others if is_worth_showing(hit.message)])
+        threads: dict[str, int] = {}
         if person is not None:  # in a channel, the lines around a message may be of other talks
             outside_hits = self._with_neighbours(tx, person, outside_hits[:return_limit], excluded_ids, request.now)
             return_limit = len(outside_hits)
-        retrieved = outside_hits[:return_limit]
-        threads: dict[str, int] = {}
-        if person is None:
-            retrieved, threads = self._with_threads(tx, retrieved, excluded_ids, request.now)
+            retrieved = outside_hits
+        else:
+            retrieved, threads = self._with_threads(tx, outside_hits[:return_limit], excluded_ids, request.now)
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
         relevance = self._nearest_messages(source, request, spoken.nearest) if hits and not uncertain else {}
         relevance |= self._scores_by_turn([hit for hit in hits if hit.message.id in excluded_ids] + retrieved)

@@ -297,10 +297,8 @@ async def forget_knowledge(
         return Forgotten(None, everything=True)
     chosen_statements = [statements[number - 1] for number in reply.numbers]
     # The facts of a retired statement are retired with it, however the request was worded.
-    descriptions = [
-        what,
-        *(statement.text for statement in chosen_statements if parse_statement(name, statement.text).facts),
-    ]
+    texts = [statement.text for statement in chosen_statements]
+    descriptions = [what, *(text for text in texts if parse_statement(name, text).facts)]
     fact_ids = {fact.id for description in descriptions for fact in matching_facts(known_facts, description, name=name)}
     if not chosen_statements and not fact_ids:
         return Forgotten(None)

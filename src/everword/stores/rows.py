@@ -45,6 +45,8 @@ from everword.stores.schema import (
 V = TypeVar("V")
 
 BYTES = (bytes, memoryview)
+TEXT_OR_NONE = (str, type(None))
+INT_OR_NONE = (int, type(None))
 UNREADABLE = "a value of the row is of another kind than its column"
 BATCH = 500  # values in one IN (...): every database takes this many
 
@@ -78,6 +80,12 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
     }
 
 
+def to_bytes(value: Any) -> bytes:
+    if type(value) not in BYTES:
+        raise ValueError(UNREADABLE)
+    return bytes(value)
+
+
 def to_message(row: Any) -> Message:
     """A message from a row as the driver gives it, its secrets masked. This must be fast: a context reads some hundred
     messages.
@@ -109,16 +117,14 @@ def to_message(row: Any) -> Message:
         or not (type(turn) is type(at) is int)
         or role not in ROLES
         or "\x00" in content
-        or (user is not None and type(user) is not str)
-        or (platform_id is not None and type(platform_id) is not str)
-        or (expires_at is not None and type(expires_at) is not int)
-        or (reply_to is not None and type(reply_to) is not str)
+        or type(user) not in TEXT_OR_NONE
+        or type(platform_id) not in TEXT_OR_NONE
+        or type(expires_at) not in INT_OR_NONE
+        or type(reply_to) not in TEXT_OR_NONE
     ):
         raise ValueError(UNREADABLE)
     if not (type(salt) is type(digest) is type(link) is bytes):
-        if type(salt) not in BYTES or type(digest) not in BYTES or type(link) not in BYTES:
-            raise ValueError(UNREADABLE)
-        salt, digest, link = map(bytes, (salt, digest, link))
+        salt, digest, link = map(to_bytes, (salt, digest, link))
     metadata: Mapping[str, Any] = parse_strict_object(data) if data != "{}" else {}
     marks: Marks = ()
     original: MaskedParts | None = None

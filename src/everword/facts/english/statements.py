@@ -340,9 +340,13 @@ def read_statements(sentence: str, today: date | None, *, in_request: bool, is_l
             continue
         if is_dependent and not _stands_alone(fact):
             continue
-        is_earlier = is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE)
-        is_undated = is_earlier and fact.since is None and fact.category in ("event", "relationship")
-        yield replace(fact, is_undated=True) if is_undated else fact
+        yield _without_day(fact) if is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE) else fact
+
+
+def _without_day(fact: FoundFact) -> FoundFact:
+    """A fact of an earlier time: if it names no day, it was not on that of the message."""
+    is_undated = fact.since is None and fact.category in ("event", "relationship")
+    return replace(fact, is_undated=True) if is_undated else fact
 
 
 _WAS_SOMEWHERE = ("was in ", "was at ", "used to ")
@@ -655,8 +659,12 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         return "relationship"
     if _STATEMENTS.relation.search(text):
         return "relationship" if predicate.tense != "past" else "event"
-    if _STATEMENTS.health.search(text):
-        return "health"
+    return "health" if _STATEMENTS.health.search(text) else _category_of_deed(statement, text)
+
+
+def _category_of_deed(statement: LifeStatement, text: str) -> FactCategory:
+    predicate = statement.predicate
+    verb = predicate.verb
     is_of_work = _STATEMENTS.work.search(text) is not None
     if verb == "got" and predicate.tense == "past" and (is_of_work or _STATEMENTS.got_from.search(text)):
         return "work" if is_of_work else "event"

@@ -184,8 +184,11 @@ def _remember(text: str) -> Command:
         content = about["said"] or about["clause"] or ""
         return Command("remember", _me_or_name(about["whom"]), content, refers_back=not content)
     quote = _COMMANDS.given.fullmatch(text)
-    if quote:
-        return _remember_clause(quote["said"])
+    return _remember_clause(quote["said"]) if quote else _remember_words(text)
+
+
+def _remember_words(text: str) -> Command:
+    """What "remember …" asks for, if these words are a clause and no title or manner of speaking."""
     opener = re.match(r"(?:that|,|this)\s*,?\s*(?=\S)", text, re.IGNORECASE)
     clause = text[opener.end() :] if opener else text
     if _COMMANDS.not_told.match(text) or _COMMANDS.not_told.match(clause) or not _is_clause(clause):

@@ -306,10 +306,14 @@ def _may_yield(claim: Fact, mention: _Mention) -> bool:
     return claim.audience is not None if mention.fact.retracts else channels_of(claim) == {mention.audience}
 
 
+def _under_same_key(facts: Iterable[Fact], new: FoundFact) -> list[Fact]:
+    return [fact for fact in facts if fact.key == new.key and fact.category == new.category]
+
+
 def _retire_claims(mention: _Mention, claims: Sequence[Fact]) -> list[Action]:
     """Retires claims about a person that the person answers or denies."""
     new, message = mention.fact, mention.message
-    same_key = [fact for fact in claims if fact.key == new.key and fact.category == new.category]
+    same_key = _under_same_key(claims, new)
     stale = _facts_taken_back(same_key, new) if new.retracts else [fact for fact in same_key if is_answered(fact, new)]
     return [
         *(Action("retire", "the person says it themselves", (_end_row(fact, message),)) for fact in stale),
@@ -317,10 +321,16 @@ def _retire_claims(mention: _Mention, claims: Sequence[Fact]) -> list[Action]:
     ]
 
 
+def _weigh_echo(match: Fact | None, message: Message) -> Action:
+    if match is None:
+        return Action("ignore", "it only repeats what the assistant said or was shown")
+    return Action("confirm", "repeated after the assistant: nothing is raised", (_add_source(match, message),))
+
+
 def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     """What a found fact changes in what the same speaker said earlier."""
     new, message = mention.fact, mention.message
-    same_key = [fact for fact in earlier if fact.key == new.key and fact.category == new.category]
+    same_key = _under_same_key(earlier, new)
     active = [fact for fact in same_key if fact.active]
     if new.retracts:
         return _retire_values(mention, active, same_key)
@@ -333,10 +343,8 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     if new.instead_of:
         return _exchange_values(mention, active)
     match = next(iter(same_values), None)
-    if new.echo and match is None:
-        return [Action("ignore", "it only repeats what the assistant said or was shown")]
-    if new.echo and match is not None:
-        return [Action("confirm", "repeated after the assistant: nothing is raised", (_add_source(match, message),))]
+    if new.echo:
+        return [_weigh_echo(match, message)]
     return [*_retire_opposites(mention, earlier), _decide_value(mention, match, active)]
 
 
@@ -594,7 +602,7 @@ def align_fact(found: FoundFact, known_facts: Sequence[Fact]) -> FoundFact:
     """The fact under the category and key by which it is known, or as it is."""
     new = tidy_fact(found)
     peers = [fact for fact in known_facts if fact.active and has_same_subject(fact, new)]
-    same_key = [fact for fact in peers if (fact.category, fact.key) == (new.category, new.key)]
+    same_key = _under_same_key(peers, new)
     if not new.value:
         return new
     if new.retracts:

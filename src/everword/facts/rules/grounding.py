@@ -137,13 +137,17 @@ def is_worth_reading(lines: Sequence[ReadLine]) -> bool:
     return any(line.may_state and _may_tell(line, before) for before, line in zip(befores, lines, strict=False))
 
 
+def _is_name_or_number(word: str) -> bool:
+    return (word[0].isupper() and not _EVIDENCE.self.fullmatch(word)) or _has_digit(word)
+
+
 def _may_tell(line: ReadLine, before: ReadLine | None) -> bool:
     if is_small_talk(line.text) or not states_something(line.text):
         return False
     parts = re.split(r"(?<=[.!?])\s+|,\s+", line.text)
     plain = " ".join(part for part in parts if not _EVIDENCE.parting.search(part))
     plain_words = words(plain)
-    if any((word[0].isupper() and not _EVIDENCE.self.fullmatch(word)) or _has_digit(word) for word in plain_words[1:]):
+    if any(map(_is_name_or_number, plain_words[1:])):
         return True
     content_words = [word for word in plain_words if is_content(word.casefold(), "en") and not is_ordinary(word)]
     is_answer = before is not None and before.speaker != line.speaker and "?" in before.text

@@ -326,6 +326,11 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
 _OF_ADJECTIVES = english.DIETS | english.CONDITION_ADJECTIVES
 
 
+def _has_own_verb(clause: str) -> bool:
+    auxiliary = re.search(r"\b(?:is|are|was|were|has|have|will|can)\b", clause)
+    return auxiliary is not None or any(map(_is_verb, clause.split()[1:]))
+
+
 def _add_subject(clause: str, name: str) -> str:
     attribute = _THIRD_PERSON.attribute.match(clause)
     if attribute:
@@ -345,9 +350,7 @@ def _add_subject(clause: str, name: str) -> str:
         or clause.casefold().strip(". ") in _OF_ADJECTIVES
     ):
         # A clause with a verb of its own is about something else: "vegan food is dear".
-        if not re.search(r"\b(?:is|are|was|were|has|have|will|can)\b", clause) and not any(
-            map(_is_verb, clause.split()[1:])
-        ):
+        if not _has_own_verb(clause):
             return f"{name} is {clause[0].lower()}{clause[1:]}"
     elif first in ("a", "an") and len(clause.split()) <= _TRADE_WORDS and trade(clause)[0]:
         return f"{name} is {clause[0].lower()}{clause[1:]}"

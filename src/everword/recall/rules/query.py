@@ -147,6 +147,11 @@ def searchable_part(query: str) -> str:
     return query if len(query) <= 2 * END else f"{query[:END]} {query[-END:]}"
 
 
+def _is_frame(group: tuple[str, ...], frame_terms: frozenset[str]) -> bool:
+    """Whether a word only frames a question: "which", "tell me"."""
+    return not frame_terms.isdisjoint(group) or _HIRAGANA.fullmatch(group[0]) is not None
+
+
 def parse_query(
     query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime
 ) -> ParsedQuery:
@@ -166,7 +171,7 @@ def parse_query(
         min(
             TIME if group in time_groups else 1.0,
             shares.get(group, 1.0),
-            1.0 if frame_terms.isdisjoint(group) and not _HIRAGANA.fullmatch(group[0]) else FRAME,
+            FRAME if _is_frame(group, frame_terms) else 1.0,
         )
         for group in groups
     )
@@ -273,7 +278,7 @@ def asks_for_several(query: str) -> bool:
 
 
 def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bool:
-    if not parts or (len(parts) == 1 and len(parts[0]) < 2):
+    if len("".join(parts)) < 2:
         return False
     plain = len(parts[0]) > 2 and parts[0] not in function_words("en")
     places = [at for at, word in enumerate(folded_words) if word == parts[0]]

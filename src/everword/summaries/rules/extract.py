@@ -420,10 +420,7 @@ def _wordings(sentence: Sentence, is_short_correction: bool) -> Iterator[str]:
     """The sentence trimmed; for a long one also its first clauses, unless the rest changes their meaning."""
     is_kept_whole = is_short_correction or _DISTINGUISHED.search(sentence.text)
     full_text = _NUMBERED.sub("", _clean(sentence.text if is_kept_whole else drop_addition(trim(sentence.text))))
-    if full_text.count('"') == 1:  # the other one is in another sentence
-        full_text = full_text.replace('"', "")
-    if full_text.count("“") != full_text.count("”"):
-        full_text = full_text.replace("“", "").replace("”", "")
+    full_text = _without_lone_quotes(full_text)
     if not has_word(full_text):
         return
     yield full_text
@@ -432,14 +429,29 @@ def _wordings(sentence: Sentence, is_short_correction: bool) -> Iterator[str]:
     parts = clauses(full_text)
     for length in range(len(parts) - 1, 0, -1):
         shorter = drop_dangling("".join(parts[:length]).rstrip(_TRAIL))
-        is_comma = parts[length - 1].rstrip().endswith(",")
-        may_end = (is_comma and _ADDS.match(parts[length])) or _PAUSES.search(parts[length - 1])
-        changes_meaning = any(_CONDITION.match(part) for part in parts[length:])
-        leans = length == 1 and _LEANS.match(parts[0])
-        is_torn = _TORN.search(shorter) or shorter.count('"') % 2 or shorter.count("“") != shorter.count("”")
-        is_whole = len(shorter.split()) >= _LEAST_WORDING and not is_torn
-        if may_end and not changes_meaning and not leans and is_whole:
+        if _may_stop_before(parts, length) and len(shorter.split()) >= _LEAST_WORDING and not _is_torn(shorter):
             yield shorter
+
+
+def _without_lone_quotes(text: str) -> str:
+    if text.count('"') == 1:  # the other one is in another sentence
+        text = text.replace('"', "")
+    if text.count("“") != text.count("”"):
+        text = text.replace("“", "").replace("”", "")
+    return text
+
+
+def _may_stop_before(parts: Sequence[str], place: int) -> bool:
+    """Whether a sentence may end before one of its clauses and still mean the same."""
+    is_comma = parts[place - 1].rstrip().endswith(",")
+    may_end = (is_comma and _ADDS.match(parts[place])) or _PAUSES.search(parts[place - 1])
+    changes_meaning = any(_CONDITION.match(part) for part in parts[place:])
+    leans = place == 1 and _LEANS.match(parts[0])
+    return bool(may_end) and not changes_meaning and not leans
+
+
+def _is_torn(text: str) -> bool:
+    return bool(_TORN.search(text)) or text.count('"') % 2 == 1 or text.count("“") != text.count("”")
 
 
 def _clean(text: str) -> str:
@@ -521,6 +533,9 @@ class _Choice:
                         if self.take(form, self.room - self.limit // 2):
                             break
 
+    def _choosable(self) -> list[Wording]:
+        return [form for form in self.forms if self.chains[form.place] is not None]
+
     def trace(self) -> None:
         """Take something of each source, in its share of the room; if the room is too small, of the newest sources."""
         sources = sorted({statement.source for statement in self.statements})
@@ -529,11 +544,7 @@ class _Choice:
             share = self.room // (len(sources) - number) if self.room else 0
             if source in taken_sources:
                 continue
-            forms = [
-                form
-                for form in self.forms
-                if self.statements[form.place].source == source and self.chains[form.place] is not None
-            ]
+            forms = [form for form in self._choosable() if self.statements[form.place].source == source]
             worth = sorted(forms, key=self.gain, reverse=True)
             fitting = [form for form in worth if self._price(form) <= share * 1.2][:_TRIES]
             shortest = sorted(forms, key=self._price)[:_TRIES]
@@ -545,7 +556,7 @@ class _Choice:
 
     def fill(self) -> None:
         """Take forms by gain until there is no room. Gains only fall, so the best of the last round is tried first."""
-        choosable = [form for form in self.forms if self.chains[form.place] is not None]
+        choosable = self._choosable()
         heap = [(-self.gain(form), number) for number, form in enumerate(choosable)]
         heapq.heapify(heap)
         misses = 0

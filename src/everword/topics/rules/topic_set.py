@@ -454,15 +454,12 @@ class TopicSet(Mapping[int, TopicState]):
         be among them."""
         staying = [state for state in self.last_active if state.first not in changes]
         new = [state for state in changes.values() if state is not None and state.faded_at is None]
-        if len(self.last_active) == COMPARED:
-            new_keys = {state.first: activity_key(state) for state in new}
-            for state in self.last_active:
-                if state.first in changes and activity_key(state) > new_keys.get(state.first, (LONG_AGO, 0)):
-                    all_states = [other for bucket in buckets.values() for other in bucket.states.values()]
-                    active_states = [other for other in all_states if other.faded_at is None]
-                    staying = nlargest(COMPARED, active_states, activity_key)
-                    new = []
-                    break
+        new_keys = {state.first: activity_key(state) for state in new}
+        changed = [state for state in self.last_active if state.first in changes]
+        falls = any(activity_key(state) > new_keys.get(state.first, (LONG_AGO, 0)) for state in changed)
+        if falls and len(self.last_active) == COMPARED:
+            all_states = [state for bucket in buckets.values() for state in bucket.states.values()]
+            staying, new = nlargest(COMPARED, (s for s in all_states if s.faded_at is None), activity_key), []
         return tuple(sorted([*staying, *new], key=activity_key, reverse=True)[:COMPARED])
 
     # -- what is derived
