@@ -24,7 +24,7 @@ import inspect
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import accumulate, cycle, groupby, islice
@@ -221,7 +221,15 @@ def replay(
         raise InvalidInput("data", "holds no exchange, so there is nothing to replay")
     plan = plan or Plan()
     count = (tokenizer := open_tokenizer(Settings())).count
-    ours = asyncio.run(_replay_exchanges(transcript.exchanges, plan, count, on_exchange))
+
+    async def own_costs() -> list[tuple[int, ...]]:
+        costs = []
+        async for exchange_costs in _replay_exchanges(transcript.exchanges, plan, count):
+            costs.append(exchange_costs)
+            on_exchange(len(costs))
+        return costs
+
+    ours = asyncio.run(own_costs())
     full = history_costs(transcript.exchanges, count, plan.system, None)
     sliding = history_costs(transcript.exchanges, count, plan.system, plan.window)
     steps = tuple(
@@ -244,20 +252,18 @@ def history_costs(exchanges: Sequence[Exchange], count: Count, system: str, wind
     return totals
 
 
-async def _replay_exchanges(
-    exchanges: Sequence[Exchange], plan: Plan, count: Count, on_exchange: Callable[[int], None]
-) -> list[tuple[int, ...]]:
+async def _replay_exchanges(exchanges: Sequence[Exchange], plan: Plan, count: Count) -> AsyncIterator[tuple[int, ...]]:
+    """What each exchange costs, as it is replayed."""
     chat = RecordedModel(exchanges, plan, count)
     worker = TierWriter(count)
     clock = FrozenClock()
-    step_costs = list[tuple[int, ...]]()
     with tempfile.TemporaryDirectory(prefix="everword-bench-") as folder:
         # Tiers that are made apart are made at once: here it is counted what they cost.
         patience = Settings().batch_seconds if plan.inline else 0
         settings = Settings(store=str(Path(folder) / "replay.db"), followers=False, batch_seconds=patience)
         async with MemoryEngine(lambda: build(settings, chat=chat, memory=worker, clock=clock)) as memory:
             conversation = memory.conversation("replay", user="user")
-            for number, exchange in enumerate(exchanges, start=1):
+            for exchange in exchanges:
                 calls_before = len(chat.calls)
                 spent_before = worker.spent
                 other_before = worker.other
@@ -268,10 +274,8 @@ async def _replay_exchanges(
                 reply = count(exchange.answered)
                 beside = sum(call.tokens_out for call in calls) - reply
                 worker_costs = (worker.spent - spent_before, worker.other - other_before)
-                step_costs.append((prompts, reply, beside, *worker_costs, len(calls)))
+                yield prompts, reply, beside, *worker_costs, len(calls)
                 clock.advance(BETWEEN)
-                on_exchange(number)
-    return step_costs
 
 
 async def follow(memory: MemoryEngine) -> None:

@@ -168,8 +168,7 @@ def open_models(
         return Role(
             "memory",
             models,
-            meter.record,
-            tokens_today=meter.tokens_today,
+            meter,
             limit=limit,
             count=count,
             thinking_tokens=settings.thinking_tokens,
@@ -181,7 +180,7 @@ def open_models(
 
         # Counted as memory work, too: one ceiling holds for all of it.
         work = TaskRouter(work, memory_role(small_llms), (week_history.name, context_merge.name))
-    return Role("chat", chat_llms, meter.record, count=count), work
+    return Role("chat", chat_llms, meter, count=count), work
 
 
 def chat_models(settings: Settings) -> list[LLM]:

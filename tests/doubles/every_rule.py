@@ -437,7 +437,7 @@ def relay_in_pieces(given: Given) -> object:
 OTHERS = frozenset(
     [
         "text.doc.read_once",
-        "text.doc.read_in_languages",
+        "text.doc.reading_in",
         "text.wordings.phrase",
         "text.wordings.packs_with",
         "topics.rules.threads.fit_width",

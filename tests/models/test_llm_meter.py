@@ -7,6 +7,7 @@ import itertools
 from typing import Any
 
 import pytest
+from call_log import CallLog
 from llm_client import request
 
 from everword.errors import (
@@ -27,10 +28,10 @@ QUESTION = request("Be kind.", "How are you?")
 IN = 2 + 4 + 3 + 4  # words, and the frame of each message
 
 
-def metered(model: LLM, calls: list[ModelCall], task: str = "") -> MeteredLLM:
+def metered(model: LLM, calls: CallLog, task: str = "") -> MeteredLLM:
     """Between two looks at its clock passes a second."""
     ticks = itertools.count()
-    return MeteredLLM(model, "chat", calls.append, task=task, count=count_words, clock=lambda: float(next(ticks)))
+    return MeteredLLM(model, "chat", calls, task=task, count=count_words, clock=lambda: float(next(ticks)))
 
 
 async def ask(model: LLM, streamed: bool) -> str:
@@ -44,7 +45,7 @@ streamed = pytest.mark.parametrize("streamed", [False, True])
 
 @streamed
 def test_an_answer(streamed: bool) -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     model = metered(ScriptedLLM([Completion("I am well.", "big-model", 40, 5)]), calls)
     assert asyncio.run(ask(model.for_task("tiers"), streamed)) == "I am well."
     assert calls == [ModelCall("chat", "tiers", "big-model", 40, 5, 1.0, "ok")]
@@ -64,14 +65,14 @@ def test_an_answer(streamed: bool) -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_a_failure(error: ModelError, spent: int, streamed: bool) -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     with pytest.raises(type(error)):
         asyncio.run(ask(metered(ScriptedLLM([error]), calls), streamed))
     assert calls == [ModelCall("chat", "", "scripted", spent, 0, 1.0, type(error).__name__)]
 
 
 def test_what_was_said_before_a_failure_is_counted() -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     with pytest.raises(ModelBusy):
         asyncio.run(ask(metered(ScriptedLLM([["I am ", "well", ModelBusy("dropped")]]), calls), True))
     assert calls == [ModelCall("chat", "", "scripted", IN, 3, 1.0, "ModelBusy")]
@@ -79,7 +80,7 @@ def test_what_was_said_before_a_failure_is_counted() -> None:
 
 @streamed
 def test_cancelling_is_recorded(streamed: bool) -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
 
     async def cancel() -> None:
         model = ScriptedLLM([["I am ", asyncio.Event()]])
@@ -95,7 +96,7 @@ def test_cancelling_is_recorded(streamed: bool) -> None:
 
 @pytest.mark.parametrize(("pieces", "outcome"), [(1, "cancelled"), (2, "ok")])
 def test_letting_go_of_a_stream_is_recorded(pieces: int, outcome: str) -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
 
     async def let_go() -> None:
         stream: Any = metered(ScriptedLLM(["whole"]), calls).stream(QUESTION)
@@ -109,18 +110,13 @@ def test_letting_go_of_a_stream_is_recorded(pieces: int, outcome: str) -> None:
 
 @streamed
 def test_a_ceiling(streamed: bool) -> None:
-    total = 0
-
-    async def spent() -> int:
-        return total
+    calls = CallLog([ModelCall("memory", "facts", "yes", 900, 99, 0.1, "ok")])
 
     async def story() -> None:
-        nonlocal total
         model = ScriptedLLM(default="yes")
-        ceiling: LLM = Ceiling(model, spent, 1000)
-        total = 999
+        ceiling: LLM = Ceiling(model, calls, 1000)
         assert await ask(ceiling, streamed) == "yes"
-        total = 1000
+        calls.append(ModelCall("memory", "facts", "yes", 1, 0, 0.1, "ok"))
         with pytest.raises(ModelSpent, match="the day's ceiling of 1,000 tokens is spent; memory work goes on offline"):
             await ask(ceiling, streamed)
         assert len(model.requests) == 1
@@ -133,10 +129,10 @@ def test_a_ceiling(streamed: bool) -> None:
 
 @streamed
 def test_a_role_counts_every_model_and_all_tasks_know_who_rests(streamed: bool) -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     first = ScriptedLLM([ModelNonsense("odd")], default="first", name="first")
     second = ScriptedLLM(default="second", name="second")
-    role = Role("memory", [first, second], calls.append, count=count_words, cooldowns=Cooldowns(30, lambda: 0.0))
+    role = Role("memory", [first, second], calls, count=count_words, cooldowns=Cooldowns(30, lambda: 0.0))
 
     async def story() -> list[str]:
         told = [await ask(role.for_task(task), streamed) for task in ("facts", "tiers")]
@@ -154,13 +150,10 @@ def test_a_role_counts_every_model_and_all_tasks_know_who_rests(streamed: bool) 
 
 
 def test_a_role_with_a_ceiling() -> None:
-    calls: list[ModelCall] = []
-
-    async def spent() -> int:
-        return sum(call.tokens_in + call.tokens_out for call in calls)
+    calls = CallLog()
 
     async def story() -> None:
-        role = Role("memory", [ScriptedLLM(default="yes")], calls.append, tokens_today=spent, limit=10)
+        role = Role("memory", [ScriptedLLM(default="yes")], calls, limit=10)
         for _ in range(2):
             await ask(role.for_task("facts"), False)
         with pytest.raises(ModelSpent, match="ceiling of 10 tokens"):
@@ -172,4 +165,4 @@ def test_a_role_with_a_ceiling() -> None:
 
 def test_a_role_without_a_model() -> None:
     with pytest.raises(InvalidInput, match="models"):
-        Role("memory", [], print)
+        Role("memory", [], CallLog())

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from call_log import CallLog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import delta, fails, says, sends, serving, streams
@@ -17,7 +18,7 @@ from sample_sizes import sample
 from everword.errors import ModelError, ModelNonsense, ModelRefused
 from everword.models.chat.answers import RelayReader, Trouble
 from everword.models.chat.openai import OpenAIModel
-from everword.models.chat.roles import ModelCall, NoModelLLM, Role
+from everword.models.chat.roles import NoModelLLM, Role
 from everword.openai.messages import calls_metadata
 from everword.openai.stream import CompleteReply, ReplyStream, sum_usages
 from everword.ports import LLM
@@ -27,8 +28,8 @@ ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}
 FRAME = {"id": "1", "created": 1, "model": "model-x"}
 
 
-async def relayed(models: list[LLM], name: str, calls: list[ModelCall], **more: Any) -> list[dict[str, Any]]:
-    role = Role("chat", models, calls.append)
+async def relayed(models: list[LLM], name: str, calls: CallLog, **more: Any) -> list[dict[str, Any]]:
+    role = Role("chat", models, calls)
     try:
         return [chunk async for chunk in role.relay("reply", name).relay({**ASK, **more})]
     finally:
@@ -42,7 +43,7 @@ def model(url: str, name: str) -> OpenAIModel:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(("name", "asked"), [("", "x"), ("everword", "x"), ("y", "y"), ("z-17", "z-17")])
 def test_the_model_that_is_meant_is_asked_and_counted(stream: bool, name: str, asked: str) -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     with serving(streams("Hi", ".") if stream else says("Hi.")) as service:
         models: list[LLM] = [model(service.url, "x"), model(service.url, "y")]
         chunks = asyncio.run(relayed(models, name, calls, stream=stream, top_k=3))
@@ -55,7 +56,7 @@ def test_the_model_that_is_meant_is_asked_and_counted(stream: bool, name: str, a
 
 
 def test_the_next_model_takes_over_unless_a_word_was_said_and_nothing_is_tried_twice() -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     broken = sends(b"data: " + json.dumps(delta("Hi")).encode() + b"\n\n", b"data: {\n\n")
     with serving(fails(500), broken) as first, serving(says("Hi."), streams("Hi.")) as second:
         [answer] = asyncio.run(relayed([model(first.url, "x"), model(second.url, "y")], "", calls))
@@ -73,7 +74,7 @@ def test_what_one_client_asks_wrongly_does_not_send_the_model_to_rest_for_others
         return str(answer["model"])
 
     async def run(first: str, second: str) -> list[str]:
-        role = Role("chat", [model(first, "x"), model(second, "y")], lambda call: None)
+        role = Role("chat", [model(first, "x"), model(second, "y")], CallLog())
         try:
             return [await ask(role, temperature=99), await ask(role), await ask(role), await ask(role)]
         finally:
@@ -87,7 +88,7 @@ def test_a_name_that_is_not_ours_falls_over_to_nobody() -> None:
     with serving(fails(404, "no such model")) as first, serving(says("Hi.")) as second:
         models: list[LLM] = [model(first.url, "x"), model(second.url, "y")]
         with pytest.raises(ModelRefused) as raised:
-            asyncio.run(relayed(models, "z", []))
+            asyncio.run(relayed(models, "z", CallLog()))
     assert not second.requests
     refusal = raised.value.refusal
     assert refusal is not None
@@ -96,10 +97,10 @@ def test_a_name_that_is_not_ours_falls_over_to_nobody() -> None:
 
 
 def test_names_are_those_of_models_that_are_there() -> None:
-    role = Role("chat", [model("http://127.0.0.1:9/v1", "x"), ScriptedLLM()], lambda call: None)
+    role = Role("chat", [model("http://127.0.0.1:9/v1", "x"), ScriptedLLM()], CallLog())
     assert role.names == ("x", "scripted")
     asyncio.run(role.close())
-    assert Role("chat", [NoModelLLM()], lambda call: None).names == ()
+    assert Role("chat", [NoModelLLM()], CallLog()).names == ()
 
 
 def test_half_a_character_waits_for_its_other_half() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from call_log import CallLog
 from llm_client import complete, current_loop, request, with_model
 from llm_server import Exchange, Step, fails, falls_silent, replies, says, serving, unless
 
@@ -58,10 +59,10 @@ def ask_role(
     steps: Sequence[Step], asked: Sequence[Request] = (QUESTION,), **options: Any
 ) -> tuple[list[Completion], list[int], list[ModelCall]]:
     """The answers of a memory role at a server, the limits it sent, and the calls it recorded."""
-    calls: list[ModelCall] = []
+    calls = CallLog()
 
     async def ask(model: LLM) -> list[Completion]:
-        role = Role("memory", [model], calls.append, **{"thinking_tokens": ROOM, **options})
+        role = Role("memory", [model], calls, **{"thinking_tokens": ROOM, **options})
         return [await role.for_task("facts").complete(question) for question in asked]
 
     with serving(*steps) as service:
@@ -210,13 +211,10 @@ def test_a_call_that_may_think_is_given_more_time_but_not_all_the_time() -> None
 
 
 def test_the_ceiling_counts_what_was_thought_and_is_asked_before_the_second_request() -> None:
-    calls: list[ModelCall] = []
-
-    async def tokens_today() -> int:
-        return sum(call.tokens_in + call.tokens_out for call in calls)
+    calls = CallLog()
 
     model = ScriptedLLM([cut_off_error(None), ANSWER])
-    role = Role("memory", [model], calls.append, tokens_today=tokens_today, limit=NEED + ROOM, thinking_tokens=ROOM)
+    role = Role("memory", [model], calls, limit=NEED + ROOM, thinking_tokens=ROOM)
     with pytest.raises(ModelSpent):
         asyncio.run(role.for_task("facts").complete(QUESTION))
     assert len(model.requests) == 1
@@ -224,9 +222,9 @@ def test_the_ceiling_counts_what_was_thought_and_is_asked_before_the_second_requ
 
 
 def test_if_the_server_says_what_was_thought_that_is_counted() -> None:
-    calls: list[ModelCall] = []
+    calls = CallLog()
     model = ScriptedLLM([cut_off_error((50, 900)), ANSWER])
-    role = Role("memory", [model], calls.append, thinking_tokens=ROOM)
+    role = Role("memory", [model], calls, thinking_tokens=ROOM)
     assert asyncio.run(role.for_task("facts").complete(QUESTION)).text == ANSWER
     assert (calls[0].tokens_in, calls[0].tokens_out) == (50, 900)
 

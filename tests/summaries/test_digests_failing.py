@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from call_log import CallLog
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -260,8 +261,8 @@ def test_the_models_of_a_role_are_tried_in_order() -> None:
     assert [model.name.partition(" ")[0].partition("@")[0] for model in small_models(given)] == ["one", "two"]
     assert small_models(Settings()) == []
     down = ScriptedLLM(default=ModelTimeout("down"), name="down")
-    other = Role("memory", [down, ScriptedLLM(default="small", name="up")], lambda call: None, cooldowns=Cooldowns())
-    shared = TaskRouter(Role("memory", [ScriptedLLM(default="big")], lambda call: None), other, ("context_merge",))
+    other = Role("memory", [down, ScriptedLLM(default="small", name="up")], CallLog(), cooldowns=Cooldowns())
+    shared = TaskRouter(Role("memory", [ScriptedLLM(default="big")], CallLog()), other, ("context_merge",))
 
     async def ask(task: str) -> str:
         return (await shared.for_task(task).complete(Request([]))).text

@@ -21,7 +21,7 @@ from everword.text.detect import (
     is_clear,
     script_of,
 )
-from everword.text.doc import read_in_languages
+from everword.text.doc import reading_in
 from everword.text.wordings import language_of_chat
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -147,7 +147,8 @@ def test_texts_are_in_the_languages_that_are_allowed_alone() -> None:
         "昨日東京到着": "ja",
         "живу в Туле": "und",
     }
-    assert {text: read_in_languages(allowed, detect, text) for text in texts} == texts
+    with reading_in(allowed):
+        assert {text: detect(text) for text in texts} == texts
     assert detect("昨日東京到着") == "zh"
     with pytest.raises(InvalidInput, match="'klingon' is none that is known; the codes are: ar, ca"):
         check_languages("de,klingon")

@@ -7,7 +7,7 @@ read, verified, exported and erased without a working embedder: only searching a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -49,18 +49,20 @@ class MemoryHandle:
         """The id of the person whose name was typed to read something, perhaps misspelt."""
         from everword.facts.person_lookup import person_by_name
 
-        return self._announce_person(name, space, partial(person_by_name, is_typed=True))
+        place = space or self.settings.space
+        return self._announce_person(
+            name, place, self.store.read(lambda tx: person_by_name(tx, place, name, is_typed=True))
+        )
 
     def find_exact_person(self, name: str) -> str:
         """The id of the person whose name was typed to change something: it must be exact."""
         from everword.facts.person_lookup import person_by_exact_name
 
-        return self._announce_person(name, None, person_by_exact_name)
+        space = self.settings.space
+        return self._announce_person(name, space, self.store.read(lambda tx: person_by_exact_name(tx, space, name)))
 
-    def _announce_person(self, name: str, place: str | None, find: Callable[[Tx, str, str], str]) -> str:
+    def _announce_person(self, name: str, space: str, person: str) -> str:
         """The person; whoever typed the name is told whom it was taken for."""
-        space = place or self.settings.space
-        person = self.store.read(lambda tx: find(tx, space, name))
         if person != name:
             from everword.facts.person_lookup import shown_person
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -83,11 +83,11 @@ def has_model(models: Models) -> bool:
 class TaskRunner:
     """Runs tasks with the memory model."""
 
-    def __init__(self, models: Models, telemetry: Telemetry, run: Callable[..., Awaitable[Any]]) -> None:
-        """`run` calls a function in a thread: offline answers take time, and the event loop must stay free."""
+    def __init__(self, models: Models, telemetry: Telemetry, calls: StoreCalls) -> None:
+        """Offline answers are made in a thread: they take time, and the event loop must stay free."""
         self._models = models
         self._telemetry = telemetry
-        self.run = run
+        self.run = calls.run
 
     @property
     def has_model(self) -> bool:

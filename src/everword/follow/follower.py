@@ -28,7 +28,7 @@ from everword.follow import claiming
 from everword.follow.ask import keep_completions
 from everword.follow.claiming import Claim, ClaimRequest, Lease
 from everword.follow.faults import TABLE, reason_of
-from everword.follow.store_calls import StoreCalls, wait_for_event
+from everword.follow.store_calls import Callers, StoreCalls, wait_for_event
 from everword.follow.view import Hooks, View, next_room
 from everword.follow.worker import Worker
 from everword.masking import masked_logger
@@ -350,14 +350,14 @@ class Loop:
         follower: Steps,
         clock: Clock,
         on_progress: Callable[[], None] = lambda: None,
-        calls: Callable[[], int] = int,
+        callers: Callers | None = None,
     ) -> None:
-        """`on_progress` is called after each step that brought something in: other views may follow this one. `calls`
-        gives the number of calls by others so far: while they call, the loop leaves them half of the time."""
+        """`on_progress` is called after each step that brought something in: other views may follow this one. While
+        there are `callers`, the loop leaves them half of the time."""
         self._follower = follower
         self._clock = clock
         self._on_progress = on_progress
-        self._calls = calls
+        self._callers = callers or Callers()
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -410,9 +410,9 @@ class Loop:
             self._wake.clear()
             started_at = time.monotonic()
             is_full_look = started_at - last_full_look > FULL_LOOK
-            calls = self._calls()
+            call_count = self._callers.call_count
             message_count = await self._step(None if is_full_look else self._clock.now() - OVERLAP)
-            work_seconds = time.monotonic() - started_at if self._calls() != calls else 0.0
+            work_seconds = time.monotonic() - started_at if self._callers.call_count != call_count else 0.0
             if message_count:
                 self._on_progress()
             has_more = message_count > 0 and not self._follower.drained

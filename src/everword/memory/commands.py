@@ -55,7 +55,7 @@ from everword.model import (
 )
 from everword.ports import Tx
 from everword.text.detect import DEFAULT, is_clear
-from everword.text.doc import read_in_languages
+from everword.text.doc import reading_in
 from everword.text.names import fold_name, resolve
 from everword.text.wordings import key_label, language_of_chat, phrase
 
@@ -121,7 +121,8 @@ async def run_command(
     masked_text = runtime.parts.secrets.guard_text("text", text)
     inputs = CommandInputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
     reply = (await runtime.tasks.ask(command, inputs)).reply
-    parsed_command = read_in_languages(runtime.languages, in_language_of_chat, reply, text, scene)
+    with reading_in(runtime.languages):
+        parsed_command = in_language_of_chat(reply, text, scene)
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None

@@ -457,8 +457,7 @@ class ContextBuilder:
         return sorted(hits, key=lambda hit: -hit.score), threads
 
     def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
-        check = self._runtime.index.check_vectors_of
-        return open_source(tx, self._runtime.indexes, self._recall_scope(person), now, check)
+        return open_source(tx, self._runtime.indexes, self._recall_scope(person), now, self._runtime.index)
 
     def _recall(
         self,

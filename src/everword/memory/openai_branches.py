@@ -13,7 +13,7 @@ changed last, and in a long conversation only as far from its beginning and its 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -343,11 +343,11 @@ def reconcile_messages(
     near_lines = tree.near_lines(utterances)
     far_lines: list[ConversationLine] = []
 
-    def others() -> list[list[Utterance]]:
+    def others() -> Iterator[list[Utterance]]:
         far_lines.extend(tree.all_lines())
-        return [tree.utterances_of(line) for line in far_lines]
+        yield from map(tree.utterances_of, far_lines)
 
-    line_index, fit = reconcile.best_line([tree.utterances_of(line) for line in near_lines], utterances, others)
+    line_index, fit = reconcile.best_line([tree.utterances_of(line) for line in near_lines], utterances, others())
     line = (far_lines or near_lines)[line_index]
     known_messages = [message for index in fit.places if (message := line.messages[index]) is not None]
     known_preface, new_preface = tree.split_preface(line, sent_messages[: fit.preface])

@@ -11,10 +11,10 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from everword.errors import EverwordError
 
@@ -100,7 +100,11 @@ class LoopThread:
         call = LoopCall(begin)
         try:
             with self._lock:
-                self._check_running(begin)
+                try:
+                    self._check_running()
+                except EverwordError:
+                    begin().close()
+                    raise
                 self._loop.call_soon_threadsafe(call.start, self._loop)
             call.ended.acquire()
         except KeyboardInterrupt:
@@ -111,18 +115,16 @@ class LoopThread:
             raise
         return call.result()
 
-    def _check_running(self, begin: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    def _check_running(self) -> None:
         """Raise if the loop is stopped; in a forked process, start it again."""
         if self.is_left_behind and not self.is_stopped:
             if self.forked is None:
-                begin().close()
                 raise EverwordError(FORKED)
             # It is not closed: what it waits for belongs to the other process.
             self._abandoned_loops.append(self._loop)
             self._start_thread()
             self.forked()
         if self.is_stopped:
-            begin().close()
             raise EverwordError(CLOSED)
 
     def iterate_pages(self, source: AsyncIterator[T]) -> Iterator[T]:
@@ -142,9 +144,8 @@ class LoopThread:
             while items := self.call(next_items):
                 yield from items
         finally:
-            close = getattr(source, "aclose", None)
-            if close is not None:
-                self.wait(_close_generator(close))
+            if hasattr(source, "aclose"):
+                self.wait(_close_generator(cast(AsyncGenerator[T], source)))
 
     def stop(self) -> None:
         with self._lock:
@@ -224,12 +225,12 @@ async def _wind_up() -> None:
     await asyncio.get_running_loop().shutdown_asyncgens()
 
 
-async def _close_generator(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+async def _close_generator(source: AsyncGenerator[Any]) -> None:
     """Close a generator; one whose last step is still being cancelled, as after Ctrl-C, once that has ended."""
     deadline = time.monotonic() + GRACE
     while True:
         try:
-            return await close()
+            return await source.aclose()
         except RuntimeError:
             if time.monotonic() > deadline:
                 raise

@@ -42,7 +42,7 @@ from everword.recall.view import IndexView
 from everword.stores.holding import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
 from everword.text.detect import check_languages
-from everword.text.doc import read_in_languages
+from everword.text.doc import reading_in
 
 if TYPE_CHECKING:
     from everword.changes.retention import RetentionJob, RetentionSchedule
@@ -156,7 +156,7 @@ class Runtime:
         loop = asyncio.get_running_loop()
 
         def report(degraded: Degraded) -> None:
-            loop.call_soon_threadsafe(self._report_held, parts.on_degraded, degraded)
+            loop.call_soon_threadsafe(self._report_held, parts, degraded)
 
         self.store = HoldingStore(parts.store, parts.clock, parts.settings.hold_messages, report)
         self.meter = Meter(self.calls, parts.clock, parts.settings.space, parts.telemetry, parts.store.writable)
@@ -164,7 +164,8 @@ class Runtime:
         self.cache = Cache(parts.settings.vector_cache_mb << 20)
         self.indexes = ScopeIndexes(self.cache, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self.last_prompts = LastPrompts()
-        self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
+        self._aside_calls = StoreCalls(parts.store, self.run_aside)  # a search waits for what was just added
+        self.index = IndexView(parts.embedder, self._aside_calls, self.indexes)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._later_calls = StoreCalls(parts.store, self._run_later)
         self.read_ahead = ReadAhead(self.indexes, self._later_calls, is_on=parts.settings.followers)
@@ -234,13 +235,12 @@ class Runtime:
 
         parts = self.parts
         later_calls = self._later_calls
-        aside_calls = StoreCalls(parts.store, self.run_aside)  # a search waits for what was just added
         views = self._build_views(parts, later_calls)
         self.digests = self._build_digests(parts)
         hooks = self._build_hooks(views)
         self.followers = {
             view.name: self._build_follower(
-                view, aside_calls if view is self.index else later_calls, hooks.get(view.name)
+                view, self._aside_calls if view is self.index else later_calls, hooks.get(view.name)
             )
             for view in views
         }
@@ -271,7 +271,7 @@ class Runtime:
         from everword.follow.follower import Loop
 
         wake_next = partial(self.wake, FOLLOWED.get(name, ()))
-        return Loop(self.followers[name], self.parts.clock, wake_next, lambda: self._callers.call_count)
+        return Loop(self.followers[name], self.parts.clock, wake_next, self._callers)
 
     def _build_hooks(self, views: list[View[Any]]) -> dict[str, Hooks]:
         """How the follower of each view behaves: what it checks first, what it leaves for later, how long it waits for
@@ -309,7 +309,7 @@ class Runtime:
         from everword.topics.titles import TitlesView
         from everword.topics.view import Topics, TopicsView
 
-        asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self.run_aside)
+        asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self._aside_calls)
         writer = Writer(
             parts.embedder,
             parts.tokenizer,
@@ -405,12 +405,12 @@ class Runtime:
         await parts.embedder.close()
         await asyncio.to_thread(self.store.close)
 
-    def _report_held(self, on_degraded: Callable[[Degraded], None] | None, degraded: Degraded) -> None:
+    def _report_held(self, parts: Parts, degraded: Degraded) -> None:
         """Note in the memory's loop that messages begin to be held, or that they were written: views can read them."""
         if degraded.is_over:
             self.wake()
-        if on_degraded is not None:
-            on_degraded(degraded)
+        if parts.on_degraded is not None:
+            parts.on_degraded(degraded)
 
     @property
     def parts(self) -> Parts:
@@ -431,7 +431,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        return await call_in(self._threads, read_in_languages, self.languages, fn, *args)
+        return await call_in(self._threads, self.languages, fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -443,7 +443,7 @@ class Runtime:
         """Run a call that keeps a thread busy, in threads of their own: only as many run at a time as the store
         allows."""
         with self._callers:
-            result: T = await call_in(self._search_threads, read_in_languages, self.languages, fn)
+            result: T = await call_in(self._search_threads, self.languages, fn)
         self.read_ahead.start()
         return result
 
@@ -701,20 +701,21 @@ async def person_named(runtime: Runtime, user: str, space: str | None, *, only: 
     return await runtime.read(lambda tx: person_by_name(tx, space_id, user, only=only))
 
 
-async def call_in(threads: ThreadPoolExecutor, fn: Callable[..., T], *args: Any) -> T:
+async def call_in(threads: ThreadPoolExecutor, languages: str, fn: Callable[..., T], *args: Any) -> T:
+    """Call a function in a thread, where texts are taken to be in these languages."""
+
+    def call() -> T:
+        try:
+            with reading_in(languages):
+                return fn(*args)
+        except StopIteration as ended:  # it is no result of a call: its caller would wait for ever
+            raise RuntimeError("an iterator ended too early") from ended
+
     try:
-        call = asyncio.get_running_loop().run_in_executor(threads, call_once, fn, *args)
+        outcome = asyncio.get_running_loop().run_in_executor(threads, call)
     except RuntimeError:  # they were shut down
         raise StoreClosed(CLOSED) from None
-    return await call
-
-
-def call_once(fn: Callable[..., T], *args: Any) -> T:
-    """Call a function. The end of an iterator is no result of a call: its caller would wait for ever."""
-    try:
-        return fn(*args)
-    except StopIteration as ended:
-        raise RuntimeError("an iterator ended too early") from ended
+    return await outcome
 
 
 def check_batch(batch: Batch) -> None:

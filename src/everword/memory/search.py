@@ -83,7 +83,7 @@ async def search_messages(
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
 
     def find(tx: Tx) -> list[Hit]:
-        source = open_source(tx, runtime.indexes, where, now, runtime.index.check_vectors_of)
+        source = open_source(tx, runtime.indexes, where, now, runtime.index)
         return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
     held_messages = runtime.store.held_messages(where)

@@ -19,7 +19,7 @@ are all alike cannot delay others: those not found by then are new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 TOLD_BACK = ("assistant", "tool")  # roles whose messages show that a client speaks of this conversation
@@ -77,7 +77,7 @@ class Effort:
 Lines = Iterable[Sequence[Utterance]]
 
 
-def best_line(lines: Lines, history: Sequence[Utterance], others: Callable[[], Lines] | None = None) -> tuple[int, Fit]:
+def best_line(lines: Lines, history: Sequence[Utterance], others: Lines | None = None) -> tuple[int, Fit]:
     """The number of the line that has most of the sent messages, and its fit; among equals the first given.
 
     A history that is recognised from its beginning, except its last message, is complete and not searched elsewhere.
@@ -86,7 +86,7 @@ def best_line(lines: Lines, history: Sequence[Utterance], others: Callable[[], L
     near = list(lines)
     fits = [fit_from_start(line, history) for line in near]
     if not 0 < max(fit.overlap for fit in fits) >= len(history) - 1:
-        fits = [find_fit(line, history) for line in (others() if others else near)]
+        fits = [find_fit(line, history) for line in (near if others is None else others)]
     number = max(range(len(fits)), key=lambda n: (fits[n].overlap, fits[n].at_end, -n))
     return number, fits[number]
 

@@ -13,7 +13,7 @@ texts are read once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import repeat
@@ -77,11 +77,12 @@ def open_source(
     indexes: scope_index.ScopeIndexes,
     where: Filter,
     now: datetime,
-    check_embedder: Callable[[str | None], None] | None = None,
+    vectors: scope_index.VectorCheck | None = None,
 ) -> PassageSource:
-    """The passages of a filter's scope as a transaction sees them, without those that have expired by now."""
+    """The passages of a filter's scope as a transaction sees them, without those that have expired by now. `vectors`
+    raises if they were made by another embedder."""
     scope = where.scope
-    view = indexes.view(tx, scope, check_embedder)
+    view = indexes.view(tx, scope, vectors)
     return StoreSource(tx, scope, now) if view is None else IndexSource(view, now)
 
 

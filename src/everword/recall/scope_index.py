@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from itertools import count, pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -680,6 +680,11 @@ class ScopeIndex:
 INDEX = "index"
 
 
+class VectorCheck(Protocol):
+    def check_vectors_of(self, made_by: str | None) -> None:
+        """Raise if vectors of this embedder cannot be compared with ours."""
+
+
 class ScopeIndexes:
     """The indexes in use. The cache holds each at the version of its scope; here is which scopes are worth holding, and
     which of them should be read before they are asked for again."""
@@ -695,15 +700,15 @@ class ScopeIndexes:
         self,
         tx: Tx,
         scope: Filter,
-        check_embedder: Callable[[str | None], None] | None = None,
+        vectors: VectorCheck | None = None,
         *,
         ahead: bool = False,
     ) -> ScopeView | None:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
         its vectors is checked first. `ahead`: it is read for the next search."""
         state = tx.index.scope_state(scope)
-        if check_embedder is not None:
-            check_embedder(state.embedder)
+        if vectors is not None:
+            vectors.check_vectors_of(state.embedder)
         if state.docs * BYTES_PER_PASSAGE > self._cache.max_bytes or self._is_first_of_large(scope, state):
             return None
         if ahead and self._held(scope) is None and scope not in self._asked:

@@ -6,15 +6,16 @@ refused, before writing and before searching, with an error that says how to reb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from everword.errors import EmbedderError, EmbedderMismatch
+from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
 from everword.model import Entry, Message
 from everword.model.passages import FORMER_EMBEDDER
 from everword.ports import Embedder, Tx, Vectors
 from everword.recall.rules.ranking import traits
+from everword.recall.scope_index import ScopeIndexes
 from everword.text.terms import Analysis, analyse, passages
 
 EMBEDDER = "embedder"  # the note that names who made the vectors
@@ -30,24 +31,17 @@ class IndexView:
     at_once = 512
     ordered = False
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        run: Callable[..., Any],
-        on_save: Callable[[str, str | None, str], None] = lambda space, user, conversation: None,
-    ) -> None:
-        """`on_save` is told of each space, user and conversation of which passages are written, before they are
-        committed."""
+    def __init__(self, embedder: Embedder, calls: StoreCalls, indexes: ScopeIndexes) -> None:
         self._embedder = embedder
-        self._run = run
-        self._on_save = on_save
+        self._calls = calls
+        self._indexes = indexes
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[list[Entry]]:
         await self._embedder.ready()
-        passages_by_run: list[list[Passage]] = await self._run(
+        passages_by_run: list[list[Passage]] = await self._calls.run(
             lambda: [list(passages_of(run.messages)) for run in runs]
         )
         vectors = await self._embedder.embed(
@@ -66,7 +60,7 @@ class IndexView:
                 tx.set_note(EMBEDDER, self._embedder.identity)
             tx.index.put_entries(result)
             for scope in {(entry.space, entry.user, entry.conversation) for entry in result}:
-                self._on_save(*scope)
+                self._indexes.note_new_passages(*scope)
 
     def guard(self, tx: Tx) -> None:
         """Check the embedder before work begins; skipped while the embedder does not know its identity yet."""

@@ -12,7 +12,8 @@ index has terms of its own (`terms`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -54,11 +55,12 @@ def languages_read() -> str:
     return _languages.get()
 
 
-def read_in_languages(languages: str, fn: Callable[..., T], *args: Any) -> T:
-    """Call a function that takes texts to be in one of these languages."""
+@contextmanager
+def reading_in(languages: str) -> Iterator[None]:
+    """Within it, texts are taken to be in one of these languages."""
     token = _languages.set(languages)
     try:
-        return fn(*args)
+        yield
     finally:
         _languages.reset(token)
 

@@ -21,9 +21,9 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from everword import errors
 from everword.masking import masked_logger
@@ -54,6 +54,15 @@ HOW_TO = (
 )
 
 
+class CallMeter(Protocol):
+    """Where calls are counted."""
+
+    def record(self, call: ModelCall) -> None: ...
+
+    async def tokens_today(self) -> int:
+        """The tokens that memory work has used today."""
+
+
 class Role:
     """`for_task` gives the role's models as one `LLM`, whose calls are recorded under the name of a task."""
 
@@ -61,9 +70,8 @@ class Role:
         self,
         name: str,
         models: Sequence[LLM],
-        record: Callable[[ModelCall], object],
+        meter: CallMeter,
         *,
-        tokens_today: Callable[[], Awaitable[int]] | None = None,
         limit: int | None = None,
         count: answers.Count = answers.rough_token_count,
         cooldowns: Cooldowns | None = None,
@@ -73,11 +81,10 @@ class Role:
             raise errors.InvalidInput("models", "must be at least one")
         self.name = name
         self._models = tuple(models)
-        self._record = record
+        self._meter = meter
         self._count = count
-        self._metered = [MeteredLLM(model, name, record, count=count) for model in models]
+        self._metered = [MeteredLLM(model, name, meter, count=count) for model in models]
         self._cooldowns = cooldowns or Cooldowns()
-        self._tokens_today = tokens_today
         self._limit = limit
         self._thinking_tokens = thinking_tokens
 
@@ -86,8 +93,8 @@ class Role:
 
     def _with_limits(self, model: LLM) -> LLM:
         """The model with what bounds each of its calls: the day's ceiling, and the room it has for thinking."""
-        if self._tokens_today is not None and self._limit is not None:
-            model = Ceiling(model, self._tokens_today, self._limit)
+        if self._limit is not None:
+            model = Ceiling(model, self._meter, self._limit)
         return model if self._thinking_tokens is None else ThinkingRoom(model, self._thinking_tokens)
 
     @property
@@ -111,7 +118,7 @@ class Role:
             models = (cast(LLM, relays[0]),)
             cooldowns = Cooldowns()
             unknown_name = model
-        return RelayChain(models, cooldowns, self._record, (self.name, task), self._count, unknown_name)
+        return RelayChain(models, cooldowns, self._meter, (self.name, task), self._count, unknown_name)
 
     def forwarder(self, task: str, model: str, api: ForeignApi, headers: Mapping[str, str]) -> Relay | None:
         """The model that `relay` would ask first, if its server speaks this API."""
@@ -120,7 +127,7 @@ class Role:
         if not isinstance(first, Forwarder) or api not in first.apis:
             return None
         name = model if model not in ("", OURS) else cast(str, getattr(first, "model", ""))
-        return ForwardRelay(first, api, headers, name, self._record, (self.name, task))
+        return ForwardRelay(first, api, headers, name, self._meter, (self.name, task))
 
     async def close(self) -> None:
         for model in self._metered:
@@ -270,7 +277,7 @@ class MeteredLLM(WrappedLLM):
         self,
         inner: LLM,
         role: str,
-        record: Callable[[ModelCall], object],
+        meter: CallMeter,
         *,
         task: str = "",
         count: answers.Count = answers.rough_token_count,
@@ -278,13 +285,13 @@ class MeteredLLM(WrappedLLM):
     ) -> None:
         super().__init__(inner)
         self._role = role
-        self._record = record
+        self._meter = meter
         self._task = task
         self._count = count
         self._clock = clock
 
     def for_task(self, task: str) -> MeteredLLM:
-        return MeteredLLM(self._inner, self._role, self._record, task=task, count=self._count, clock=self._clock)
+        return MeteredLLM(self._inner, self._role, self._meter, task=task, count=self._count, clock=self._clock)
 
     async def complete(self, request: Request) -> Completion:
         start = self._clock()
@@ -347,7 +354,7 @@ class MeteredLLM(WrappedLLM):
                 seconds,
                 outcome,
             )
-        self._record(call)
+        self._meter.record(call)
 
 
 class Ceiling(WrappedLLM):
@@ -356,9 +363,9 @@ class Ceiling(WrappedLLM):
     Calls already under way when the limit is reached are not stopped, so the limit can be exceeded by their cost.
     """
 
-    def __init__(self, inner: LLM, tokens_today: Callable[[], Awaitable[int]], limit: int) -> None:
+    def __init__(self, inner: LLM, meter: CallMeter, limit: int) -> None:
         super().__init__(inner)
-        self._tokens_today = tokens_today
+        self._meter = meter
         self._limit = limit
 
     async def complete(self, request: Request) -> Completion:
@@ -372,7 +379,7 @@ class Ceiling(WrappedLLM):
                 yield piece
 
     async def _check_ceiling(self) -> None:
-        if await self._tokens_today() >= self._limit:
+        if await self._meter.tokens_today() >= self._limit:
             raise errors.ModelSpent(
                 f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline"
             )
@@ -489,14 +496,14 @@ class RelayChain:
         self,
         models: Sequence[LLM],
         cooldowns: Cooldowns,
-        record: Callable[[ModelCall], object],
+        meter: CallMeter,
         about: tuple[str, str],
         count: answers.Count,
         model_name: str = "",
     ) -> None:
         self._models = models
         self._cooldowns = cooldowns
-        self._record = record
+        self._meter = meter
         self._count = count
         self._role, self._task = about
         self._model_name = model_name
@@ -554,7 +561,7 @@ class RelayChain:
                 texts = [content_text(message.get("content")) for message in body["messages"]]
                 token_usage = (sum(answers.estimate_tokens(text, self._count) for text in texts), characters // 4)
             seconds = time.monotonic() - start
-            self._record(ModelCall(self._role, self._task, model_name, *token_usage, seconds, outcome))
+            self._meter.record(ModelCall(self._role, self._task, model_name, *token_usage, seconds, outcome))
 
 
 class ForwardRelay:
@@ -566,14 +573,14 @@ class ForwardRelay:
         api: ForeignApi,
         headers: Mapping[str, str],
         model_name: str,
-        record: Callable[[ModelCall], object],
+        meter: CallMeter,
         about: tuple[str, str],
     ) -> None:
         self._model = model
         self._api = api
         self._headers = headers
         self._model_name = model_name
-        self._record = record
+        self._meter = meter
         self._role, self._task = about
 
     @property
@@ -601,7 +608,7 @@ class ForwardRelay:
             tokens = answers.parse_usage(counts) or estimate
             name = self._model_name if counts else self.name  # a name that no server has accepted is not recorded
             seconds = time.monotonic() - start
-            self._record(ModelCall(self._role, self._task, name, *tokens, seconds, outcome))
+            self._meter.record(ModelCall(self._role, self._task, name, *tokens, seconds, outcome))
 
 
 def usage_counts(event: Mapping[str, Any]) -> dict[str, Any]:
