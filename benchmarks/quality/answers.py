@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from everword.errors import InvalidInput
-from everword.model import Budget, Context
+from everword.model import Context
 from everword.text.terms import analyse
 from quality.datasets import Dataset, Question
-from quality.evidence import contexts_of, letters
+from quality.evidence import letters
 
 INDEX = "questions.json"
 MOST_WORDS = 0.6  # of the words of the set's answer that have to be in a right one
@@ -42,11 +42,11 @@ class Scored:
     tokens: int
 
 
-def write_contexts(dataset: Dataset, folder: Path, budget: Budget, place: str) -> int:
+def write_contexts(contexts: Iterable[tuple[Question, Context]], folder: Path) -> int:
     """Write each question with its context to a folder, without the answers; how many there are."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = []
-    for number, (question, context) in enumerate(contexts_of(dataset, budget, place), 1):
+    for number, (question, context) in enumerate(contexts, 1):
         (folder / f"{number}.txt").write_text(as_text(context), encoding="utf-8")
         entries.append({"number": number, "id": question.id, "tokens": context.receipt.tokens})
     (folder / INDEX).write_text(json.dumps(entries, indent=1), encoding="utf-8")

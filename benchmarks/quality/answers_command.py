@@ -23,7 +23,13 @@ def answers() -> None:
 
 
 def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    option = click.option("--data", "file", required=True, type=click.Path(path_type=Path), help="The published set.")
+    option = click.option(
+        "--data",
+        "file",
+        required=True,
+        type=click.Path(path_type=Path),
+        help="The published set, or a folder of channels as for `threads`.",
+    )
     return option(command)
 
 
@@ -33,14 +39,20 @@ def data_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--budget", default="default", help="A total of tokens, or `default`.")
 @click.option("--place", type=click.Choice(["same", "new"]), default="same", help="The conversation it is asked in.")
 @click.option("--limit-questions", type=click.IntRange(1), metavar="N", help="Only N questions of the file.")
-def write(file: Path, folder: Path, budget: str, place: str, limit_questions: int | None) -> None:
+@click.option("--part", type=click.Choice(["tune", "report", "all"]), default="all", help="A fixed part of the set.")
+def write(file: Path, folder: Path, budget: str, place: str, limit_questions: int | None, part: str) -> None:
     """Write the context of each question to FOLDER/N.txt, without the answer; the reader writes N.answer.txt."""
     from quality.answers import write_contexts
+    from quality.channels import channel_contexts, is_channels, load_channels
     from quality.datasets import choose
-    from quality.evidence import NEW, SAME, budget_of
+    from quality.evidence import NEW, SAME, budget_of, contexts_of
 
-    dataset = choose(file, "all", limit_questions)
-    count = write_contexts(dataset, folder, budget_of(budget), SAME if place == "same" else NEW)
+    if is_channels(file):
+        contexts = channel_contexts(file, load_channels(file, part, limit_questions), budget_of(budget))
+    else:
+        where = SAME if place == "same" else NEW
+        contexts = contexts_of(choose(file, part, limit_questions), budget_of(budget), where)
+    count = write_contexts(contexts, folder)
     click.echo(f"{count:,} contexts in {printable(str(folder))}; write each answer to N.answer.txt, then score them")
 
 
@@ -50,9 +62,11 @@ def write(file: Path, folder: Path, budget: str, place: str, limit_questions: in
 def score(file: Path, folder: Path) -> None:
     """Score the answers in FOLDER. A file N.verdict.txt with `right` or `wrong` overrules the score of an answer."""
     from quality.answers import COMPLETE, INCOMPLETE, score_folder
+    from quality.channels import is_channels, load_channels
     from quality.datasets import load
 
-    scored = sorted(score_folder(load(file), folder), key=lambda answer: answer.number)
+    dataset = load_channels(file, "all") if is_channels(file) else load(file)
+    scored = sorted(score_folder(dataset, folder), key=lambda answer: answer.number)
     names = ("answers", "right", "wrong with all evidence", "wrong, evidence missing", "mean tokens")
     grid = table("category", *names, right=names)
     for category in (*sorted({answer.category for answer in scored}), "all"):

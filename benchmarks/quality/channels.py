@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from everword import BlockingConversation, Budget, Draft, Memory
+from everword import BlockingConversation, Budget, Context, Draft, Memory
 from everword.model import Message
 from everword.testing import FrozenClock
 from quality.evidence import Asked, letters
-from quality.threads import OPENING, Stretch
+from quality.shapes import Dataset, Haystack, Question, Session, Turn
+from quality.threads import OPENING, Stretch, read_stretches
 
 QUESTIONS = Path(__file__).parent.parent / "data" / "channel_questions.json"
 CHANNEL = "general"
@@ -69,6 +70,48 @@ def channel_questions(part: str) -> dict[str, list[tuple[str, list[int]]]]:
                 questions.setdefault(name, []).append((entry["question"], entry["evidence"]))
             number += 1
     return questions
+
+
+def is_channels(path: Path) -> bool:
+    """Whether this is a folder of stretches."""
+    return path.is_dir() and next(path.glob("*.raw.txt"), None) is not None
+
+
+def load_channels(folder: Path, part: str, limit: int | None = None) -> Dataset:
+    """The channels of a folder with their questions. The last line of the evidence stands for the answer."""
+    questions = channel_questions(part)
+    haystacks: list[Haystack] = []
+    left = limit
+    for stretch in read_stretches(folder):
+        texts = {message.number: OPENING.sub("", message.text, 1).strip() for message in stretch.messages}
+        turns = tuple(
+            Turn(str(message.number), message.author, "user", texts[message.number], message.time)
+            for message in stretch.messages
+        )
+        asked = [
+            Question(
+                f"{stretch.name}: {text}",
+                text,
+                texts[lines[-1]],
+                tuple(map(str, lines)),
+                (CHANNEL,),
+                "channel",
+                turns[-1].time + timedelta(days=1),
+            )
+            for text, lines in questions.get(stretch.name, [])
+        ][:left]
+        left = None if left is None else left - len(asked)
+        haystacks.append(Haystack(stretch.name, (Session(CHANNEL, turns[0].time, turns),), tuple(asked), True))
+    return Dataset("Channels", tuple(haystacks), ())
+
+
+def channel_contexts(folder: Path, dataset: Dataset, budget: Budget) -> Iterator[tuple[Question, Context]]:
+    """Each question about a channel of a folder with its context."""
+    for stretch, haystack in zip(read_stretches(folder), dataset.haystacks, strict=True):
+        if haystack.questions:
+            with keep_channel(stretch) as channel:
+                for question in haystack.questions:
+                    yield question, channel.conversation.context(question.text, budget=budget, markers=False)
 
 
 def ask_channels(

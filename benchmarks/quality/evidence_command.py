@@ -61,6 +61,7 @@ def evidence(
     """
     from everword.model import Budget
     from quality import evidence as measure
+    from quality.channels import is_channels
     from quality.datasets import choose
 
     budgets = measure.SIZES
@@ -68,7 +69,7 @@ def evidence(
         budgets = {f"retrieved {tokens:,}": replace(Budget(), retrieved=tokens) for tokens in CEILINGS}
     elif sizes:
         budgets = {size: measure.budget_of(size) for size in sizes}
-    if file.is_dir() and next(file.glob("*.raw.txt"), None) is not None:
+    if is_channels(file):
         show_channels(file, part, budgets, as_json)
         return
     dataset = choose(file, part, limit_questions)

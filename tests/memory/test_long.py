@@ -24,7 +24,7 @@ from everword.wiring import open_store
 T = TypeVar("T")
 START = datetime(2024, 1, 1, tzinfo=UTC)
 TURNS = sample(10_000, least=4_000)
-LOOKED_AT = ("index", "tiers", "window", "episodes")  # all others are brought up to date in `make test-all`
+LOOKED_AT = ("index", "topics", "tiers", "window", "episodes")  # all others are brought up to date in `make test-all`
 SUBJECTS = 40  # each with words of its own, coming back again and again
 SYLLABLES = ["ba", "ko", "ri", "ten", "mul", "da", "fe", "sor", "vi", "lan", "pu", "gri", "mo", "zet", "ka", "nu"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everword import Draft, InvalidInput, Memory, NotFound
+from everword import Draft, Episode, InvalidInput, Memory, NotFound
 
 START = datetime(2026, 5, 1, 9, tzinfo=UTC)
 SAID = [
@@ -60,6 +61,88 @@ def test_two_conversations_through_each_other_are_two_threads(store_url: str) ->
         assert [(message.turn, message.answers) for message in history] == [(3, None), (5, 3), (7, 5), (9, 7), (11, 9)]
         assert history[1].why == "is said to its author"
         assert history[2].why == "they speak to each other"
+
+
+def days_of_talk(count: int) -> list[Draft]:
+    """The same two conversations through each other, on so many days."""
+    return [
+        Draft("user", text, author, time=START + timedelta(days=day, minutes=number))
+        for day in range(count)
+        for number, (author, text) in enumerate(SAID)
+    ]
+
+
+def flat_episodes(memory: Memory, conversation: str = "general") -> list[Episode]:
+    """The episodes of a conversation with all their parts."""
+
+    def flatten(episodes: Iterable[Episode]) -> list[Episode]:
+        return [entry for episode in episodes for entry in (episode, *flatten(episode.parts))]
+
+    return flatten(memory.conversation(conversation).episodes())
+
+
+def episodes_of(memory: Memory, conversation: str = "general") -> list[tuple[int, int, int, str, list[str]]]:
+    """Level, first and last turn, summary and authors of each episode."""
+    return [
+        (episode.level, episode.first, episode.last, episode.summary, [line.author for line in episode.lines])
+        for episode in flat_episodes(memory, conversation)
+    ]
+
+
+@pytest.mark.checklist("G23")
+def test_an_episode_is_of_one_thread_and_the_level_above_of_one_day(store_url: str) -> None:
+    with Memory(store_url, active_episodes=5) as memory:
+        channel = memory.conversation("general")
+        channel.extend(days_of_talk(6))
+        memory.settle()
+        threads = threads_of(memory)
+        times = {message.turn: message.time.date() for message in channel.history()}
+        episodes = flat_episodes(memory)
+        days = [episode for episode in episodes if episode.level == 2]
+        for day in days:
+            assert {times[turn] for turn in range(day.first, day.last + 1)} == {day.began.date()}
+        assert max(len(day.parts) for day in days) > 2
+        assert len({day.began.date() for day in days}) == len(days) > 2
+        assert {part.level for episode in episodes if episode.level == 3 for part in episode.parts} == {2}
+        of_threads = [episode for episode in episodes if episode.level == 1]
+        for episode in of_threads:
+            spoken = {threads[line.turn] for line in episode.lines if line.turn in threads}
+            assert spoken <= {threads[episode.first]}
+        disk = next(episode for episode in of_threads if "encrypted" in episode.summary)
+        assert disk.first == 3
+        assert disk.last == 11
+        assert {line.author for line in disk.lines} <= {"ann", "carl"}
+
+
+@pytest.mark.checklist("G23")
+def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), active_episodes=5) as memory:
+        memory.conversation("general").extend(days_of_talk(4))
+        memory.settle()
+        episodes = episodes_of(memory)
+        memory.rebuild("window")
+        memory.settle()
+        assert episodes_of(memory) == episodes
+        memory.rebuild("topics")
+        memory.settle()
+        assert episodes_of(memory) == episodes
+        for draft in days_of_talk(4):
+            memory.conversation("slow").extend([draft])
+            memory.settle()
+        assert episodes_of(memory, "slow") == episodes
+
+
+@pytest.mark.checklist("G23")
+def test_the_episodes_of_a_thread_that_was_split_are_of_its_parts(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        channel = memory.conversation("general")
+        channel.extend(days_of_talk(3))
+        memory.settle()
+        assert (3, 11) in {(first, last) for level, first, last, *_ in episodes_of(memory) if level == 1}
+        channel.split_topic("t3", 7)
+        memory.settle()
+        places = {(first, last) for level, first, last, *_ in episodes_of(memory) if level == 1}
+        assert {(3, 5), (7, 11)} <= places
 
 
 @pytest.mark.checklist("G23")

@@ -60,6 +60,7 @@ from everword.recall.view import IndexView
 from everword.summaries import episodes
 from everword.summaries.episodes import EpisodesView
 from everword.summaries.window import ArchivedRun, WindowView, load_chunks
+from everword.topics.view import VIEW
 
 ARCHIVE_SECONDS = 20.0  # to wait for views, and for another worker's lease
 PAUSE = 0.02  # seconds between two tries to take the lease
@@ -359,10 +360,10 @@ async def archive_window(runtime: Runtime, scope: ConversationScope) -> Chunk | 
 
 async def follow_log(runtime: Runtime, scope: ConversationScope) -> None:
     """Bring the window of a conversation up with the log; raises NotSettled, with the reason, if it cannot be."""
-    await runtime.catch_up(scope.filter, WindowView.name)
+    await runtime.catch_up(scope.filter, VIEW, WindowView.name)
     lag = await runtime.read(lambda tx: read_lag(tx, scope))
     if lag.done < lag.turns:
-        followers = [runtime.followers[name] for name in (IndexView.name, WindowView.name)]
+        followers = [runtime.followers[name] for name in (IndexView.name, VIEW, WindowView.name)]
         await settle(followers, ARCHIVE_SECONDS, runtime.calls)
 
 

@@ -64,7 +64,7 @@ logger = masked_logger("everword.runtime")
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time
 # Views whose results others wait for.
-FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
+FOLLOWED = {"index": ("topics",), "window": ("episodes",), "topics": ("window", "titles")}
 FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
 FIRST_TURNS = 60  # messages of a person before which it reads nothing in the background
 SUMMARY_TURNS = 80  # messages after which it writes summaries
@@ -321,7 +321,14 @@ class Runtime:
         self.topics = Topics(parts.topic_rule(), self.cache)
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, calls)
         self.window = WindowView(
-            parts.window, parts.tokenizer, parts.clock, parts.settings.raised_turns, writer, asking, calls
+            parts.window,
+            parts.tokenizer,
+            parts.clock,
+            parts.settings.raised_turns,
+            writer,
+            asking,
+            calls,
+            parts.settings.time_zone,
         )
         first_facts = [FirstFactsView(asking, calls, parts.telemetry)] if asking.has_model else []
         return [
@@ -329,11 +336,11 @@ class Runtime:
             *([VectorsView(self.index, parts.clock)] if self._follows_vectors else []),
             *first_facts,
             TiersView(asking, parts.tokenizer, calls, parts.window.turns),
+            TopicsView(self.topics, calls),
             self.window,
             EpisodesView(asking, writer, calls),
             FactsView(asking, calls, parts.telemetry),
             DaysView(parts.clock, parts.settings.time_zone),
-            TopicsView(self.topics, calls),
             self.titles,
         ]
 

@@ -250,7 +250,7 @@ VIEW_TABLES = {
     }.items()
 }
 # Views that follow another view's cursor, and not the log itself.
-FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics", "vectors": "index"}
+FOLLOWS = {"window": "topics", "episodes": "window", "topics": "index", "titles": "topics", "vectors": "index"}
 # What reads ahead for a view: it has a cursor of its own, and what it stores is in that view's tables.
 AHEAD_OF = {"first_facts": "facts"}
 # Views of a conversation that are rebuilt after something in it was erased.

@@ -6,12 +6,19 @@ summary is kept as lines, each with who said it in which turn, and merging works
 many, the oldest are merged into one of the next level. If there is a memory model, each such summary is a stand-in
 until the model has written its own, in order and once: after an outage everything is still pending, and for an episode
 that has grown the model is asked only about what is new.
+
+In a channel of three people or more several conversations run through each other. There an episode is of one thread
+and of one day: messages of other threads lie between its own. The episode that was quiet longest becomes part of the
+episode of its day, level 2; the levels above are of days. What an episode of a thread says follows from its messages
+alone, so it does not matter how many left the window together.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, tzinfo
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
@@ -21,13 +28,14 @@ from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.faults import readable_messages, reason_of
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.tables import add_names, read_channel_names
+from everword.log.tables import READ, add_names, known_names, read_channel_names, warn_of_damage
 from everword.masking import masked_logger
 from everword.model import Conversation, Episode, ExtractLine, Filter, Message
 from everword.model.views import TopicMessage
 from everword.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from everword.summaries import prompts
 from everword.summaries.prompts import EpisodeInputs, LevelInputs, SummaryReply
+from everword.summaries.rules.days import GIVEN, day_of
 from everword.summaries.rules.extract import SpokenLine, from_object, narrative_lines, to_object, whole_line
 from everword.summaries.rules.window import PAUSE, continues, cuts, next_merge
 from everword.text.addressing import KnownNames, show_address
@@ -94,6 +102,7 @@ def lines_of(episode: Episode) -> tuple[ExtractLine, ...]:
 log = masked_logger("everword.episodes")
 
 TABLE = "episodes"
+TURNS = "topic_turns"  # the threads of messages
 WINDOW = "window"  # the view that first wrote them: messages it has set aside are in none of them
 NOBODY = ""  # the user_id of an episode of a channel
 SHARE = 6  # a summary has one token for so many of what it summarises
@@ -102,6 +111,7 @@ LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
 LEVEL_SHARE = 2
 CALLS = 8  # episodes or topics that the model writes in one step
 MOST_WRITTEN = 200  # episodes that are read for one topic
+MOST_PARTS = 40  # of a day that the model is shown: those that say most
 BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
 
 
@@ -127,6 +137,43 @@ class Calibration:
 
     unrelated: float
     spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPast:
+    """What is known of a channel when messages leave its window: the last messages before them, the thread of each
+    turn, from which turn on there are threads, and the time zone of its days. Of other chats there is nothing."""
+
+    messages: Sequence[Message] = ()
+    threads: Mapping[int, int] = field(default_factory=dict)
+    since: float = math.inf
+    zone: tzinfo = UTC
+
+    def day_of(self, episode: Episode) -> date:
+        return day_of(episode.began, self.zone)
+
+
+def load_channel_past(tx: Tx, place: tuple[str, str], left_messages: Sequence[Message], zone: tzinfo) -> ChannelPast:
+    """What is known of a conversation before these messages leave its window."""
+    space, conversation = place
+    stored_conversation = tx.conversation(space, conversation)
+    if stored_conversation is None or stored_conversation.user is not None:
+        return ChannelPast()
+    where = Filter(space, conversation=conversation)
+    first = left_messages[0].turn
+    start = max(first - 1 - READ, 0)
+    messages = tx.messages(where, after=(conversation, start), upto=first - 1, damaged=warn_of_damage)
+    threads, since = threads_between(tx, space, conversation, start, left_messages[-1].turn)
+    return ChannelPast([*messages], threads, since, zone)
+
+
+def threads_between(tx: Tx, space: str, conversation: str, after: int, upto: int) -> tuple[dict[int, int], float]:
+    """The threads of a channel's messages, by their turns; and from which turn on there are threads. Of two people the
+    topics are no threads, though one may reply to a message."""
+    place = {"space": space, "conversation": conversation}
+    rows = [row for row in tx.rows(TURNS, {**place, "turn": after}, upto - after, where=place) if row["turn"] <= upto]
+    since = min((row["turn"] for row in rows if row["why"] not in (None, GIVEN)), default=math.inf)
+    return {row["turn"]: row["topic"] for row in rows}, since
 
 
 class Writer:
@@ -157,18 +204,21 @@ class Writer:
         vectors_by_turn: Mapping[int, Vectors],
         pending: bool,
         message_before: Message | None = None,
-        nicknames: KnownNames | None = None,
+        past: ChannelPast | None = None,
     ) -> list[EpisodeRecord]:
         """The episodes that are new or changed now that these messages have left the window.
 
         `vectors_by_turn` has the vectors of these messages and of those of the last episode; `message_before` is the
-        last message of that episode. `nicknames` are the people who wrote before them.
+        last message of that episode. `past` is that of a channel.
         """
-        nicknames = nicknames or KnownNames()
+        past = past or ChannelPast()
         active_records = {episode_key(record.episode): record for record in active}
         changes: dict[tuple[int, int], EpisodeRecord] = {}
         messages = [message for message in left_messages if message.is_lasting and message.content.strip()]
+        group_messages = [message for message in messages if message.turn >= past.since]
+        messages = [message for message in messages if message.turn < past.since]
         vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
+        nicknames = known_names(past.messages)
         before = message_before
         for start, end in bounds_after(before, messages, vectors):
             part = messages[start:end]
@@ -184,28 +234,83 @@ class Writer:
                 else []
             )
             before = part[-1]
-            spoken = [show_addressee(message, nicknames) for message in part if message.role != "system"]
-            spoken = spoken if nicknames.is_group and spoken else part  # what a system says of a group is nobody's
-            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, spoken, question)
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
             active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
             await self._merge_levels(active_records, changes)
+        growth = ThreadGrowth(lag, user, past, active_records, changes)
+        if group_messages:
+            await self._grow_threads(growth, group_messages, nicknames)
         is_far_behind = lag.turns - lag.done > BACKLOG
         return [
-            mark_pending(await self.with_vector(record), pending and (record.parent is None or not is_far_behind))
+            mark_pending(
+                await self.with_vector(record),
+                pending and (record.parent is None or not is_far_behind) and growth.is_worth_model(record),
+            )
             for record in changes.values()
         ]
+
+    async def _grow_threads(
+        self, growth: ThreadGrowth, group_messages: Sequence[Message], nicknames: KnownNames
+    ) -> None:
+        """Add messages of a group to the episodes of their threads, and quiet episodes to those of their days."""
+        growth.read_past()
+        nicknames.is_of_group = True
+        for message in group_messages:
+            add_names(nicknames, [message])
+            if message.role != "system" and message.turn in growth.past.threads:  # a notice is part of no thread
+                growth.add(show_addressee(message, nicknames))
+                await self._merge_days(growth)
+        for key in [*growth.unwritten]:
+            await self._write_thread(growth, key)
+
+    async def _merge_days(self, growth: ThreadGrowth) -> None:
+        """Make the episodes that were quiet longest part of their days, until few enough are active."""
+        active = growth.active
+        while len(active) > self._in_all:
+            upper = [key for key in active if key[0] > 1]
+            if merge := next_merge(upper, self._at_level, self._in_all - 1):
+                await self._merge_active(active, growth.changes, merge.level, merge.firsts)
+                continue
+            quiet = min(
+                (record.episode for record in active.values() if record.episode.level == 1),
+                key=lambda episode: episode.last,
+            )
+            await self._write_thread(growth, episode_key(quiet))
+            part = active.pop(episode_key(quiet))
+            record = await self._merge_parts(growth.parts_of_day(part), growth.first_of_day(part), share=1)
+            inactive = replace(part.episode, active=False)
+            growth.changes[episode_key(inactive)] = replace(part, episode=inactive, parent=record.episode.first)
+            active[episode_key(record.episode)] = growth.changes[episode_key(record.episode)] = record
+
+    async def _write_thread(self, growth: ThreadGrowth, key: tuple[int, int]) -> None:
+        """Write the episode of a thread from all its messages, if it has grown."""
+        if key in growth.unwritten:
+            growth.unwritten.remove(key)
+            inputs = self.message_inputs(growth.members[key], "")
+            reply = await self._asking.run(prompts.episode_summary.offline, inputs)
+            growth.active[key] = growth.changes[key] = rewrite_summary(growth.active[key], reply)
 
     async def _merge_levels(
         self, active_records: dict[tuple[int, int], EpisodeRecord], changes: dict[tuple[int, int], EpisodeRecord]
     ) -> None:
         """Merge the oldest episodes of a level that has too many, until none has."""
         while merge := next_merge([*active_records], self._at_level, self._in_all):
-            parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
-            record = await self._merge_parts(parts)
-            for part in parts:
-                inactive = replace(part.episode, active=False)
-                changes[episode_key(inactive)] = replace(part, episode=inactive, parent=record.episode.first)
-            active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
+            await self._merge_active(active_records, changes, merge.level, merge.firsts)
+
+    async def _merge_active(
+        self,
+        active_records: dict[tuple[int, int], EpisodeRecord],
+        changes: dict[tuple[int, int], EpisodeRecord],
+        level: int,
+        firsts: Sequence[int],
+    ) -> None:
+        """Merge active episodes of a level into one of the next."""
+        parts = [active_records.pop((level, first)) for first in firsts]
+        record = await self._merge_parts(parts, parts[0].episode.first)
+        for part in parts:
+            inactive = replace(part.episode, active=False)
+            changes[episode_key(inactive)] = replace(part, episode=inactive, parent=record.episode.first)
+        active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
 
     async def _extend_or_begin(
         self,
@@ -250,21 +355,23 @@ class Writer:
             np.mean(earlier_vectors, axis=0), vectors, unrelated=calibration.unrelated, spread=calibration.spread
         )
 
-    async def _merge_parts(self, parts: Sequence[EpisodeRecord]) -> EpisodeRecord:
-        first = parts[0].episode
-        last = parts[-1].episode
-        episode = Episode(
-            first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
-        )
+    async def _merge_parts(self, parts: Sequence[EpisodeRecord], first: int, share: int = LEVEL_SHARE) -> EpisodeRecord:
+        """One episode of the level above the lowest of these, which begins at turn `first`; what stands for it."""
+        lowest = min((part.episode for part in parts), key=lambda episode: episode.level)
+        whole = [part for part in parts if part.episode.level > lowest.level]  # a day that has grown
+        began = min(part.episode.began for part in parts)
+        last = max((part.episode for part in parts), key=lambda episode: episode.last)
+        episode = Episode(lowest.space, lowest.conversation, lowest.level + 1, first, last.last, began, last.ended, "")
+        record = replace(whole[0], episode=episode) if whole else EpisodeRecord(episode, parts[0].user)
         reply = await self._asking.run(
-            prompts.level_summary.offline, self.level_inputs([part.episode for part in parts])
+            prompts.level_summary.offline, self.level_inputs([part.episode for part in parts], share)
         )
-        return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
+        return rewrite_summary(record, reply)
 
-    def level_inputs(self, parts: Sequence[Episode]) -> LevelInputs:
+    def level_inputs(self, parts: Sequence[Episode], share: int = LEVEL_SHARE) -> LevelInputs:
         summaries = tuple(part.summary for part in parts)
         size = sum(self._tokenizer.count(summary) for summary in summaries)
-        limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
+        limit = clamp(size // share, LEVEL_TOKENS)
         lines = tuple(map(lines_of, parts))
         return LevelInputs(summaries, limit, self._tokenizer.count, lines, tuple(part.ended for part in parts))
 
@@ -287,6 +394,92 @@ class Writer:
         """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
         messages = [message for message in part if message.is_lasting]
         return summary_inputs(messages, before, self._tokenizer, before_lines)
+
+
+@dataclass(slots=True)
+class ThreadGrowth:
+    """The episodes of threads while messages are added: those that are active, those that have changed, the messages of
+    each, as they are summarised, and those whose summary is to be written."""
+
+    lag: Lag
+    user: str
+    past: ChannelPast
+    active: dict[tuple[int, int], EpisodeRecord]
+    changes: dict[tuple[int, int], EpisodeRecord]
+    members: dict[tuple[int, int], list[Message]] = field(default_factory=dict)
+    unwritten: list[tuple[int, int]] = field(default_factory=list)
+
+    def read_past(self) -> None:
+        """Read the messages of the active episodes of threads."""
+        nicknames = KnownNames(is_of_group=True)
+        for message in self.past.messages:
+            add_names(nicknames, [message])
+            record = self._episode_of(message)
+            if record is not None and message.turn <= record.episode.last and is_summarised(message):
+                self.members.setdefault(episode_key(record.episode), []).append(show_addressee(message, nicknames))
+
+    def _episode_of(self, message: Message) -> EpisodeRecord | None:
+        """The last active episode of a message's thread that does not begin after it."""
+        thread = self.past.threads.get(message.turn)
+        records = [
+            record
+            for record in self.active.values()
+            if record.episode.level == 1 and record.episode.first <= message.turn
+            if self.past.threads.get(record.episode.first) == thread is not None
+        ]
+        return max(records, key=lambda record: record.episode.first, default=None)
+
+    def add(self, message: Message) -> None:
+        """Add a message to the episode of its thread, or begin one: on another day, after a long pause, or when the
+        one before is long enough."""
+        record = self._episode_of(message)
+        if record is None or not self._goes_on(record, message):
+            turns = (message.turn, message.turn)
+            times = (message.time, message.time)
+            episode = Episode(self.lag.space, self.lag.conversation, 1, *turns, *times, "")
+            record = EpisodeRecord(episode, self.user)
+        else:
+            record = replace(record, episode=replace(record.episode, last=message.turn, ended=message.time))
+        key = episode_key(record.episode)
+        self.active[key] = self.changes[key] = record
+        self.members.setdefault(key, []).append(message)
+        if key not in self.unwritten:
+            self.unwritten.append(key)
+
+    def _goes_on(self, record: EpisodeRecord, message: Message) -> bool:
+        episode = record.episode
+        members = self.members.get(episode_key(episode), ())
+        is_near = message.time - episode.ended <= PAUSE and message.turn - episode.first < READ
+        is_of_day = day_of(message.time, self.past.zone) == self.past.day_of(episode)
+        return 0 < len(members) < LONGEST and is_near and is_of_day
+
+    def is_worth_model(self, record: EpisodeRecord) -> bool:
+        """Whether a model should write an episode: not one of a single message of a group, nor of a day under way."""
+        key = episode_key(record.episode)
+        if not self.members or record.episode.level > 2:
+            return True
+        newest = max((entry.episode for entry in self.changes.values()), key=lambda episode: episode.last)
+        is_over = self.past.day_of(record.episode) != self.past.day_of(newest)
+        return is_over if record.episode.level == 2 else len(self.members.get(key, ())) != 1
+
+    def parts_of_day(self, part: EpisodeRecord) -> list[EpisodeRecord]:
+        """The active episode of a part's day, if there is one, and the part."""
+        day = self.past.day_of(part.episode)
+        days = [record for record in self.active.values() if record.episode.level == 2]
+        return [*[record for record in days if self.past.day_of(record.episode) == day][-1:], part]
+
+    def first_of_day(self, part: EpisodeRecord) -> int:
+        """The turn at which the episode of a part's day begins: the first of all parts that are still apart."""
+        whole, *_ = self.parts_of_day(part)
+        if whole is not part:
+            return whole.episode.first
+        day = self.past.day_of(part.episode)
+        records = [part, *(record for record in self.active.values() if record.episode.level == 1)]
+        return min(record.episode.first for record in records if self.past.day_of(record.episode) == day)
+
+
+def is_summarised(message: Message) -> bool:
+    return message.is_lasting and message.role != "system" and bool(message.content.strip())
 
 
 def show_addressee(message: M, nicknames: KnownNames) -> M:
@@ -385,6 +578,9 @@ class EpisodesView:
         new_episodes = {episode_key(record.episode): record.episode for record in new_records}
         parts = await self._calls.read(lambda tx: parts_of(tx, episode))
         episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
+        if len(episodes) > MOST_PARTS:  # a busy day
+            fullest = sorted(episodes, key=lambda part: -len(part.lines))[:MOST_PARTS]
+            episodes = sorted(fullest, key=lambda part: part.first)
         return await self._asking.ask(prompts.level_summary, self._writer.level_inputs(episodes))
 
     async def _message_inputs(self, record: EpisodeRecord) -> EpisodeInputs:
@@ -396,6 +592,11 @@ class EpisodesView:
         def load_messages(tx: Tx) -> Sequence[Message]:
             nicknames = read_channel_names(tx, episode.space, episode.conversation, episode.last + 1)
             messages = readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
+            threads, since = threads_between(tx, episode.space, episode.conversation, episode.first - 1, episode.last)
+            if since <= episode.last:
+                nicknames.is_of_group = True
+                thread = threads.get(episode.first)
+                messages = [message for message in messages if threads.get(message.turn) == thread]
             return [show_addressee(message, nicknames) for message in messages]
 
         return self._writer.message_inputs(await self._calls.read(load_messages), record.base)

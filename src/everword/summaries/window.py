@@ -2,8 +2,8 @@
 
 A message that leaves is only marked: a chunk says from which turn to which, and why. The messages stay in the log and
 are found by search. The window of a conversation is what comes after its last chunk; earlier messages appear in a
-context as episodes, which are written in the same transaction. This view follows the index, whose vectors show where
-the subject changes: nothing is embedded twice.
+context as episodes, which are written in the same transaction. This view follows the topics, which know the threads
+of a channel, and uses the vectors of the index, which show where the subject changes: nothing is embedded twice.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from everword.follow.ask import TaskRunner
 from everword.follow.faults import readable_messages
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
-from everword.log.tables import read_channel_names
 from everword.model import Budget, Chunk, Filter, Message, Tiers
 from everword.ports import Clock, Lag, Tokenizer, Tx
 from everword.summaries import episodes
+from everword.summaries.digests import zone_of
 from everword.summaries.rules import window as rules
 from everword.summaries.rules.tiers import text_at, tier_now
 from everword.summaries.rules.tiers import write_tiers as offline_tiers
@@ -66,6 +66,7 @@ class WindowView:
         writer: episodes.Writer,
         asking: TaskRunner,
         calls: StoreCalls,
+        zone: str,
     ) -> None:
         self._rule = rule
         self._tokenizer = tokenizer
@@ -74,6 +75,7 @@ class WindowView:
         self._writer = writer
         self._asking = asking
         self._calls = calls
+        self._zone = zone
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -112,12 +114,15 @@ class WindowView:
         last = episodes.newest_episode(scene.active)
         begin = left_messages[0].turn if last is None else last.episode.first
         where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
-        vectors, nicknames = await self._calls.read(
-            lambda tx: (tx.index.vectors_of(*where), read_channel_names(tx, *run.place, left_messages[0].turn))
+        vectors, past = await self._calls.read(
+            lambda tx: (
+                tx.index.vectors_of(*where),
+                episodes.load_channel_past(tx, run.place, left_messages, zone_of(tx, run.lag.space, self._zone)),
+            )
         )
         asks = self._asking.has_model
         records = await self._writer.grow(
-            run.lag, scene.user, scene.active, left_messages, vectors, asks, scene.message_before, nicknames
+            run.lag, scene.user, scene.active, left_messages, vectors, asks, scene.message_before, past
         )
         return ArchivedRun(run, chunks, records)
 

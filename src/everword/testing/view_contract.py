@@ -606,11 +606,11 @@ class RowsContract:
 
     def test_a_view_that_follows_another_is_behind_that_one(self, store: Store) -> None:
         store.write(lambda tx: tx.lock_conversation(make_conversation(turns=5)))
-        assert store.read(lambda tx: tx.lagging("window", T0)) == []
+        assert store.read(lambda tx: tx.lagging("topics", T0)) == []
         store.write(lambda tx: set_cursor(tx, "index", "s", "c", 3))
-        lags = store.read(lambda tx: tx.lagging("window", T0))
+        lags = store.read(lambda tx: tx.lagging("topics", T0))
         assert [(lag.done, lag.turns) for lag in lags] == [(0, 3)]
-        assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 3
-        store.write(lambda tx: set_cursor(tx, "window", "s", "c", 3))
-        assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 0
-        assert [lag.turns for lag in store.read(lambda tx: tx.lagging("episodes", T0))] == [3]
+        assert store.read(lambda tx: tx.view_state("topics", T0, None)).behind == 3
+        store.write(lambda tx: set_cursor(tx, "topics", "s", "c", 3))
+        assert store.read(lambda tx: tx.view_state("topics", T0, None)).behind == 0
+        assert [lag.turns for lag in store.read(lambda tx: tx.lagging("window", T0))] == [3]

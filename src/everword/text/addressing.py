@@ -73,6 +73,7 @@ class KnownNames:
     _plain: dict[str, str] = field(default_factory=dict)
     _parts: dict[str, set[str]] = field(default_factory=dict)
     _shortened: dict[str, set[str]] = field(default_factory=dict)
+    is_of_group: bool = False  # a third person is known to speak later
 
     @classmethod
     def of(cls, names: Mapping[str, Iterable[str]]) -> KnownNames:
@@ -84,7 +85,7 @@ class KnownNames:
 
     @property
     def is_group(self) -> bool:
-        return len(self.people) >= SEVERAL
+        return self.is_of_group or len(self.people) >= SEVERAL
 
     def add(self, person: str, names: Iterable[str] = ()) -> None:
         """Somebody who has spoken; their id is one of their names."""

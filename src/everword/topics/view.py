@@ -37,6 +37,7 @@ from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, Top
 
 VIEW = "topics"
 TITLES = "titles"
+EPISODES = ("window", "episodes")  # views that are of threads, too
 AT_ONCE = 256  # messages assigned in one transaction
 TOPIC_BYTES = 5_000  # of a cached topic, about
 OUTLINE_BYTES = 2_000
@@ -334,7 +335,7 @@ class Topics:
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
         if page.is_anew:
-            for view in (VIEW, TITLES):
+            for view in (VIEW, TITLES, *(EPISODES if has_its_beginning(tx, page.place) else ())):
                 tx.reset_view(view, page.place["space"], page.place["conversation"])
             page.is_anew = False
         rows.put_turns(tx, page.place, page.assignments, page.links)
@@ -469,6 +470,12 @@ def becomes_group(threads: Threads, messages: Sequence[Message]) -> bool:
     early_messages = [message for message in messages if message.turn <= AT_ONCE]
     authors = {message.author for message in early_messages if message.role == "user" and message.is_lasting}
     return len(authors | {*threads.nicknames.people}) >= SEVERAL
+
+
+def has_its_beginning(tx: Tx, place: rows.Place) -> bool:
+    """Whether a conversation has its first message: episodes of messages that have expired cannot be made again."""
+    where = Filter(place["space"], conversation=place["conversation"])
+    return any(not message.erased for message in tx.messages(where, upto=1, damaged=warn_of_damage))
 
 
 def unread_messages(tx: Tx, page: TopicPage, upto: int, known_messages: Sequence[Message]) -> Sequence[Message]:
