@@ -424,7 +424,10 @@ export interface Chunk {
   archived_at: string;
 }
 
-/** Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing. */
+/**
+ * Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not a
+ * command.
+ */
 export interface CommandIn {
   /** The message, which may be a command. */
   text: string;
@@ -840,7 +843,7 @@ export interface Move {
   moved: Record<string, number>;
 }
 
-/** Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in. */
+/** Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in. */
 export interface MoveConversationIn {
   /** The new id of the conversation. */
   to?: string | null;
@@ -909,8 +912,8 @@ export interface Receipt {
 
 /**
  * Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good: in all
- * of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a `dry_run`,
- * say only how many there are.
+ * of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With `dry_run`,
+ * only report how many there are.
  */
 export interface RedactIn {
   /** Only in the messages of this user. */
@@ -1165,7 +1168,7 @@ export interface Span {
 
 /**
  * Move messages of a group, and those that answer them, out of their thread into one of their own, which is returned.
- * What follows joins the one or the other. `merge_topics` puts them together again.
+ * Later messages join either. `merge_topics` puts them together again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1175,8 +1178,8 @@ export interface SplitTopicIn {
 }
 
 /**
- * Rewrite a follow-up question so that it can be understood alone, from what was said last. A question that already
- * can be is returned as it is.
+ * Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question already
+ * can, it is returned unchanged.
  */
 export interface StandaloneIn {
   /** The question, in plain words. */
@@ -1319,8 +1322,8 @@ export interface Unknown {
 }
 
 /**
- * Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from now on.
- * Returns it.
+ * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
+ * on. Returns it.
  */
 export interface UnmergeTopicIn {
   /** Whose chat it is; left out for a channel. */
@@ -1374,8 +1377,8 @@ export class Everword {
   }
 
   /**
-   * Keep messages, in order. Once this answers, they are on the disk; or, where the setting `hold_messages` allows it
-   * and the store takes nothing, they are held in memory, and `degraded` says so. `kept` says what became of each. If
+   * Keep messages, in order. When this answers, they are on the disk. If the store is unavailable and the setting
+   * `hold_messages` allows it, they are held in memory, and `degraded` says so. `kept` says whether each was new. If
    * the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless
    * `on_edit` asks for a new version ("edited"). Needs the scope `write`.
    */
@@ -1396,7 +1399,7 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "messages"], { body, repeatable: true }, options);
   }
 
-  /** The same, for texts of any length and budgets of your own. Needs the scope `read`. */
+  /** The same as GET, for texts of any length and with your own budget. Needs the scope `read`. */
   context(conversation: string, body: ContextIn, options: CallOptions = {}): Promise<Context> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "context"], { body }, options);
   }
@@ -1425,8 +1428,8 @@ export class Everword {
 
   /**
    * Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that its
-   * platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view. Needs the
-   * scopes `read` and `admin`.
+   * platform gave it. What others said too stays. With `dry_run`, only report what would be removed from which view.
+   * Needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
@@ -1547,8 +1550,8 @@ export class Everword {
   }
 
   /**
-   * A summary of a day in the channels of a space for each member who spoke, or for one `user`: today, or another
-   * day. Needs the scope `read`.
+   * Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today unless
+   * you name one. Needs the scope `read`.
    */
   digests(space: string, query: { day?: string | null; user?: string | null; conversation?: string | null; week?: boolean; wait?: number | null } = {}, options: CallOptions = {}): Promise<Digest[]> {
     return this.#server.ask("GET", ["v1", "spaces", space, "digests"], { query }, options);
@@ -1580,8 +1583,8 @@ export class Everword {
   }
 
   /**
-   * Whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody. Needs the scope
-   * `read`.
+   * Find whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody. Needs the
+   * scope `read`.
    */
   whoIs(query: { name: string; speaker?: string | null }, options: CallOptions = {}): Promise<Resolved | Ambiguous | Unknown> {
     return this.#server.ask("GET", ["v1", "who-is"], { query }, options);
@@ -1626,16 +1629,16 @@ export class Everword {
 
   /**
    * Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good: in
-   * all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
-   * `dry_run`, say only how many there are. Needs the scopes `read` and `admin`.
+   * all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With
+   * `dry_run`, only report how many there are. Needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
   }
 
   /**
-   * Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in. Needs
-   * the scopes `read` and `admin`.
+   * Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in. Needs the
+   * scopes `read` and `admin`.
    */
   moveConversation(conversation: string, body: MoveConversationIn = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "move"], { body, repeatable: true }, options);
@@ -1655,8 +1658,8 @@ export class Everword {
   }
 
   /**
-   * Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing. Needs
-   * the scopes `read` and `write`.
+   * Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not a
+   * command. Needs the scopes `read` and `write`.
    */
   command(conversation: string, body: CommandIn, options: CallOptions = {}): Promise<Answer | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "command"], { body, repeatable: true }, options);
@@ -1687,13 +1690,13 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
   }
 
-  /** The runs of messages that have left the window, oldest first. Needs the scope `read`. */
+  /** The groups of messages that were archived together, oldest first. Needs the scope `read`. */
   archived(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Chunk[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "archived"], { query }, options);
   }
 
   /**
-   * What left the window, as summaries: the active ones, highest level first, each with its parts. Needs the scope
+   * The active summaries of messages that left the window, highest level first, each with its parts. Needs the scope
    * `read`.
    */
   episodes(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Episode[]> {
@@ -1701,8 +1704,8 @@ export class Everword {
   }
 
   /**
-   * Rewrite a follow-up question so that it can be understood alone, from what was said last. A question that already
-   * can be is returned as it is. Needs the scope `read`.
+   * Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question already
+   * can, it is returned unchanged. Needs the scope `read`.
    */
   standalone(conversation: string, body: StandaloneIn, options: CallOptions = {}): Promise<StandaloneOut> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "standalone"], { body }, options);
@@ -1717,16 +1720,16 @@ export class Everword {
   }
 
   /**
-   * Keep a message and give it to its topic, which it may open or bring back. Returns the topic. Needs the scopes
-   * `read` and `write`.
+   * Store a message and add it to its topic. It can open a new topic or bring back a faded one. Returns the topic.
+   * Needs the scopes `read` and `write`.
    */
   addToTopic(conversation: string, body: SaidIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics"], { body, repeatable: true }, options);
   }
 
   /**
-   * What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, the
-   * current topic; empty if nothing was said yet. Needs the scope `read`.
+   * The part of a topic to send to a model: its summary, if it has one, and the messages of its active set. Without
+   * an id, the current topic; empty if nothing was said yet. Needs the scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
@@ -1740,7 +1743,7 @@ export class Everword {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "messages"], { query }, options);
   }
 
-  /** A topic in figures; without an id, the current topic. Needs the scope `read`. */
+  /** The figures of a topic; without an id, of the current one. Needs the scope `read`. */
   topicStats(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicStats> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "stats"], { query }, options);
   }
@@ -1762,7 +1765,7 @@ export class Everword {
   }
 
   /**
-   * Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from now
+   * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
    * on. Returns it. Needs the scopes `read` and `write`.
    */
   unmergeTopic(conversation: string, topic: string, body: UnmergeTopicIn = {}, options: CallOptions = {}): Promise<Topic> {
@@ -1771,8 +1774,8 @@ export class Everword {
 
   /**
    * Move messages of a group, and those that answer them, out of their thread into one of their own, which is
-   * returned. What follows joins the one or the other. `merge_topics` puts them together again. Needs the scopes
-   * `read` and `write`.
+   * returned. Later messages join either. `merge_topics` puts them together again. Needs the scopes `read` and
+   * `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);
@@ -1831,18 +1834,19 @@ export class Everword {
   }
 
   /**
-   * Every message of a user's memory, in order: one JSON object a line, as `everword import` reads it. With
-   * `salvage`, without those that cannot be read; with `secrets`, with the secrets that were said, which are
-   * otherwise placeholders. Needs the scope `read`.
+   * Every message of a user's memory, in order, as JSON Lines that `everword import` reads. `salvage` leaves out
+   * messages that cannot be read; `secrets` includes secrets, which are otherwise placeholder `salvage` leaves out
+   * messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders. Needs the scope
+   * `read`.
    */
   exportUser(user: string, query: { salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "users", user, "export"], { query }, options, "application/x-ndjson");
   }
 
   /**
-   * Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
-   * without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
-   * placeholders. Needs the scope `read`.
+   * Every message of a space, or of one user's memory, or of one conversation, in order: one a line. `salvage` leaves
+   * out messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders. Needs the scope
+   * `read`.
    */
   export(query: { user?: string | null; conversation?: string | null; salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "export"], { query }, options, "application/x-ndjson");
@@ -1854,8 +1858,8 @@ export class Everword {
   }
 
   /**
-   * Keep and remove several documents in one transaction; with a `tag`, only if the namespace is as it was (412).
-   * Needs the scope `write`.
+   * Store and remove several documents in one transaction. With a `tag`, this happens only if the namespace has not
+   * changed (412). Needs the scope `write`.
    */
   changeDocuments(space: string, body: ChangesIn, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "documents"], { body, repeatable: true }, options);

@@ -129,7 +129,7 @@ class ServerConnection:
         if "?" in base_url or "#" in base_url:
             raise InvalidInput("base_url", "must end with the host or a path; leave out what follows ? or #")
         if not isinstance(key, str) or not HEADER_TEXT.fullmatch(key):
-            raise InvalidInput("key", "holds what no key does; copy it as `everword keys create` showed it")
+            raise InvalidInput("key", "has characters that no key has; copy it as `everword keys create` showed it")
         keep_password_out_of_texts(base_url)
         keep_out_of_texts(key)
         self._url = base_url.rstrip("/").removesuffix("/v1")
@@ -479,7 +479,7 @@ class AsyncClient(MemoryFace):
         if not all_batches:
             return []
         if len({batch.space for batch in all_batches}) > 1:
-            raise InvalidInput("batches", "are for several spaces; a server is asked for one at a time")
+            raise InvalidInput("batches", "name several spaces; on a server, call it once for each space")
         body = [
             without_none(conversation=batch.conversation, user=batch.user)
             | edit_field(batch.on_edit)

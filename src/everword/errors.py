@@ -28,7 +28,7 @@ EverwordError
     │   └── StoreAway     the database's server cannot be reached; try again
     ├── CommitUnknown     the server went away at a COMMIT: whether it was kept is not known; look before repeating it
     ├── StoreLocked       another process has this JSON file open
-    ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
+    ├── StoreUnwritable   the disk is full, read-only or failing; this transaction was not stored
     ├── MessagesLost      messages were held in memory, and the memory was closed before they could be written
     ├── DamagedMessage    a row of the log cannot be read; names its place, never its text
     ├── SchemaMismatch    the database is older or newer than this version of everword
@@ -219,7 +219,7 @@ class StoreClosed(StoreError):
 
 
 class StoreUnwritable(StoreError):
-    """The disk is full, read-only or failing; nothing of this transaction was kept."""
+    """The disk is full, read-only or failing; this transaction was not stored."""
 
     def __init__(self, message: str = "", reason: str = "the disk takes no writes") -> None:
         self.reason = mask_credentials(reason)  # in a few words that name no file and no address

@@ -81,9 +81,7 @@ def open_store(
 
     name = path.removeprefix("///") if colon and kind == "sqlite" else url
     if name == ":memory:":
-        raise ConfigError(
-            "store: a memory is kept in a file; for one that goes away, name a file in a temporary folder"
-        )
+        raise ConfigError("store: must name a file; for a temporary memory, name a file in a temporary folder")
     return SqliteStore(name, busy_seconds=settings.busy_seconds, cache_bytes=cache)
 
 
@@ -120,7 +118,7 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
         raise ConfigError(
             f"telemetry: there is no {unknown[0]!r}; use prometheus, opentelemetry, both with a comma, auto or off"
             if unknown
-            else "telemetry: is empty; to send counts nowhere, write off"
+            else "telemetry: is empty; to turn it off, write off"
         )
     if "off" in names:
         return []

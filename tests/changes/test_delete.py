@@ -270,7 +270,7 @@ def test_what_fits_goes_and_a_dry_run_names_it_first(store_url: str) -> None:
             draft = Draft("user", f"The PIN  is 12{number}4, said {author}", author, time=start + number * DAY)
             memory.conversation(place, user=user).extend([draft])
         memory.settle()
-        with pytest.raises(InvalidInput, match="say what to delete"):
+        with pytest.raises(InvalidInput, match="give at least one"):
             memory.delete()
         with pytest.raises(InvalidInput, match="is empty"):
             memory.delete(query="  ")

@@ -167,7 +167,7 @@ def test_only_who_may_take_a_fact_back_may_change_it(memory: Memory, clock: Froz
     edited = memory.edit_fact(claim.id, "Fabrikam", user="alex", speaker="bob").fact
     assert edited is not None
     assert (edited.speaker, edited.value) == ("bob", "Fabrikam")
-    with pytest.raises(InvalidInput, match="nobody gives instructions"):
+    with pytest.raises(InvalidInput, match="must not be 'instruction'"):
         memory.add_fact("instruction", "tone", "rude", user="alex", speaker="bob")
     with pytest.raises(NotFound):
         memory.fact(home.id, user="bob")
@@ -217,9 +217,9 @@ def test_history_cannot_be_changed_and_an_edit_must_change_something(memory: Mem
     with pytest.raises(InvalidInput, match="already the value of this fact"):
         memory.edit_fact(old.id, "Utrecht", user="alex")
     memory.edit_fact(old.id, "Delft", user="alex")
-    with pytest.raises(InvalidInput, match="is history"):
+    with pytest.raises(InvalidInput, match="no longer true"):
         memory.edit_fact(old.id, "Rome", user="alex")
-    with pytest.raises(InvalidInput, match="is history"):
+    with pytest.raises(InvalidInput, match="no longer true"):
         memory.delete_fact(old.id, user="alex")
 
 

@@ -215,10 +215,10 @@ def test_what_cannot_be_moved_says_why(tmp_path: Path) -> None:
         assert memory.move_conversation("chat", user="alex").id == "", "it is so already"
         assert memory.move_conversation("chat", to="chat", user="alex").moved == {}
         refused: list[tuple[Any, str]] = [
-            (lambda: memory.move_conversation("chat"), "say where"),
+            (lambda: memory.move_conversation("chat"), "give at least one"),
             (lambda: memory.move_conversation("chat", to="all"), "choose another, or rename that one first"),
-            (lambda: memory.move_conversation("all", user="kim"), "can be renamed, but not owned"),
-            (lambda: memory.move_conversation("chat", to="profile:x"), "the memory's own"),
+            (lambda: memory.move_conversation("all", user="kim"), "rename it only"),
+            (lambda: memory.move_conversation("chat", to="profile:x"), "reserved"),
             (lambda: memory.move_conversation("profile:alex", to="x"), "merge_users"),
             (lambda: memory.move_conversation("chat", user=" "), "empty"),
             (lambda: memory.merge_users("alex", into="alex"), "the same user"),
@@ -250,7 +250,7 @@ def test_only_what_is_as_it_was_moved_is_taken_back(tmp_path: Path) -> None:
         back = memory.undo_move(second.id)
         with pytest.raises(InvalidInput, match="taken back already"):
             memory.undo_move(second.id)
-        with pytest.raises(InvalidInput, match="took a move back"):
+        with pytest.raises(InvalidInput, match="is itself an undo"):
             memory.undo_move(back.id)
         memory.conversation("chat").delete(1)
         with pytest.raises(InvalidInput, match="removed since"):

@@ -94,7 +94,7 @@ def test_a_file_that_is_no_store_is_one_line(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_of_store_is_one_line() -> None:
-    assert "a memory is kept in a file" in failed("import", "-", "--store", ":memory:", input="")
+    assert "must name a file" in failed("import", "-", "--store", ":memory:", input="")
     assert "there is no kind of store 'mysql'" in failed("import", "-", "--store", "mysql://host/db", input="")
 
 

@@ -179,7 +179,7 @@ class FillingEmbedder(CountingEmbedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         def refuse(tx: Tx) -> None:
-            raise StoreUnwritable("the disk is full; nothing of this transaction was kept")
+            raise StoreUnwritable("the disk is full; this transaction was not stored")
 
         if not self.calls:
             self.store.inside = refuse

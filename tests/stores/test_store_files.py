@@ -245,7 +245,7 @@ def test_what_cannot_be_written_has_not_happened(path: Path) -> None:
         before = path.read_bytes()
         obstacle = path.with_name("memory.json.tmp")
         obstacle.mkdir()
-        with pytest.raises(StoreUnwritable, match="nothing of this transaction was kept"):
+        with pytest.raises(StoreUnwritable, match="this transaction was not stored"):
             store.write(lambda tx: append_messages(tx, make_message(2)))
         assert path.read_bytes() == before
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]

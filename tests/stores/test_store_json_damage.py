@@ -136,7 +136,7 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a time without a zone": (lambda data: data["messages"][0].update(time="2024-05-17T09:30:15"), r"row 1: its time"),
     "a number that is too large": (lambda data: data["messages"][0].update(turn=2**70), r"messages"),
     "truth for a number": (lambda data: data["messages"][0].update(turn=True), r"row 1: its turn"),
-    "a table of somebody else": (lambda data: data.update(recipes=[]), "a table that is none of ours"),
+    "a table of somebody else": (lambda data: data.update(recipes=[]), "a table that everword does not know"),
     "a vector cut short": (lambda data: data["vectors"][0].update(vec="AA=="), r"row 1: its vec is not a vector"),
     "a list of numbers": (lambda data: data["statements"][0].update(sources=[1]), r"row 1: its sources"),
 }

@@ -150,7 +150,7 @@ def test_texts_are_in_the_languages_that_are_allowed_alone() -> None:
     with reading_in(allowed):
         assert {text: detect(text) for text in texts} == texts
     assert detect("昨日東京到着") == "zh"
-    with pytest.raises(InvalidInput, match="'klingon' is none that is known; the codes are: ar, ca"):
+    with pytest.raises(InvalidInput, match="'klingon' is not a known code; the codes are: ar, ca"):
         check_languages("de,klingon")
 
 

@@ -179,7 +179,7 @@ class EverwordSaver(BaseCheckpointSaver[int]):
         user = fields.get("user_id")
         if head is not None and user is not None and head.user != str(user):
             reason = "was begun without a user_id" if head.user is None else "is somebody else's"
-            raise ScopeError(f"the thread {thread_id!r} {reason}: a thread is one person's, take another thread_id")
+            raise ScopeError(f"the thread {thread_id!r} {reason}: a thread has one user, use another thread_id")
         return (CHECKPOINTS, thread_id, number), head
 
     # -- a checkpoint

@@ -130,9 +130,9 @@ def read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except ValueError as error:
-        raise ConfigError(f"{path} is not JSON, so nothing was changed in it: {error}") from error
+        raise ConfigError(f"{path} is not JSON, so it was not changed: {error}") from error
     if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
-        raise ConfigError(f"{path} is not a file of settings, so nothing was changed in it")
+        raise ConfigError(f"{path} does not contain an object of settings, so it was not changed")
     return settings
 
 

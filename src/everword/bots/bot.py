@@ -249,7 +249,7 @@ class Bot:
             return None
 
     async def _run_request(self, chat: OpenChat, message: ReceivedMessage) -> BotMessage | None:
-        """Carry out what a message asks of the memory; None if it asks nothing. The message is kept in any case."""
+        """Carry out what a message asks of the memory; None if it is not a command. The message is kept in any case."""
         try:
             return await self.commands.run_message(chat, message)
         except StoreError as error:

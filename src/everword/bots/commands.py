@@ -231,7 +231,7 @@ class Commands:
     # -- what is remembered, in free form
 
     async def run_message(self, chat: OpenChat, message: platforms.ReceivedMessage) -> BotMessage | None:
-        """Carry out what a message asks of the memory; None if it asks nothing."""
+        """Carry out what a message asks of the memory; None if it is not a command."""
         # Every message in another script would be shown to the model, if it were taken as addressed.
         is_for_memory = message.is_for_bot or (message.place.is_private and message.text.isascii())
         answer = await chat.conversation.command(
@@ -513,7 +513,7 @@ def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: 
         changed = re.sub(rf"(?<!\w)@?{re.escape(name)}(?!\w)", f"<@{id}>", text, count=1, flags=re.IGNORECASE)
         if changed != text:
             return changed
-    raise InvalidInput("name", "is not in the message any more; say it again")
+    raise InvalidInput("name", "is no longer in the message; send the command again")
 
 
 def describe_digest(name: str, text: str) -> str:

@@ -214,7 +214,7 @@ class DiscordPlatform:
             if message.answers in self._interactions:
                 return await self._interactions.answer(message.answers, message.text, view, is_private=is_private)
             if message.answers and is_private:
-                raise PlatformRefused("Discord: this interaction is over, and its answer is for one person alone")
+                raise PlatformRefused("Discord: the interaction has expired, so no private answer can be sent")
             channel = self._channel(place)
             # The library's types do not know that both may be None.
             options: dict[str, Any] = {"view": view}

@@ -294,7 +294,7 @@ def copy_file(old_file: Path, old_storage: StorageKind, new_file: Path, new_stor
 def check_equal(source: Verification, target: Verification) -> None:
     """Raise if a copy is not what it was made of."""
     if not target.ok or source != target:
-        raise StoreError("the copy is not equal to the store it was made of; the old one stays in use")
+        raise StoreError("the copy differs from its original, so the original stays in use")
 
 
 def remove_store(file: Path) -> None:

@@ -28,7 +28,7 @@ def check_new_name(name: str) -> str:
     """The new id of a conversation; not one that memory uses itself."""
     id = check_id("to", name)
     if id.startswith((TOLD, ERASED)):
-        raise InvalidInput("to", f"begins with {TOLD!r} or {ERASED!r}: such names are the memory's own")
+        raise InvalidInput("to", f"begins with {TOLD!r} or {ERASED!r}, which is reserved")
     return id
 
 
@@ -36,7 +36,7 @@ def check_movable(conversation: str) -> str:
     """The id of a conversation that may be moved; not one that memory keeps itself."""
     id = check_id("conversation", conversation)
     if id.startswith((TOLD, ERASED)):
-        raise InvalidInput("conversation", f"{id!r} is the memory's own; merge_users moves what a person told it")
+        raise InvalidInput("conversation", f"{id!r} is internal; `merge_users` moves it with its user")
     return id
 
 
@@ -126,7 +126,7 @@ def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, loc
     if user is None or user == owner:
         return None if new_id == id else plan_rename(tx, conversation, new_id, lock)
     if owner is None:
-        raise InvalidInput("user", f"{id!r} is a channel, or nobody's any more: it can be renamed, but not owned")
+        raise InvalidInput("user", f"{id!r} has no user (a channel, or an erased user): rename it only")
     if has_said_all_in(tx, space, owner, id):
         plan = plan_people(tx, space, "move", owner, user, lock)
     else:
@@ -248,7 +248,7 @@ def parts_to_undo(tx: Tx, space: str, id: str) -> list[LogChange]:
     if not parts:
         raise NotFound(f"there is no move {id!r} in space {space!r}, or what it moved was erased since")
     if "undoes" in parts[0].after:
-        raise InvalidInput("id", f"{id!r} took a move back; to have that again, move again")
+        raise InvalidInput("id", f"{id!r} is itself an undo; to undo that, repeat the move")
     if any(change.after.get("undoes") == id for change in all_moves):
         raise InvalidInput("id", f"{id!r} was taken back already")
     return parts

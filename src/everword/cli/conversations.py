@@ -40,7 +40,7 @@ STANDARD = "-"
 @click.option(
     "--floor",
     type=click.FloatRange(0, 1),
-    help="Only messages at least so relevant; 0.5 leaves out what has nothing to do with the query.",
+    help="Only messages with at least this relevance; 0.5 leaves out what does not fit the query.",
 )
 @click.option("--facts", is_flag=True, help="Find facts too.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
@@ -215,7 +215,7 @@ def conversations(user: str | None, as_json: bool) -> None:
 @click.argument("conversation")
 @click.argument("message")
 @click.argument("text")
-@click.option("--metadata", metavar="JSON", help="New metadata, as a JSON object; without it, those it has stay.")
+@click.option("--metadata", metavar="JSON", help="New metadata, as a JSON object. Without it, the old metadata stays.")
 @json_option("The message as one JSON object.")
 def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
     """Give a message a new text.
@@ -436,8 +436,8 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="The day. Today if left out.")
 @click.option("--week", is_flag=True, help="Summarise the six days before instead.")
-@options.person_option("Of one member alone.")
-@click.option("--channel", metavar="ID", help="The threads of this channel and what came of them, not its members.")
+@options.person_option("Only for one member.")
+@click.option("--channel", metavar="ID", help="Summarise the threads of this channel, and not its members.")
 @click.option("--time-zone", metavar="NAME", help="Set the space's time zone first, as in Europe/Berlin.")
 @json_option("One JSON object a line, with all that is kept of the digest.")
 def digest(

@@ -30,7 +30,7 @@ OWN_TIME = "what was kept with a time at which it expires"
 @click.command(cls=StoreCommand)
 @click.option("--message", metavar="ID", help="A message of --conversation: its id, its platform's, or its turn as #7.")
 @click.option("--conversation", metavar="ID", help="A whole conversation, or where --message is.")
-@click.option("--before", callback=parse_moment, metavar="DATE", help="Messages of before this moment.")
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Messages from before this moment.")
 @options.person_option("Messages of this person.")
 @click.option("--query", metavar="TEXT", help="Messages with this phrase in them, word for word.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
@@ -53,7 +53,7 @@ def delete(
     """
     check_choice(message, conversation, choice)
     if as_json and not (yes or dry_run):
-        raise click.UsageError("--json needs --yes or --dry-run: nothing is asked then")
+        raise click.UsageError("--json needs --yes or --dry-run, because it does not ask")
     with open_for_reading() as handle:
         choice["user"] = choice["user"] and handle.find_exact_person(choice["user"])
         if dry_run or not yes:
@@ -77,9 +77,11 @@ def check_choice(message: str | None, conversation: str | None, choice: Mapping[
     """Raise unless the options say what to delete."""
     has_filter = any(value is not None for value in choice.values())
     if message is not None and conversation is None:
-        raise click.UsageError("--message needs --conversation: where is it?")
+        raise click.UsageError("--message needs --conversation, which names where the message is")
     if conversation is not None and has_filter:
-        raise click.UsageError("--conversation goes with --message alone: a conversation goes as a whole")
+        raise click.UsageError(
+            "--conversation goes with --message only; without it, all of the conversation is deleted"
+        )
     if conversation is None and not has_filter:
         raise click.UsageError("say what to delete: --conversation, --before, --user or --query")
 
@@ -190,7 +192,7 @@ def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool,
     everword redact --space team --yes
     """
     if as_json and not (dry_run or yes):
-        raise click.UsageError("--json needs --yes or --dry-run: there is nobody to ask")
+        raise click.UsageError("--json needs --yes or --dry-run, because it does not ask")
     with open_for_reading() as handle:
         user = user and handle.find_exact_person(user)
         run = partial(handle.memory.redact, user=user, conversation=conversation, space=handle.settings.space)
@@ -344,7 +346,7 @@ def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, a
 def take_back(id: str, dry_run: bool, as_json: bool, *other_options: str | None) -> None:
     """Undo a move or a merge."""
     if any(option is not None for option in other_options):
-        raise click.UsageError("--undo goes alone: it knows what to take back")
+        raise click.UsageError("--undo takes no USER, CONVERSATION or other target: its id is enough")
     with open_for_reading() as handle:
         outcome = handle.memory.undo_move(id, dry_run=dry_run)
     show_move(outcome, as_json)

@@ -65,7 +65,7 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="What another text for a known message is: nothing, or a version of it.",
+    help="How to treat a known message with another text: ignore it, or store it as a new version.",
 )
 @click.option("--no-settle", is_flag=True, help="Only keep the messages; a worker makes them searchable.")
 def import_(

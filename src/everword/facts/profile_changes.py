@@ -253,7 +253,7 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     every_request = tables.statements_of(tx, space, user, kind=tables.FORGET)
     requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
-        raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
+        raise NotFound(f"user {user!r} has no change {id!r} in space {space!r}")
     tables.put_statements(tx, [replace(requests[0], active=False)], tables.FORGET)
     statements = tables.statements_of(tx, space, user, active=False)
     name = tables.own_name(tx, space, user)

@@ -154,7 +154,7 @@ def check_expiry(field: str, value: object, now: datetime) -> datetime:
         try:
             value = now + value
         except OverflowError:
-            raise InvalidInput(field, f"is {value}, which no calendar reaches") from None
+            raise InvalidInput(field, f"is {value}, which is too far in the future") from None
     elif not isinstance(value, datetime):
         raise InvalidInput(field, f"must be a datetime or a timedelta, not {type(value).__name__}")
     moment = check_time(field, value)

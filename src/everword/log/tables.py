@@ -254,7 +254,7 @@ def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> Non
     if conversation.user is None:
         return
     if any(draft.role == "user" and draft.author != conversation.user for draft in drafts):
-        raise ScopeError(f"conversation {conversation.id!r} is a chat with one user, and no channel; name that user")
+        raise ScopeError(f"conversation {conversation.id!r} is a chat with one user, not a channel; name that user")
 
 
 def find_own_conversation(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:

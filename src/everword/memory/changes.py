@@ -78,8 +78,8 @@ class Changes(MemoryPart):
 
     @operation("DELETE /v1/conversations/{id}", right="admin", by_hand=True, once="names")
     async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
-        """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
-        what would go from which view."""
+        """Remove all messages of a conversation and all that was derived from them, for good. With `dry_run`, only
+        report what would be removed from which view."""
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         return await remove_conversation(self.runtime, scope, dry_run=dry_run)
 
@@ -95,8 +95,9 @@ class Changes(MemoryPart):
     ) -> Deletion:
         """Remove the messages that fit all that is given, and all that was derived from them, for good.
 
-        Those of before a time, of one user as `erase` means it, and with a phrase in them: `query` is matched word for
-        word, whatever its case, and not by meaning. On a `dry_run`, say only what would go from which view.
+        The filters are a time before which they were sent, a user (as in `erase`), and a phrase in them: `query` is
+        matched word for word, whatever its case, and not by meaning. With `dry_run`, only report what would be removed
+        from which view.
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else rules.check_time("before", before)
@@ -105,7 +106,7 @@ class Changes(MemoryPart):
         if phrase is not None and not phrase.strip():
             raise InvalidInput("query", "is empty")
         if time is None and person is None and phrase is None:
-            raise InvalidInput("before", "is missing, as are user and query: say what to delete")
+            raise InvalidInput("before", "is missing, and so are user and query: give at least one")
 
         def select(tx: Tx) -> Iterator[Message]:
             found = (
@@ -160,8 +161,8 @@ class Changes(MemoryPart):
         space: str | None = None,
     ) -> Redaction:
         """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
-        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
-        `dry_run`, say only how many there are."""
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With
+        `dry_run`, only report how many there are."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -196,19 +197,19 @@ class Changes(MemoryPart):
         space: str | None = None,
         dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
+        """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
 
         What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
         said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. On a
-        `dry_run`, say only what would move.
+        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With
+        `dry_run`, only report what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)
         new_user = None if user is None else rules.check_id("user", user)
         if new_id is None and new_user is None:
-            raise InvalidInput("to", "is missing, as is user: say where to move it")
+            raise InvalidInput("to", "is missing, and so is user: give at least one")
         if self.access.is_bound and new_user not in (None, self.access.user):
             raise Forbidden("not_you", f"this {self.access.noun} is for one user: it cannot give to another")
 
@@ -225,8 +226,8 @@ class Changes(MemoryPart):
         """Give everything of one user to another, when both are one person.
 
         Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
-        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
-        would move.
+        the old id are left alone. Nothing is removed, and `undo_move` takes it back. With `dry_run`, only report
+        what would move.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -245,8 +246,8 @@ class Changes(MemoryPart):
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 
-        A chat that goes back to its old owner takes along what was said in it since. On a `dry_run`, say only what
-        would move.
+        A chat that goes back to its old owner takes along what was said in it since. With `dry_run`, only report
+        what would move.
         """
         space_id = self.runtime.resolve_space(space)
         move_id = rules.check_id("id", id)

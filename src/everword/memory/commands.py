@@ -177,7 +177,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names the memory is called by. Their number is limited: patterns are made of them, which takes time."""
     items = rules.check_items("names", names)
     if len(items) > MAX_NAMES:
-        raise InvalidInput("names", f"are {len(items)}; at most {MAX_NAMES} are allowed")
+        raise InvalidInput("names", f"has {len(items)} names; at most {MAX_NAMES} are allowed")
     return tuple(rules.check_text("names", name, limit=rules.MAX_ID_BYTES) for name in items)
 
 

@@ -158,7 +158,8 @@ class ConversationFace(ConversationTopics):
     @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
-        its platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view."""
+        its platform gave it. What others said too stays. With `dry_run`, only report what would be removed from which
+        view."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
     @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")
@@ -220,7 +221,8 @@ class ConversationFace(ConversationTopics):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+        """Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not
+        a command.
 
         `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
         names nobody. A command is stored in the log with its answer. A message that is no command is not stored: give
@@ -249,7 +251,7 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/archived", right="read")
     async def archived(self) -> list[Chunk]:
-        """The runs of messages that have left the window, oldest first."""
+        """The groups of messages that were archived together, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
             exists = self.scope.find(tx) is not None
@@ -259,7 +261,7 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
-        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+        """The active summaries of messages that left the window, highest level first, each with its parts."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None
@@ -269,8 +271,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/standalone", right="read", wrap="question")
     async def standalone(self, question: str) -> str:
-        """Rewrite a follow-up question so that it can be understood alone, from what was said last. A question that
-        already can be is returned as it is."""
+        """Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question
+        already can, it is returned unchanged."""
         question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
         inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
         return (await self.runtime.tasks.ask(standalone, inputs)).reply.question
@@ -290,7 +292,9 @@ class ConversationFace(ConversationTopics):
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
         (addition,) = (await runtime.append_messages([batch]))[0]
         if addition.kept == "refused":
-            raise InvalidInput("platform_id", f"{platform_id!r} is known with another text: edit that message first")
+            raise InvalidInput(
+                "platform_id", f"{platform_id!r} is that of a message with another text: edit that message first"
+            )
         question = addition.message
         tools = turn.TurnTools(
             model=model,
@@ -373,7 +377,7 @@ async def acquire_lease(runtime: Runtime, lease: Lease, place: tuple[str, str]) 
         if await runtime.write(lambda tx: lease.acquire(tx, [place])):
             return
         await asyncio.sleep(PAUSE)
-    raise StoreBusy("another worker archives this conversation; nothing was archived, try again")
+    raise StoreBusy("another worker is archiving this conversation; nothing was archived, try again")
 
 
 def read_lag(tx: Tx, scope: ConversationScope) -> Lag:
@@ -387,7 +391,7 @@ def read_lag(tx: Tx, scope: ConversationScope) -> Lag:
 
 def save_archive(tx: Tx, view: WindowView, result: ArchivedRun, lease: Lease, place: tuple[str, str]) -> None:
     if not lease.holds(tx, place):
-        raise StoreBusy("another worker has taken this conversation over; nothing was archived, try again")
+        raise StoreBusy("another worker took over this conversation; nothing was archived, try again")
     view.save(tx, result)
     # The window's own cursor stands, so this view would not see that there is a summary to be written by the model.
     written = cursors_of(tx, EpisodesView.name, [place])[place]

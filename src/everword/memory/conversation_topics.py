@@ -151,8 +151,9 @@ class ConversationTopics:
         wrap="messages",
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id,
-        the current topic; empty if nothing was said yet."""
+        """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
+        Without an id, the current topic; empty if nothing was said yet.
+        """
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -184,7 +185,7 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """A topic in figures; without an id, the current topic."""
+        """The figures of a topic; without an id, of the current one."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -275,8 +276,8 @@ class ConversationTopics:
         once="words",
     )
     async def undo_merge(self, topic_id: str) -> Topic:
-        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
-        now on. Returns it."""
+        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart
+        from now on. Returns it."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -291,10 +292,10 @@ class ConversationTopics:
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """Move messages of a group, and those that answer them, out of their thread into one of their own, which is
-        returned. What follows joins the one or the other. `merge_topics` puts them together again."""
+        returned. Later messages join either. `merge_topics` puts them together again."""
         numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
-            raise InvalidInput("turns", "there are none; name at least one message by its turn")
+            raise InvalidInput("turns", "is empty; name at least one message by its turn")
         runtime = self.runtime
         now = runtime.parts.clock.now()
         await runtime.catch_up(self.scope.filter, VIEW)
@@ -328,7 +329,7 @@ class ConversationTopics:
         them."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
-            raise InvalidInput("tags", "there are none; name at least one")
+            raise InvalidInput("tags", "is empty; name at least one")
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)

@@ -97,7 +97,9 @@ class DocumentsFace:
         "POST /v1/spaces/{space as id}/documents", right="write", tells="request", name="put_documents", by_hand=True
     )
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
-        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
+        """Keep and remove several documents in one transaction. Returns the documents that are stored now, in the order
+        given.
+        """
         now = self.runtime.parts.clock.now()
         ready = [rules.check_change(change, now) for change in check_items("changes", changes, Change)]
         return await self.runtime.write(lambda tx: apply_changes(tx, self.owner_filter, ready, now))
@@ -137,7 +139,7 @@ class DocumentsFace:
     ) -> list[Document]:
         """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
 
-        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
         """
         prefix = rules.join_namespace(namespace)

@@ -163,7 +163,7 @@ class Facts(MemoryPart):
             until=rules.check_day("valid_to", valid_to),
         )
         if new.category == "instruction" and author != user_id:
-            raise InvalidInput("category", "is 'instruction': nobody gives instructions for another")
+            raise InvalidInput("category", "must not be 'instruction' if somebody else adds the fact")
         self.runtime.parts.secrets.refuse_secrets("value", changes.line_of(new))
         new = check_found_fact(new)
         slot = slot_of(new)
@@ -241,7 +241,7 @@ async def changeable_fact(runtime: Runtime, id: str, space: str, user: str, spea
 
     fact = await runtime.read(read)
     if not fact.active:
-        raise InvalidInput("fact", f"{fact_id!r} is history: it does not hold any more, and cannot be changed")
+        raise InvalidInput("fact", f"{fact_id!r} is no longer true and cannot be changed")
     return fact, author
 
 

@@ -122,8 +122,8 @@ class Knowledge(MemoryPart):
         """What is known about a person: what they said about themselves, and what others said about them in channels.
 
         For people who speak in channels, it includes what they did there today and in the days before, and all of it as
-        one text, `context`. Missing digests are written first. `wait` is how many seconds that may take (the setting
-        `digest_seconds`); after that, you get the last ones. With `wait=0`, none are written.
+        one text, `context`. Missing digests are written first. `wait` limits the seconds that this takes (by default
+        the setting `digest_seconds`); after that you get the last digests. With `wait=0`, none are written.
         """
         space_id = self.runtime.resolve_space(space)
         person = rules.check_id("user", user)
@@ -156,8 +156,8 @@ class Knowledge(MemoryPart):
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """A summary of a day in the channels of a space for each member who spoke, or for one `user`: today, or another
-        day.
+        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today
+        unless you name one.
 
         With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
         as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
@@ -232,7 +232,7 @@ class Knowledge(MemoryPart):
 
     @operation("GET /v1/who-is", right="read", about_all=True)
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
+        """Find whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
         space_id = self.runtime.resolve_space(space)
         rules.check_text("name", name, limit=MAX_KEY)
         members = await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))
@@ -378,4 +378,4 @@ async def check_free_name(runtime: Runtime, name: str, user: str, space: str) ->
     themselves; a program says who is called what."""
     members = await runtime.read(lambda tx: profiles.members_of(tx, space))
     if is_taken(name, [member for member in members if member.id != user]):
-        raise InvalidInput("name", "is taken, or looks like a name that is: choose another")
+        raise InvalidInput("name", "is taken, or looks like one that is taken: choose another")

@@ -203,8 +203,8 @@ class BlockingMemory(OwnLoop):
         """What is known about a person: what they said about themselves, and what others said about them in channels.
 
         For people who speak in channels, it includes what they did there today and in the days before, and all of it as
-        one text, `context`. Missing digests are written first. `wait` is how many seconds that may take (the setting
-        `digest_seconds`); after that, you get the last ones. With `wait=0`, none are written.
+        one text, `context`. Missing digests are written first. `wait` limits the seconds that this takes (by default
+        the setting `digest_seconds`); after that you get the last digests. With `wait=0`, none are written.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -212,8 +212,8 @@ class BlockingMemory(OwnLoop):
         self, space: str | None = None, *, day: date | None = None, user: str | None = None,
         conversation: str | None = None, week: bool = False, wait: float | None = None,
     ) -> list[Digest]:
-        """A summary of a day in the channels of a space for each member who spoke, or for one `user`: today, or another
-        day.
+        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today
+        unless you name one.
 
         With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
         as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
@@ -241,7 +241,7 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.people(space=space))
 
     def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
+        """Find whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
         return self._private.wait(self._inner.who_is(name, speaker=speaker, space=space))
 
     def ask(
@@ -256,8 +256,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
 
     def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
-        """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
-        what would go from which view."""
+        """Remove all messages of a conversation and all that was derived from them, for good. With `dry_run`, only
+        report what would be removed from which view."""
         return self._private.wait(self._inner.delete_conversation(id, space=space, dry_run=dry_run))
 
     def delete(
@@ -266,8 +266,9 @@ class BlockingMemory(OwnLoop):
     ) -> Deletion:
         """Remove the messages that fit all that is given, and all that was derived from them, for good.
 
-        Those of before a time, of one user as `erase` means it, and with a phrase in them: `query` is matched word for
-        word, whatever its case, and not by meaning. On a `dry_run`, say only what would go from which view.
+        The filters are a time before which they were sent, a user (as in `erase`), and a phrase in them: `query` is
+        matched word for word, whatever its case, and not by meaning. With `dry_run`, only report what would be removed
+        from which view.
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -292,8 +293,8 @@ class BlockingMemory(OwnLoop):
         space: str | None = None,
     ) -> Redaction:
         """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
-        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
-        `dry_run`, say only how many there are."""
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With
+        `dry_run`, only report how many there are."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -302,12 +303,12 @@ class BlockingMemory(OwnLoop):
         self, id: str, *, to: str | None = None, user: str | None = None, space: str | None = None,
         dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
+        """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
 
         What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
         said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. On a
-        `dry_run`, say only what would move.
+        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With
+        `dry_run`, only report what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
@@ -315,16 +316,16 @@ class BlockingMemory(OwnLoop):
         """Give everything of one user to another, when both are one person.
 
         Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
-        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
-        would move.
+        the old id are left alone. Nothing is removed, and `undo_move` takes it back. With `dry_run`, only report
+        what would move.
         """
         return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
 
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 
-        A chat that goes back to its old owner takes along what was said in it since. On a `dry_run`, say only what
-        would move.
+        A chat that goes back to its old owner takes along what was said in it since. With `dry_run`, only report
+        what would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
@@ -388,7 +389,8 @@ class BlockingConversation:
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
-        its platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view."""
+        its platform gave it. What others said too stays. With `dry_run`, only report what would be removed from which
+        view."""
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
@@ -423,7 +425,8 @@ class BlockingConversation:
         self, text: str, *, author: str | None = None, names: Sequence[str] = ("everword", "bot"),
         addressed: bool = False, platform_id: str | None = None,
     ) -> Answer | None:
-        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+        """Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not
+        a command.
 
         `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
         names nobody. A command is stored in the log with its answer. A message that is no command is not stored: give
@@ -444,16 +447,16 @@ class BlockingConversation:
         return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
-        """The runs of messages that have left the window, oldest first."""
+        """The groups of messages that were archived together, oldest first."""
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+        """The active summaries of messages that left the window, highest level first, each with its parts."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
-        """Rewrite a follow-up question so that it can be understood alone, from what was said last. A question that
-        already can be is returned as it is."""
+        """Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question
+        already can, it is returned unchanged."""
         return self._private.wait(self._inner.standalone(question))
 
     def add_user_message(
@@ -475,8 +478,9 @@ class BlockingConversation:
         return self._private.wait(self._inner.topics(faded=faded))
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id,
-        the current topic; empty if nothing was said yet."""
+        """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
+        Without an id, the current topic; empty if nothing was said yet.
+        """
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
     def get_full_topic_history(
@@ -486,7 +490,7 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """A topic in figures; without an id, the current topic."""
+        """The figures of a topic; without an id, of the current one."""
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
@@ -499,13 +503,13 @@ class BlockingConversation:
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:
-        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
-        now on. Returns it."""
+        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart
+        from now on. Returns it."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """Move messages of a group, and those that answer them, out of their thread into one of their own, which is
-        returned. What follows joins the one or the other. `merge_topics` puts them together again."""
+        returned. Later messages join either. `merge_topics` puts them together again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
@@ -548,7 +552,9 @@ class BlockingDocuments:
         return self._private.wait(self._inner.remove(namespace, key))
 
     def apply(self, changes: Sequence[Change]) -> list[Document]:
-        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
+        """Keep and remove several documents in one transaction. Returns the documents that are stored now, in the order
+        given.
+        """
         return self._private.wait(self._inner.apply(changes))
 
     def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
@@ -564,7 +570,7 @@ class BlockingDocuments:
     ) -> list[Document]:
         """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
 
-        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
         """
         return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))

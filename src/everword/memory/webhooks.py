@@ -85,7 +85,9 @@ def receivers_of(settings: Settings) -> dict[str, Receiver]:
     addresses = [entry.strip() for entry in settings.webhook_urls.split(",")]
     secrets = [Secret(secret.strip()) for secret in settings.webhook_secret.split(",")]
     if len(secrets) not in (1, len(addresses)):
-        raise ConfigError(f"webhook_secret has {len(secrets)} secrets for {len(addresses)} addresses: one each, or one")
+        raise ConfigError(
+            f"webhook_secret has {len(secrets)} secrets for {len(addresses)} addresses: give one each, or one for all"
+        )
     receivers: dict[str, Receiver] = {}
     for address, secret in zip(addresses, secrets * (len(addresses) if len(secrets) == 1 else 1), strict=True):
         space, url = space_and_url(address)
@@ -234,7 +236,7 @@ async def post(url: str, headers: Mapping[str, str], body: bytes) -> int:
         finally:
             writer.transport.abort()
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
-        raise ValueError("no answer of HTTP")
+        raise ValueError("not an HTTP response")
     return int(words[1])
 
 

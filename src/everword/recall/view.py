@@ -82,7 +82,7 @@ class IndexView:
         if made_by is not None and made_by != self._embedder.identity and not self._is_comparable(made_by):
             raise EmbedderMismatch(
                 f"the vectors in this store were made by {made_by!r}, and this embedder is "
-                f"{self._embedder.identity!r}: set the embedder back, or make the index anew: `everword rebuild index`"
+                f"{self._embedder.identity!r}: set the embedder back, or run `everword rebuild index`"
             )
 
     def _is_comparable(self, made_by: str) -> bool:

@@ -43,7 +43,7 @@ def copy_file(source: Path, target: Path, is_sqlite: bool, busy_seconds: float) 
         with closing(file.connect()) as connection, closing(sqlite3.connect(target)) as copy:
             connection.backup(copy)
             if not copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                raise StoreError(f"{source} is a database, and no store of everword")
+                raise StoreError(f"{source} is a database, but not a store of everword")
     except sqlite3.Error as error:
         strip_text(error)
         raise StoreError(f"{source} cannot be copied: {error}") from None

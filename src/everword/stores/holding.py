@@ -473,7 +473,7 @@ class HoldingStore:
         if not self._queue.has_room(write):
             raise StoreUnwritable(
                 f"{error.reason}, and {self._queue.count:,} messages are held in memory; no more fit "
-                f"(hold_messages = {self._queue.max_messages:,}): nothing of this was kept",
+                f"(hold_messages = {self._queue.max_messages:,}): nothing was stored",
                 error.reason,
             ) from error
         self._queue.push(write)

@@ -143,7 +143,7 @@ class JsonStore(MemoryStore):
     def _check_writable(self) -> None:
         if not self.writable:
             raise StoreUnwritable(
-                f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
+                f"{self.path} is read-only: this transaction was not stored; make the file and its folder"
                 f" writable, or copy it: everword copy json:{self.path} NEW.db",
                 READ_ONLY,
             )
@@ -223,7 +223,7 @@ def resolve_path(path: Path) -> Path:
     try:
         return path.resolve() if path.is_symlink() else path.absolute()
     except (OSError, RuntimeError) as error:  # links in a circle
-        raise StoreError(f"{path} links to nothing that can be opened; name another file") from error
+        raise StoreError(f"{path} is a link to a file that cannot be opened; name another file") from error
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def read_file_version(path: Path) -> str:
 def check_rows(path: Path, data: dict[str, Any]) -> None:
     """Refuse unknown tables and invalid rows. The error gives the number of the row and none of its contents."""
     if any(name not in TABLES for name in {*data} - {"what", "schema"}):
-        raise StoreError(f"{path}: has a table that is none of ours; mend it or restore a backup")
+        raise StoreError(f"{path}: has a table that everword does not know; remove the table or restore a backup")
     for table in KEPT:
         rows = data.get(table.name, [])
         if not isinstance(rows, list):
@@ -383,7 +383,7 @@ def replace_file(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        message = f"{path}: {error.strerror or error}; nothing of this transaction was kept"
+        message = f"{path}: {error.strerror or error}; this transaction was not stored"
         raise StoreUnwritable(message, disk_reason(error)) from error
 
 

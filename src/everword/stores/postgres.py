@@ -486,7 +486,7 @@ class PostgresStore(SqlStore):
                 f"{self.name}: other writers kept the rows busy for too long; nothing was written, try again"
             )
         if state in UNWRITABLE:
-            message = f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept"
+            message = f"{self.name}: {UNWRITABLE[state]}; this transaction was not stored"
             return StoreUnwritable(message, UNWRITABLE[state])
         if error.connection_invalidated or state in GONE or is_away(error):
             return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")

@@ -322,7 +322,7 @@ def sqlite_error(error: DBAPIError, name: str) -> StoreError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
     if code in REASONS:
-        return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept", REASONS[code])
+        return StoreUnwritable(f"{name}: {REASONS[code]}; this transaction was not stored", REASONS[code])
     if code == sqlite3.SQLITE_NOTADB:
         return SchemaMismatch(f"{name} is not a SQLite database; name another file")
     reason = damage_reason(error.orig)

@@ -268,7 +268,7 @@ def parse_meta_number(value: object) -> int:
     if value is None:
         return 0
     if not isinstance(value, str) or not value.isdecimal():
-        raise StoreError("a number that the store keeps of itself, in `meta`, cannot be read; restore a backup")
+        raise StoreError("a number in the table `meta` cannot be read; restore a backup")
     return int(value)
 
 

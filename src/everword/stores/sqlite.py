@@ -457,7 +457,7 @@ class SqliteStore(SqlStore):
         version = self.run_with_retries(schema_version, read_any_version)
         if version < CURRENT and not self.writable:
             raise SchemaMismatch(
-                f"{self.name} is of an older version and read-only: open it once where it can be written"
+                f"{self.name} has an older schema and is read-only: open it once where it can be written"
             )
         if version < CURRENT:
             write_any_version = partial(self.writing, checks_version=False)
@@ -583,8 +583,8 @@ class DatabaseFile:
         except sqlite3.OperationalError as error:
             if self._log.exists() and self._log.stat().st_size:
                 raise StoreUnwritable(
-                    f"{self.path} cannot be read where it is: {self._log.name} beside it holds the newest changes, and"
-                    " nothing can be written here; copy both files to a folder that can be written"
+                    f"{self.path} cannot be opened in a read-only folder, because {self._log.name} beside it has the"
+                    " newest changes; copy both files to a folder that you can write to"
                 ) from error
             # No process has it open for writing, and none can: no locks are needed, nor their files.
             self._mode = "immutable=1"
@@ -638,15 +638,15 @@ class DatabaseFile:
 
     def _missing_file_error(self) -> StoreUnwritable:
         return StoreUnwritable(
-            f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open; nothing of this"
-            " transaction was kept: put the file back, or close the memory and open it again",
+            f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open; this"
+            " transaction was not stored: put the file back, or close the memory and open it again",
             "the file was removed or replaced",
         )
 
     def check_writable(self) -> None:
         if not self.writable:
             raise StoreUnwritable(
-                f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
+                f"{self.path} is read-only: this transaction was not stored; make the file and its folder"
                 f" writable, or copy it: everword copy {self.path} NEW.db",
                 "the file is read-only",
             )

@@ -67,7 +67,7 @@ def check_languages(text: str) -> str:
     codes = {code.strip().casefold() for code in text.split(",") if code.strip()}
     unknown = sorted(codes - {*CODES})
     if unknown:
-        raise InvalidInput("languages", f"{unknown[0]!r} is none that is known; the codes are: {', '.join(CODES)}")
+        raise InvalidInput("languages", f"{unknown[0]!r} is not a known code; the codes are: {', '.join(CODES)}")
     return ",".join(sorted(codes | {DEFAULT})) if codes else ""
 
 

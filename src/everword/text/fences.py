@@ -218,7 +218,7 @@ def attribution(role: Role, author: str | None, labels: Labels | None = None) ->
 def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fenced:
     """A fenced part of a context; empty if the parts are empty."""
     if not TITLE.fullmatch(title):
-        raise InvalidInput("title", f"is {title!r}; must be capital letters, which no stored text can fake")
+        raise InvalidInput("title", f"is {title!r}; must be in capital letters")
     body = between.join(parts)
     return Fenced(f"=== {title} ===\n{body}\n=== END {title} ===") if body else Fenced("")
 

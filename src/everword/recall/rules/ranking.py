@@ -185,7 +185,7 @@ class Weights:
         whose = (self.occasion, self.occasion_vector, self.speaker, self.asker, self.time, self.opening)
         texts = (self.detail, self.assisted_detail, self.statement, self.answer, self.standing, self.preference)
         if min(*judges, *whose, *texts) < 0:
-            raise ConfigError("a weight counts for something, never against it: give 0 or more")
+            raise ConfigError("a weight must not be negative: give 0 or more")
 
     def deviations(self, cosines: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """How far cosines are above those of unrelated texts, in standard deviations; 0 for those below, and for NaN,

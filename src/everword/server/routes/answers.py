@@ -210,7 +210,7 @@ async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
         outcome = await idempotency.claim(runtime, claim.request)
     except CommitUnknown as error:
         claim.release()
-        raise StoreBusy(f"{error}; no more than the key was claimed") from error
+        raise StoreBusy(f"{error}; nothing was written but the idempotency key") from error
     except (StoreUnwritable, StoreAway):
         if not runtime.store.is_on:
             raise

@@ -77,8 +77,8 @@ async def add_messages(
     body: shapes.MessagesIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Keep messages, in order. Once this answers, they are on the disk; or, where the setting `hold_messages` allows it
-    and the store takes nothing, they are held in memory, and `degraded` says so. `kept` says what became of each. If
+    """Keep messages, in order. When this answers, they are on the disk. If the store is unavailable and the setting
+    `hold_messages` allows it, they are held in memory, and `degraded` says so. `kept` says whether each was new. If
     the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit`
     asks for a new version ("edited")."""
     batch = batch_of(caller, id, body, key)
@@ -144,7 +144,7 @@ def turn_of(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10 and int(cursor)):
-        raise InvalidInput("cursor", "is not one that a page gave as `next`")
+        raise InvalidInput("cursor", "is not a `next` that an earlier page returned")
     return int(cursor)
 
 
@@ -210,8 +210,9 @@ async def get_context(
     budget: Annotated[str, Query(description="30,000 tokens, or 8,000.", pattern="^(standard|compact)$")] = "standard",
     if_none_match: Annotated[str | None, Header(description="The ETag of the context you have.")] = None,
 ) -> Response:
-    """What to send to a model so that it answers `text`, with a receipt. The status is 304 if it has not changed
-    since the `ETag` that you send."""
+    """Build the messages to send to a model so that it answers `text`, with a receipt. The status is 304 if it has not
+    changed since the `ETag` that you send.
+    """
     body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
     return await context_response(caller, id, body, if_none_match)
 
@@ -220,7 +221,7 @@ async def get_context(
 async def make_context(
     caller: Annotated[Caller, caller_for("context")], id: Conversation, body: shapes.ContextIn
 ) -> Response:
-    """The same, for texts of any length and budgets of your own."""
+    """The same as GET, for texts of any length and with your own budget."""
     return await context_response(caller, id, body)
 
 
@@ -317,11 +318,11 @@ async def add_to_topic(
     body: shapes.SaidIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
+    """Store a message and add it to its topic. It can open a new topic or bring back a faded one. Returns the topic."""
     chat = chat_of(caller, id, body.user)
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
-            raise InvalidInput("role", "a reply of the assistant has neither author nor importance")
+            raise InvalidInput("role", "is assistant, so `author` and `importance` must be left out")
         return await answer_once(caller, key, chat.add_assistant_message(body.text, time=body.time))
     work = chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
     return await answer_once(caller, key, work)
@@ -374,9 +375,10 @@ async def export_user(
     salvage: bool = False,
     secrets: bool = False,
 ) -> Response:
-    """Every message of a user's memory, in order: one JSON object a line, as `everword import` reads it. With
-    `salvage`, without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
-    placeholders."""
+    """Every message of a user's memory, in order, as JSON Lines that `everword import` reads. `salvage` leaves out
+    messages that cannot be read; `secrets` includes secrets, which are otherwise placeholder `salvage` leaves out
+    messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders.
+    """
     return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
 
 
@@ -388,9 +390,8 @@ async def export(
     salvage: bool = False,
     secrets: bool = False,
 ) -> Response:
-    """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
-    without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
-    placeholders."""
+    """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. `salvage`
+    leaves out messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders."""
     source = caller.memory.export(
         user=user, conversation=conversation, space=caller.space, salvage=salvage, secrets=secrets
     )

@@ -177,7 +177,7 @@ def names_of(cursor: str | None) -> tuple[str, ...] | None:
         names = read_json(cursor)
         rules.join_namespace(names)
     except ValueError:
-        raise InvalidInput("cursor", "is not one that a page gave as `next`") from None
+        raise InvalidInput("cursor", "is not a `next` that an earlier page returned") from None
     return tuple(names)
 
 
@@ -214,13 +214,14 @@ async def change_documents(
     body: ChangesIn,
     once_key: IdempotencyKey = None,
 ) -> Response:
-    """Keep and remove several documents in one transaction; with a `tag`, only if the namespace is as it was (412).
+    """Store and remove several documents in one transaction. With a `tag`, this happens only if the namespace has not
+    changed (412).
 
-    Returns those that are kept now, in the order given.
+    Returns the documents that are stored now, in the order given.
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
-        raise InvalidInput("tag", "and `namespace` come together: the namespace that was read, and the tag it had")
+        raise InvalidInput("tag", "and `namespace` must be given together: the namespace that you read, and its tag")
 
     work = apply_visibly(caller, changes, body.namespace, body.tag)
     return await answer_once(caller, once_key, work, DocumentTimes(changes, caller.space, is_list=True), "nothing")

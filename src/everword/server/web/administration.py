@@ -288,7 +288,7 @@ async def erase(caller: Annotated[Caller, caller_for("delete")], form: Form) -> 
     user = form.text("user")
     conversation = form.text("conversation")
     if bool(user) == bool(conversation):
-        raise InvalidInput("user", "or a conversation is to be named, one of them")
+        raise InvalidInput("user", "or `conversation` is needed, and not both")
     if form.text("confirm") != (user or conversation):
         raise InvalidInput("confirm", NOT_TYPED)
     link = view_of(caller).link("/web/integrity")

@@ -125,11 +125,11 @@ def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
     moment, _, id = cursor.partition(".")
     digits = moment.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 18 and id):
-        raise InvalidInput("cursor", "is not one that a page gave")
+        raise InvalidInput("cursor", "is not one that an earlier page returned")
     try:
         return EPOCH + int(moment) * MICROSECOND, id
     except OverflowError:
-        raise InvalidInput("cursor", "is not one that a page gave") from None
+        raise InvalidInput("cursor", "is not one that an earlier page returned") from None
 
 
 async def page_of(caller: Caller, id: str, before: int | None) -> MessagePage:

@@ -166,7 +166,7 @@ def cuts(
     """
     count = len(sizes)
     if len(vectors) != count or any(len(flags) != count for flags in (may, pauses, replies) if flags is not None):
-        raise InvalidInput("vectors", f"{len(vectors)} for {count} sizes; must be one of each for a message")
+        raise InvalidInput("vectors", f"{len(vectors)} for {count} sizes; give one of each for every message")
     if shortest < 1 or longest < 2 * shortest - 1:
         raise InvalidInput("longest", f"is {longest}; must be at least twice the shortest, {shortest}, less one")
     is_reply = np.zeros(count, dtype=bool) if replies is None else np.asarray(replies, dtype=bool)
@@ -309,7 +309,7 @@ class EpisodeMerge:
 def next_merge(active: Sequence[tuple[int, int]], at_most: int = AT_MOST, in_all: int = IN_ALL) -> EpisodeMerge | None:
     """The merge that is due among the active episodes (level, first turn); None if they are few enough."""
     if at_most < 2:
-        raise InvalidInput("at_most", f"is {at_most}; must be 2 or more, for a merge makes one of several")
+        raise InvalidInput("at_most", f"is {at_most}; must be 2 or more")
     if in_all < 1:
         raise InvalidInput("in_all", f"is {in_all}; must be 1 or more")
     levels: dict[int, list[int]] = {}
