@@ -1,10 +1,10 @@
 """One server that many people use, and several servers on one PostgreSQL: what one was told, the next search of another
 must find.
 
-    python benchmarks/processes.py [--people 10000] [--seconds 60] [--pairs 10000] [--servers 4]
-                                   [--clients 16] [--folder FOLDER]
+    python benchmarks/processes.py [--messages 530000] [--people 10000] [--seconds 60] [--pairs 10000]
+                                   [--servers 4] [--clients 16] [--folder FOLDER]
 
-The store of the first part is that of `scale.py` with 530,000 messages, which has some 10,000 people and channels. Who
+The store of the first part is that of `scale.py`, which has some 10,000 people and channels in 530,000 messages. Who
 searches is drawn by Zipf's law. In the second part clients each write a message to one server and search for it in
 another, one after the other; a search that does not find what was written just before is stale.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import sys
 import tempfile
@@ -35,11 +36,10 @@ from table import milliseconds, percentile, show
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "doubles"))
 from postgres_databases import postgres_server
 
-MESSAGES = 530_000
 SEED = 7
-CLIENTS = 16
 SERVE = ("-m", "everword", "serve", "--port", "0", "--store")
 DRAWN = 100_000  # searches, at most
+AT_ONCE = 400  # searches between two looks at the clock
 
 
 def key_of(store: str) -> str:
@@ -55,12 +55,18 @@ def resident_megabytes(process_id: int) -> float:
     return float(fields["RssAnon"].split()[0]) / 1024
 
 
-def many_people(folder: Path, people: int, seconds: float) -> None:
-    copies = [copy for copy in draw_copies(MESSAGES, SEED) if copy.user][:people]
+def processor_seconds(process_id: int) -> float:
+    """The time of the processor that a process has had."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def many_people(folder: Path, messages: int, people: int, seconds: float, clients: int) -> None:
+    copies = [copy for copy in draw_copies(messages, SEED) if copy.user][:people]
     chance = random.Random(SEED)
     asked = questions(corpus(1_000, SEED), 200)
     drawn = chance.choices(copies, [1 / rank for rank in range(1, len(copies) + 1)], k=DRAWN)
-    with filled_stores("sqlite", [MESSAGES], SEED, folder) as (store,):
+    with filled_stores("sqlite", [messages], SEED, folder) as (store,):
         key = key_of(store)
         bodies = [{"query": asked[n % len(asked)], "user": copy.user} for n, copy in enumerate(drawn)]
         paths = [f"/v1/search?space={quote(copy.space)}" for copy in drawn]
@@ -68,20 +74,22 @@ def many_people(folder: Path, people: int, seconds: float) -> None:
         home.mkdir(exist_ok=True)
         with started(home, *SERVE, store) as (port, process_id):
             end = time.monotonic() + seconds
+            worked = processor_seconds(process_id)
             done, times = 0, list[float]()
             while time.monotonic() < end:
-                part = range(done, done + 400)
+                part = range(done, done + AT_ONCE)
                 times += asyncio.run(
-                    load(port, lambda n: request(paths[n % DRAWN], bodies[n % DRAWN], key), CLIENTS, part)
+                    load(port, lambda n: request(paths[n % DRAWN], bodies[n % DRAWN], key), clients, part)
                 )[1]
                 done = part.stop
             megabytes = resident_megabytes(process_id)
             rate = done / (time.monotonic() - end + seconds)
+            worked = (processor_seconds(process_id) - worked) / done
     row = (len(copies), f"{rate:,.0f}", *(milliseconds(percentile(times, share)) for share in (0.5, 0.99)))
     show(
         "A server, searches by Zipf's law",
-        ("people", "searches/s", "median ms", "p99 ms", "MB"),
-        [(*row, f"{megabytes:.0f}")],
+        ("people", "searches/s", "median ms", "p99 ms", "ms of the processor", "MB"),
+        [(*row, f"{worked * 1000:.1f}", f"{megabytes:.0f}")],
     )
 
 
@@ -135,11 +143,12 @@ def several_servers(folder: Path, servers: int, pairs: int, clients: int) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=10_000)
+    parser.add_argument("--messages", type=int, default=530_000, help="in the store of the first part")
+    parser.add_argument("--people", type=int, default=10_000, help="at most, who search in it")
     parser.add_argument("--seconds", type=float, default=60, help="how long the server is searched")
     parser.add_argument("--pairs", type=int, default=10_000, help="of a write and a search")
     parser.add_argument("--servers", type=int, default=4)
-    parser.add_argument("--clients", type=int, default=CLIENTS, help="that write and read at once")
+    parser.add_argument("--clients", type=int, default=16, help="at once")
     parser.add_argument("--folder", type=Path, help="where stores are kept; a temporary one unless given")
     arguments = parser.parse_args()
     print(describe_machine())
@@ -149,7 +158,7 @@ def main() -> None:
         if arguments.pairs:
             several_servers(folder, arguments.servers, arguments.pairs, arguments.clients)
         if arguments.people:
-            many_people(folder, arguments.people, arguments.seconds)
+            many_people(folder, arguments.messages, arguments.people, arguments.seconds, arguments.clients)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def statements_of(store: SqliteStore) -> Iterator[list[str]]:
 
 
 def ask(memory: Memory) -> None:
-    """What a person and a channel ask for."""
+    """What a person and a channel ask for; and what has expired, of which there is nothing."""
     chat = memory.conversation("kitchen", user="ann")
     room = memory.conversation("room")
     memory.search("green kettle", user="ann")
@@ -81,6 +81,7 @@ def ask(memory: Memory) -> None:
     chat.edit(chat.history()[0].id, "I bought a grey kettle.")
     chat.delete(chat.history()[1].id)
     memory.settle(PATIENCE)
+    memory.retain()
 
 
 def count_steps(path: Path, statements: list[str]) -> dict[str, int]:

@@ -35,7 +35,7 @@ from everword.log.tables import (
     PEOPLE,
     Order,
     cursor_of,
-    every_conversation,
+    every_space,
     is_empty,
     new_id,
     note_removal,
@@ -191,7 +191,7 @@ def plan_expired(tx: Tx, space: str | None, now: datetime) -> list[Expired]:
 
 
 def spaces_of(tx: Tx, space: str | None) -> list[str]:
-    return [space] if space is not None else sorted({conversation.space for conversation in every_conversation(tx)})
+    return [space] if space is not None else list(every_space(tx))
 
 
 def count_expired_messages(tx: Tx, space: str | None, before: datetime) -> tuple[int, int]:

@@ -47,6 +47,7 @@ from everword.text.addressing import KnownNames
 
 logger = masked_logger("everword.log")
 
+LAST_ID = "\U0010ffff"  # after every id, and every name of a member
 PAGE = 1_000  # rows read at a time
 REPEATED = 20  # messages of a conversation whose secrets a new one may repeat
 DIGESTING = "digesting"  # the view name of leases on a digest that is being made
@@ -347,6 +348,13 @@ def every_conversation(tx: Tx, space: str | None = None, user: str | None = None
     while page := tx.conversations(space, user, after=after, limit=PAGE):
         yield from page
         after = (page[-1].space, page[-1].id)
+
+
+def every_space(tx: Tx, after: str = "") -> Iterator[str]:
+    """The spaces in order, those after `after`. Each costs one look at an index, however full it is."""
+    while page := tx.conversations(after=(after, LAST_ID if after else ""), limit=1):
+        after = page[0].space
+        yield after
 
 
 def every_message(

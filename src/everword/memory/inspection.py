@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import groupby
+from itertools import groupby, islice
 from math import inf, log2
 from threading import Lock
 from typing import Any, Generic, Literal, TypeVar
@@ -23,7 +23,16 @@ from everword.errors import NotFound
 from everword.facts.tables import SAID, active_facts_by_person, names_in_context, own_name
 from everword.log.access import Access, ConversationScope, Viewer, scope_for
 from everword.log.rules import TOLD
-from everword.log.tables import NAME_KINDS, PEOPLE, conversation_titles, given_titles, mask_row, warn_of_damage
+from everword.log.tables import (
+    LAST_ID,
+    NAME_KINDS,
+    PEOPLE,
+    conversation_titles,
+    every_space,
+    given_titles,
+    mask_row,
+    warn_of_damage,
+)
 from everword.memory.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Fact, Filter, Member, Message, Name, Receipt, Tiers, Topic
@@ -37,7 +46,6 @@ from everword.topics.rules import topic_set
 from everword.topics.view import TopicPage
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)  # before every message
-LAST_ID = "\U0010ffff"  # after every id, and every name of a member
 NEWS = 6  # things of each kind that are new
 NEWS_READ = 10  # conversations in which they are looked for
 QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
@@ -72,20 +80,8 @@ ItemKind = Literal["message", "fact", "statement", "episode", "topic"]
 
 
 async def list_spaces(runtime: Runtime, after: str = "", limit: int = 100) -> list[str]:
-    """The spaces of the store in order, those after `after`. Each costs one look at an index, however full it is."""
-
-    def read(tx: Tx) -> list[str]:
-        spaces = list[str]()
-        last = after
-        while len(spaces) < limit:
-            conversations = tx.conversations(after=(last, LAST_ID if last else ""), limit=1)
-            if not conversations:
-                break
-            last = conversations[0].space
-            spaces.append(last)
-        return spaces
-
-    return await runtime.read(read)
+    """The spaces of the store in order, those after `after`."""
+    return await runtime.read(lambda tx: list(islice(every_space(tx, after), limit)))
 
 
 async def count_days(runtime: Runtime, space: str) -> Mapping[date, int]:
