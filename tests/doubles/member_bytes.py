@@ -3,7 +3,8 @@ else: another memory in the process, or a test before, would count for the membe
 
     python member_bytes.py STORE SPACE MEMBERS TIME
 
-reads the profiles of members "0" to MEMBERS - 1, and counts what the second half of them leaves behind.
+reads the profiles of members "0" to MEMBERS - 1, and counts what each of two quarters of them leaves behind, after the
+half before: what is by chance loaded only then is in one of the two, so the less is what a member costs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import gc
 import sys
 import tracemalloc
 from datetime import datetime
+from itertools import pairwise
 
 from everword import Memory
 from everword.stores.connections import OpenConnection
@@ -24,9 +26,13 @@ def measure_member(url: str, space: str, members: int, time: datetime) -> float:
         for number in range(members // 2):  # what is loaded once is loaded now
             memory.profile(user=f"{number}", space=space)
         tracemalloc.start()
-        for number in range(members // 2, members):
-            memory.profile(user=f"{number}", space=space)
-        return count_allocated() / (members - members // 2)
+        counts = [0]
+        quarter = members // 4
+        for first in (members // 2, members // 2 + quarter):
+            for number in range(first, first + quarter):
+                memory.profile(user=f"{number}", space=space)
+            counts.append(count_allocated())
+        return min(after - before for before, after in pairwise(counts)) / quarter
 
 
 def count_allocated() -> int:
