@@ -35,8 +35,8 @@ test: $(VENV)/.dev browser
 	EVERWORD_TEST_LEFT_OUT=$(abspath $(LEFT_OUT)) $(MAKE) --no-print-directory $(BESIDE) suite; \
 	status=$$?; test ! -e $(LEFT_OUT) || cat $(LEFT_OUT); exit $$status
 
-# The same, with every test that uses a store on all three kinds of stores; the documentation site; the first minutes of a
-# newcomer; and with the folder of the published data sets (`make test-all DATA=FOLDER`), whether all that the memory
+# The same, with every test that uses a store on all three kinds of stores, and all of what `make test` tries a part of
+# (tests/doubles/sample_sizes.py); the documentation site; the first minutes of a newcomer; and with the folder of the published data sets (`make test-all DATA=FOLDER`), whether all that the memory
 # gives for them is what it was.
 test-all:
 	@$(MAKE) --no-print-directory test OPTIONS=--every-store
