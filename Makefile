@@ -21,9 +21,13 @@ BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 LEFT_OUT := $(VENV)/.left-out
 
 # Frameworks that are heavy, or whose pins conflict: each in an environment of its own, with the version tried here.
-FRAMEWORKS := pydantic-ai llamaindex
+FRAMEWORKS := pydantic-ai llamaindex adk agent-framework crewai open-webui
 PIN_pydantic-ai := pydantic-ai-slim==2.66.0
 PIN_llamaindex := llama-index-core==0.14.25
+PIN_adk := google-adk==2.13.0
+PIN_agent-framework := agent-framework-core==1.23.0
+PIN_crewai := crewai==1.15.30
+OPEN_WEBUI := open-webui==0.12.4
 
 .PHONY: demo test test-all test-pythons test-agents test-adapters $(FRAMEWORKS:%=adapter-%) test-citus test-typescript newcomer frozen check lint types suite docs bench clean browser
 
@@ -88,11 +92,17 @@ test-adapters: $(FRAMEWORKS:%=adapter-%)
 $(FRAMEWORKS:%=adapter-%): adapter-%: $(VENV)/adapters/%/.ready
 	$(VENV)/adapters/$*/bin/python -m pytest tests/frameworks/real_$(subst -,_,$*).py
 
+ADAPTER_PIP = $(VENV)/adapters/$*/bin/python -m pip install -q
 $(FRAMEWORKS:%=$(VENV)/adapters/%/.ready): $(VENV)/adapters/%/.ready: pyproject.toml | $(VENV)/bin/python
 	@echo "Setting up $(VENV)/adapters/$* ..."
 	@$(BIN)/python -m venv --clear $(VENV)/adapters/$*
-	@$(VENV)/adapters/$*/bin/python -m pip install -q -U pip
-	@$(VENV)/adapters/$*/bin/python -m pip install -q -e '.[$*]' pytest $(PIN_$*)
+	@$(ADAPTER_PIP) -U pip
+	@if [ $* = open-webui ]; then \
+		$(ADAPTER_PIP) --no-deps $(OPEN_WEBUI) && \
+		$(ADAPTER_PIP) -e . pytest -r $(VENV)/adapters/$*/lib/python*/site-packages/requirements-slim.txt; \
+	else \
+		$(ADAPTER_PIP) -e '.[$*]' pytest $(PIN_$*); \
+	fi
 	@touch $@
 
 # The TypeScript client, compiled, and run by node against a real server.

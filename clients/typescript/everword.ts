@@ -1074,7 +1074,10 @@ export interface SaidIn {
   time?: string | null;
 }
 
-/** The documents of a namespace and of those below it: nearest to the `query` first, else the last changed. */
+/**
+ * The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words, else
+ * the last changed.
+ */
 export interface SearchDocumentsIn {
   /** The names of the namespace, outermost first. */
   namespace?: string[];
@@ -1813,8 +1816,8 @@ export class Everword {
   }
 
   /**
-   * The documents of a namespace and of those below it: nearest to the `query` first, else the last changed. Needs
-   * the scope `read`.
+   * The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words, else
+   * the last changed. Needs the scope `read`.
    */
   searchDocuments(space: string, body: SearchDocumentsIn = {}, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);

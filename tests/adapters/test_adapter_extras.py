@@ -5,17 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 
-EXTRAS = ("langgraph", "langchain", "agents", "pydantic-ai", "llamaindex")
+EXTRAS = ("langgraph", "langchain", "agents", "pydantic-ai", "llamaindex", "adk", "agent-framework", "crewai")
 PROGRAM = """
 import importlib, sys
 
-frameworks = ("pydantic_ai", "llama_index")
+frameworks = ("pydantic_ai", "llama_index", "google.adk.events", "agent_framework", "crewai")
 for name in ("langgraph", "langchain_core", "agents", "anthropic", "mcp", "fastapi", *frameworks):
     sys.modules[name] = None  # as if it were not installed
 from everword import Memory, MissingExtra
 from everword.adapters.anthropic import MemoryTool, memory_tool
 
-for module in ("langgraph", "langchain", "agents", "pydantic_ai", "llamaindex"):
+for module in ("langgraph", "langchain", "agents", "pydantic_ai", "llamaindex", "adk", "agent_framework", "crewai"):
     try:
         importlib.import_module(f"everword.adapters.{module}")
     except MissingExtra as error:

@@ -174,6 +174,21 @@ def test_documents_in_any_script_are_found_though_the_embedder_cannot_read_it(tm
             assert (found[-1].key, found[-1].score) == ("unseen", None)
 
 
+def test_a_word_of_the_query_counts_beside_its_meaning(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        documents = memory.documents()
+        for key, text in (
+            ("food", "I like ramen."),
+            ("pet", "I have a dog called Bo."),
+            ("home", "I live in Utrecht."),
+        ):
+            documents.put(("n",), key, {"text": text})
+        found = documents.search(("n",), query="What dish do I like?")
+        assert found[0].key == "food", "the built-in embedder knows no dish"
+        scores = [document.score or 0 for document in found]
+        assert scores == sorted(scores, reverse=True)
+
+
 def test_what_breaks_a_rule_is_refused_with_the_field(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         documents = memory.documents()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,6 +22,7 @@ from gradio_chat import make_answer
 from group_bot import GroupBot
 from import_and_ask import import_file, show
 from langgraph_agent import build_agent
+from open_webui_filter import Filter
 from terminal_chat import talk
 from web_app import create_app
 
@@ -101,6 +104,43 @@ def test_the_group_bot_keeps_what_is_said_and_answers_when_called(memory: Memory
     assert "Delft" in known
     history = memory.conversation("general", space="friends").history()
     assert [message.content for message in history].count("I'm allergic to peanuts.") == 1
+
+
+async def chat(filter: Filter, id: str, question: str, reply: str) -> list[dict[str, Any]]:
+    """A turn of a chat, as Open WebUI passes it to a filter; what the model is sent."""
+    user = {"id": "alex", "name": "Alex"}
+    messages = [{"role": "user", "content": question}]
+    body = await filter.inlet({"model": "m", "messages": messages}, user, {"chat_id": id})
+    await filter.outlet({"chat_id": id, "messages": [*messages, {"role": "assistant", "content": reply}]}, user)
+    sent: list[dict[str, Any]] = body["messages"]
+    return sent
+
+
+@pytest.mark.checklist("G20")
+def test_the_filter_of_open_webui_remembers_between_chats(tmp_path: Path) -> None:
+    """By Open WebUI's documented protocol; `make test-adapters` runs it with Open WebUI itself."""
+
+    async def use() -> None:
+        filter = Filter()
+        filter.valves.store = str(tmp_path / "memory.db")
+        await chat(filter, "one", "I'm allergic to peanuts.", "Noted.")
+        assert await chat(filter, "temporary:x", "I'm allergic to milk.", "Noted.") == [
+            {"role": "user", "content": "I'm allergic to milk."}
+        ]
+        (memory,) = filter.memories.values()
+        memory.settle()
+        sent = await chat(filter, "two", "Can I eat satay with peanuts?", "Better not.")
+        assert "allergic to peanuts" in sent[0]["content"]
+        assert [message.content for message in memory.conversation("two", user="alex").history()] == [
+            "Can I eat satay with peanuts?",
+            "Better not.",
+        ]
+        assert "milk" not in str(memory.search("milk", user="alex"))
+        filter.valves.store = str(tmp_path / "no folder" / "memory.db")
+        assert len(await chat(filter, "two", "Hello?", "Hello!")) == 1, "without a memory the chat goes on"
+        memory.close()
+
+    asyncio.run(use())
 
 
 def test_an_export_is_imported_once_and_answers_questions(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:

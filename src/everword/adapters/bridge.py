@@ -137,6 +137,10 @@ class TurnMemory:
     async def akeep(self, messages: Callable[[], Sequence[Fields]]) -> None:
         await attempt_async(lambda: run_async(self.memory, partial(self._keep, messages())))
 
+    def recall(self, text: str) -> tuple[str, ...]:
+        """What the memory adds to a text, keeping nothing."""
+        return attempt(lambda: run_blocking(self.memory, partial(self._recall, text, None))) or ()
+
     async def arecall(self, text: str, thread: Thread | None = None) -> tuple[str, ...]:
         """What the memory adds to a text, keeping nothing: for a program whose messages are kept as it stores them, in
         the `thread` if it shows that to its model."""

@@ -21,7 +21,13 @@ ANY = "*"
 MAX_TEXTS = 64  # passages of a document that have vectors
 # Adapters keep all their documents under these first names, which are not names of persons. The third is what everword
 # was called when the first sessions were kept.
-LANGGRAPH, FILES, SESSIONS, CHECKPOINTS = ROOTS = ("langgraph", "memory files", "recollect", "langgraph checkpoints")
+LANGGRAPH, FILES, SESSIONS, CHECKPOINTS, ADK = ROOTS = (
+    "langgraph",
+    "memory files",
+    "recollect",
+    "langgraph checkpoints",
+    "adk sessions",
+)
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 
 

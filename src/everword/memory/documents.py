@@ -34,6 +34,8 @@ Row = Mapping[str, Any]
 
 TABLE, LOCK = "documents", "documents"
 PAGE = 500  # rows read at a time
+NEAREST = 200  # documents by meaning, whose words are compared with those of a query
+WORDS = 0.5  # what a query's words weigh beside its meaning: tuned on half of LoCoMo's turns and observations
 AT_ONCE = 256  # documents given to the embedder at a time
 MAX_LIMIT = 10_000  # documents in one answer
 MAX_OFFSET = 2**31 - 1
@@ -137,7 +139,8 @@ class DocumentsFace:
         limit: int = 10,
         offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+        """The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words,
+        else the last changed.
 
         `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
@@ -191,7 +194,8 @@ class DocumentsFace:
         return matches[skip:end]
 
     async def _scores(self, rows: Sequence[Row], query: str) -> list[float | None]:
-        """The score of each document for a query: that of its nearest passage."""
+        """The score of each document for a query: how near its nearest passage is, and the share of the query's words
+        that it has, which is looked at in the nearest ones."""
         embedder = self.runtime.parts.embedder
         await embedder.ready()
         query_vector = (await embedder.embed([query]))[0]
@@ -202,7 +206,14 @@ class DocumentsFace:
         vectors: list[Vectors | None] = []
         for start in range(0, len(rows), AT_ONCE):
             vectors += await self._vectors(rows[start : start + AT_ONCE], embedder.identity)
-        return [None if passages is None else float((passages @ query_vector).max()) for passages in vectors]
+        scores = [None if passages is None else float((passages @ query_vector).max()) for passages in vectors]
+        order = sorted(range(len(rows)), key=lambda i: nearness(scores[i]), reverse=True)[:NEAREST]
+        documents = [(rows[i]["value"], texts_of_row(rows[i])) for i in order]
+        overlaps = dict(zip(order, await asyncio.to_thread(rules.word_overlaps, query, documents), strict=True))
+        return [
+            None if score is None else (score + WORDS * (overlaps.get(i) or 0)) / (1 + WORDS)
+            for i, score in enumerate(scores)
+        ]
 
     async def _vectors(self, rows: Sequence[Row], identity: str) -> list[Vectors | None]:
         """The vectors of documents; vectors that are missing, or of another embedder, are made and kept."""

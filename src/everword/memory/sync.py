@@ -568,7 +568,8 @@ class BlockingDocuments:
         self, namespace: Sequence[str] = (), *, query: str | None = None, where: Mapping[str, Any] | None = None,
         limit: int = 10, offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+        """The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words,
+        else the last changed.
 
         `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
