@@ -86,6 +86,10 @@ def test_a_title_names_a_conversation_and_a_name_its_author() -> None:
     assert "user101" not in hit
     assert "Marta Oliveira" in succeeded("facts", "user101")
     assert "no conversation" in failed("history", "Trip to Porto")
+    assert "Tram 15E." in succeeded("context", "trip to lisbon", "Which tram was it?")
+    answer = succeeded("ask", "Which tram goes to Belém?", "--user", "marta", "--sources")
+    assert "Trip to Lisbon, turn 1" in answer
+    assert LISBON not in answer
 
 
 def test_a_conversation_without_a_title_has_that_of_its_first_topic(tmp_path: Path) -> None:

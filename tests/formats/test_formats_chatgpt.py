@@ -191,6 +191,12 @@ def test_a_bad_message_is_named_and_the_next_is_read(tmp_path: Path, message: di
     assert second.draft.metadata == {"title": "T"}
 
 
+def test_the_title_that_every_new_chat_has_is_none(tmp_path: Path) -> None:
+    (record,) = open_records(chat(tmp_path, node("a", None), title="New chat"))
+    assert isinstance(record, Record)
+    assert "title" not in (record.draft.metadata or {})
+
+
 def test_a_bad_conversation_is_named_and_the_next_is_read(tmp_path: Path) -> None:
     path = tmp_path / "conversations.json"
     good = {"id": "c", "mapping": {"a": node("a", None)}}

@@ -397,8 +397,9 @@ def context(
     opening.require_existing(settings.store)
     without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
     with opening.open_for_chat(without_models) as handle:
-        is_new = opening.read_conversation(handle.store, settings.space, conversation) is None
-        chat = handle.memory.conversation(conversation, user=user and handle.find_person(user))
+        known = opening.known_conversation(handle.store, settings.space, conversation)
+        id = conversation if known is None else known.id
+        chat = handle.memory.conversation(id, user=user and handle.find_person(user))
         preview = chat.context(text, **prompt_options)
         state = opening.index_state(handle.store, settings.space)
     if as_json:
@@ -408,6 +409,6 @@ def context(
     else:
         messages = preview.messages if text else preview.messages[:-1]
         click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in messages))
-    if is_new:
+    if known is None:
         warn(f"there is no conversation {conversation!r} yet: this is how it would begin")
     opening.warn_of_index(state, with_error=False)

@@ -205,7 +205,8 @@ def conversations(user: str | None, as_json: bool) -> None:
         title = shorten(printable(conversation.title)) or "-"
         last = format_time(conversation.last_message_at)
         grid.add_row(title, printable(conversation.id), owner, f"{conversation.turns:,}", last)
-    show_table(grid, optional=("messages",))
+    have_titles = len({conversation.title for conversation in listing} - {""}) == len(listing)
+    show_table(grid, optional=("messages", "conversation") if have_titles else ("messages",))
 
 
 # -- edit

@@ -147,7 +147,8 @@ def show_facts(listing: Sequence[Fact], *, history: bool) -> None:
     grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",), whole=("id", *times))
     for fact in listing:
         span = (format_time(fact.valid_from), "now" if fact.active else format_time(fact.valid_to))
-        values = (printable(full_key(fact)), printable(fact.value), *span[: len(times)])
+        key = "-" if full_key(fact) == fact.category else printable(full_key(fact))
+        values = (key, printable(fact.value), *span[: len(times)])
         grid.add_row(fact.category, *values, f"{fact.confidence:.2f}", printable(fact.speaker), fact.id)
     show_table(grid, optional=("sure", "said by"))
 
@@ -208,11 +209,11 @@ def show(id: str, user: str, as_json: bool) -> None:
     with open_for_reading() as handle:
         user = handle.find_person(user)
         known_fact = handle.memory.fact(id, user=user)
-        messages = handle.memory.why(id, user=user)
+        shown_messages = handle.with_names(handle.memory.why(id, user=user))
     if as_json:
         output.print_json(known_fact)
     else:
-        show_evidence([known_fact], messages)
+        show_evidence([known_fact], shown_messages)
 
 
 @fact.command(cls=StoreCommand)
@@ -306,13 +307,14 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
     with open_for_writing() as handle:
         answer = handle.memory.ask(question, user=handle.find_person(user), conversation=conversation)
         warning = unread_warning(handle.store, handle.settings.space)
+        shown_messages = handle.with_names(answer.messages) if sources else []
     if as_json:
         messages = [message.id for message in answer.messages]
         output.print_json({"answer": answer.text, **output.pick(answer, "known made_by facts"), "messages": messages})
     else:
         click.echo(printable(answer.text))
     if sources and not as_json:
-        show_evidence(answer.facts, answer.messages)
+        show_evidence(answer.facts, shown_messages)
     if warning:
         warn(warning)
     if not answer.known:

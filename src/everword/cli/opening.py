@@ -254,10 +254,15 @@ def read_conversation(store: Store, space: str, id: str) -> Conversation | None:
 
 def find_conversation(store: Store, space: str, id: str) -> Conversation:
     """The conversation with this id, or the only one with this title."""
-    conversation = read_conversation(store, space, id) or store.read(lambda tx: conversation_by_title(tx, space, id))
+    conversation = known_conversation(store, space, id)
     if conversation is None:
         raise NotFound(f"there is no conversation {id!r} in space {space!r}; `everword conversations` lists them")
     return conversation
+
+
+def known_conversation(store: Store, space: str, id: str) -> Conversation | None:
+    """The conversation with this id, or the only one with this title; None if there is none."""
+    return read_conversation(store, space, id) or store.read(lambda tx: conversation_by_title(tx, space, id))
 
 
 def conversation_by_title(tx: Tx, space: str, title: str) -> Conversation | None:

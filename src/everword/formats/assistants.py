@@ -54,6 +54,7 @@ _WORDS = (
     "user_instructions",
     "model_set_context",
 )
+UNTITLED = "New chat"  # what ChatGPT calls a chat until it has a title
 _RECAP = "reasoning_recap"  # "Thought for 12 seconds"
 # Marks of citations: 【4:0†source】, and names of sources between private characters.
 _CITATION = re.compile(r" ?【[^【】]*†[^【】]*】| ?\ue200(?!entity\ue202)[^\ue200\ue201]*\ue201")
@@ -112,9 +113,10 @@ class _Conversation:
         fields = mapping(value, "conversation")
         nodes = mapping(fields.get("mapping"), "mapping")
         id = fields.get("conversation_id") or fields.get("id") or next(iter(nodes), None)
+        title = text_or_empty(fields.get("title"), "title")
         return cls(
             id=identifier(id, "conversation_id"),
-            title=text_or_empty(fields.get("title"), "title"),
+            title="" if title == UNTITLED else title,
             time=optional(moment, fields.get("create_time"), "create_time"),
             nodes=nodes,
             current=fields.get("current_node"),

@@ -360,6 +360,7 @@ async def show_context(
         "context.html",
         section="Context lab",
         contexts=contexts,
+        label=await label_place(caller, conversation) if conversation else "",
         lines=lines,
         names=names,
         about=ABOUT,
