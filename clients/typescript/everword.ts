@@ -1829,8 +1829,8 @@ export class Everword {
   }
 
   /**
-   * Wait until every view has caught up with the log. The status is 409 if one has not in time; a key for all spaces
-   * also gets the reason. Needs the scope `write`.
+   * Wait until every view has caught up with the log. If the time is over before that, the status is 409; the answer
+   * to a key for all spaces also says why. Needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);

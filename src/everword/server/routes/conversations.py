@@ -357,8 +357,8 @@ async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log. The status is 409 if one has not in time; a key for all
-    spaces also gets the reason."""
+    """Wait until every view has caught up with the log. If the time is over before that, the status is 409; the answer
+    to a key for all spaces also says why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound
