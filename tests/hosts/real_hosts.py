@@ -89,8 +89,9 @@ def test_the_second_session_of_a_real_host_knows_what_the_first_was_told(
         first_requests.append(model.prompts[seen])
     assert "Memory of earlier sessions" not in first_requests[0]
     assert "called otter" in first_requests[1]
+    records = list(past_records(prepare.__name__, project_of(str(project)), "kim", home))
     past = [
         (record.draft.role, record.draft.content.strip('"'))  # OpenCode adds quotation marks to what it is started with
-        for record in past_records(prepare.__name__, project_of(str(project)), "kim", home)
+        for record in sorted(records, key=lambda record: str(record.draft.time))
     ]
     assert past == [entry for prompt in prompts for entry in (("user", prompt), ("assistant", model.reply))]

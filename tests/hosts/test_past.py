@@ -77,12 +77,13 @@ def gemini(home: Path, project: Path) -> None:
     def line(id: str, kind: str, time: str, content: Any) -> dict[str, Any]:
         return {"id": id, "timestamp": time, "type": kind, "content": content}
 
+    told = "<hook_context>Memory of earlier sessions.\n\nuser: hi</hook_context>"
     context = [line("c", "user", T1, [{"text": "<session_context>\nThis is the Gemini CLI."}])]
     for name, folder in (("project", project), ("parent", project.parent)):
         text = lines(
             {"sessionId": "s1", "projectHash": "0" * 64, "startTime": T1, "lastUpdated": T1, "kind": "main"},
             {"$set": {"messages": context, "lastUpdated": T1}},
-            line("a", "user", T1, [{"text": ASKED}]),
+            line("a", "user", T1, [{"text": f"{told}\n\n{ASKED}"}, {"text": told}]),
             line("b", "info", T1, "of the host"),
             line("d", "gemini", T2, "cut off"),
             line("d", "gemini", T2, REPLIED),

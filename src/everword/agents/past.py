@@ -33,6 +33,7 @@ _HOSTS_OWN = re.compile(
     r"^\s*<(?:environment_context|user_instructions|command-|local-command|system-reminder|permissions"
     r"|session_context|state_snapshot)"
 )
+_OF_HOOKS = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)  # Gemini CLI writes it into what was asked
 _OPENCODE_PARTS = """
     SELECT session.id, directory, message.id, message.data, message.time_created, part.data
     FROM session JOIN message ON message.session_id = session.id JOIN part ON part.message_id = message.id
@@ -228,16 +229,16 @@ def _moment(value: Any) -> datetime | None:
 def _text(content: Any) -> str:
     """The words in a message's content, without calls of tools and what they gave."""
     if isinstance(content, str):
-        return content.strip()
+        return _OF_HOOKS.sub("", content).strip()
     parts = content if isinstance(content, list) else []
     words = [
-        part["text"]
+        _OF_HOOKS.sub("", part["text"]).strip()
         for part in parts
         if isinstance(part, dict)
         and part.get("type", "text") in ("text", "input_text", "output_text")
         and isinstance(part.get("text"), str)
     ]
-    return "\n\n".join(words).strip()
+    return "\n\n".join(filter(None, words))
 
 
 def _is_inside(folder: Any, project: Project) -> bool:
