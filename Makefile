@@ -40,8 +40,8 @@ test: $(VENV)/.dev browser
 	status=$$?; test ! -e $(LEFT_OUT) || cat $(LEFT_OUT); exit $$status
 
 # The same, with every test that uses a store on all three kinds of stores, and all of what `make test` tries a part of
-# (tests/doubles/sample_sizes.py); the documentation site; the first minutes of a newcomer; and with the folder of the published data sets (`make test-all DATA=FOLDER`), whether all that the memory
-# gives for them is what it was.
+# (tests/doubles/sample_sizes.py); the documentation site; the first minutes of a newcomer; and with the folder of the
+# published data sets (`make test-all DATA=FOLDER`), whether all that the memory gives for them is what it was.
 test-all:
 	@$(MAKE) --no-print-directory test OPTIONS=--every-store
 	@$(MAKE) --no-print-directory docs
