@@ -29,8 +29,8 @@ SAID = {
 }
 
 
-@pytest.mark.checklist("G14")
 @pytest.mark.parametrize("language", SAID)
+@pytest.mark.checklist("G14", "G16")
 def test_headings_are_in_the_language_of_the_chat(tmp_path: Path, language: str) -> None:
     text, question, profile, fact, conversation = SAID[language]
     with Memory(str(tmp_path / "a.db")) as memory:
@@ -66,7 +66,6 @@ def test_each_pack_has_all_phrases_and_headings(language: str) -> None:
     assert heading(language, "Today") != "Today"
 
 
-@pytest.mark.checklist("G16")
 @pytest.mark.parametrize(
     ("texts", "question", "line"),
     [
@@ -75,6 +74,7 @@ def test_each_pack_has_all_phrases_and_headings(language: str) -> None:
         (("Je bosse chez Michelin depuis 2014.",), "Que sais-tu de moi ?", "- employeur: Michelin (depuis 2014)"),
     ],
 )
+@pytest.mark.checklist("G16")
 def test_what_is_known_is_told_with_keys_and_days_in_the_language(
     tmp_path: Path, texts: tuple[str, ...], question: str, line: str
 ) -> None:

@@ -299,3 +299,34 @@ def test_rules_of_languages_that_are_not_allowed_are_not_used(tmp_path: Path) ->
         assert [fact.value for fact in memory.facts(user="ana")] == ["Köln"]
     with pytest.raises(InvalidInput, match="'xx' is none that is known"):
         Memory(str(tmp_path / "memory.db"), languages="xx")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "values"),
+    [
+        ("ja", "私は人混みが好きではありません", ["人混み"]),
+        ("ja", "私は彼女の歌が大好きです", []),
+        ("ja", "女の子も車が好きですよね。", []),
+        ("zh", "我的家人搬到了上海", []),
+        ("zh", "我和父亲在田间一起工作", ["在田间一起工作"]),
+        ("zh", "哦，我受不了了", []),
+        ("fr", "je ne peux pas venir demain", []),
+        ("fr", "j'adore ma grand-mère", ["sa grand-mère"]),
+        ("it", "vivo a Lecce e lavoro da casa", ["Lecce"]),
+        ("es", "me operaron de la rodilla", ["fue operado de la rodilla"]),
+        ("es", "Odio las de zombis", []),
+        ("es", "no como carne desde 2022", ["carne"]),
+        (
+            "pt",
+            "o nosso filho Vasco tem 4 anos e é alérgico a ovo",
+            ["Vasco (filho)", "o seu filho Vasco tem 4 anos e é alérgico a ovo"],
+        ),
+        ("ru", "привет) меня зовут Денис", ["Денис"]),
+        ("ru", "не ем рыбу вообще", ["рыбу"]),
+    ],
+)
+@pytest.mark.checklist("G14")
+def test_what_is_denied_cut_off_or_of_somebody_else_is_not_told_of_the_speaker(
+    language: str, text: str, values: list[str]
+) -> None:
+    assert [fact.value for fact in read_pack_facts(text, language)] == values

@@ -208,7 +208,6 @@ def test_who_a_question_is_about_is_told_in_each_language(
     assert parsed(general) == (False, False)
 
 
-@pytest.mark.checklist("G14")
 @pytest.mark.parametrize(
     ("question", "general"),
     [
@@ -226,6 +225,7 @@ def test_who_a_question_is_about_is_told_in_each_language(
         ("남편 생일이 언제야?", "고양이는 왜 골골거려?"),
     ],
 )
+@pytest.mark.checklist("G14")
 def test_a_question_about_a_household_is_about_a_life(question: str, general: str) -> None:
     assert parse_query(question, (), (), NOW).personal
     assert not parse_query(general, (), (), NOW).personal

@@ -86,7 +86,7 @@ _PAREN = lazy_pattern(r"\s*[(（][^()（）]{0,200}[)）]")
 _SMALL_STOP = lazy_pattern(r"(?<=[^\W\d_]{3})(\s?[.!?]+)\s+(?=[a-zß-öø-ÿœа-яё])")
 _LAUGHTER = lazy_pattern(
     r"(?i)(?<!\w)(?:a?(?:ha){2,}h?|a?(?:ja){2,}j?|(?:je){2,}|k{3,}|(?:rs){2,}|mdr+|lol|xd+|а?(?:ха){2,}х?|\)\)+)(?!\w)"
-    r"|\){2,}|哈{2,}|[（(]?笑[）)]?(?=[。！!]|$)|(?<=[ぁ-ん一-龥])[wｗ]{1,20}(?=[。！!\s]|$)"
+    r"|\){2,}|(?<![(（\d])(?<=\w)\)(?=\s[^()]*$)|哈{2,}|[（(]?笑[）)]?(?=[。！!]|$)|(?<=[ぁ-ん一-龥])[wｗ]{1,20}(?=[。！!\s]|$)"
 )
 _EMOJI = lazy_pattern("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
 _YEAR_OF_A_THING = lazy_pattern(r"(?i)(?:de|del|do|von|vom) \d{4}")
@@ -565,6 +565,8 @@ def _build_fact(
             category = _category(clause, verb_category, pack) if category == "*" else category
     if not _tells_enough(slots, category, pack):
         return None
+    if "thing" in slots and category == "preference":
+        slots["thing"] = pack.shift(slots["thing"])
     value = pattern.template.format_map({"all": match[0], "who": who, **slots})
     if pattern.is_statement:
         value = _statement_value(value, category, pack)
