@@ -20,6 +20,7 @@ from everword.summaries.rules.extract import (
     size_limit,
 )
 from everword.summaries.rules.tiers import Count
+from everword.text.sentences import sentences
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count
@@ -194,6 +195,97 @@ def test_what_is_told_of_ones_own_people_is_kept_among_much_else() -> None:
 def test_other_languages(text: str, kept: tuple[str, ...]) -> None:
     made = gist([user(text)], 60, count)
     assert all(each in made for each in kept)
+
+
+TALK = {
+    "ar": (
+        "مرحبا! كيف حالك؟",
+        "أين أشتري خبزا؟",
+        "انتقلت أمس إلى بيروت مع أختي. سأبدأ عملي في المستشفى يوم الاثنين.",
+        "بيروت",
+    ),
+    "de": (
+        "Hallo! Wie geht's?",
+        "Wo kaufe ich hier Brot?",
+        "Ich bin gestern mit meiner Schwester nach Bremen gezogen. Am Montag fange ich im Krankenhaus an.",
+        "Bremen",
+    ),
+    "es": (
+        "¡Hola! ¿Qué tal?",
+        "¿Dónde compro pan?",
+        "Ayer me mudé a Sevilla con mi hermana. El lunes empiezo en el hospital.",
+        "Sevilla",
+    ),
+    "fr": (
+        "Salut, ça va ?",
+        "Où acheter du pain ?",
+        "Hier j'ai déménagé à Lyon avec ma sœur. Lundi je commence à l'hôpital.",
+        "Lyon",
+    ),
+    "hi": (
+        "नमस्ते! कैसे हो?",
+        "रोटी कहाँ मिलेगी?",
+        "मैं कल अपनी बहन के साथ पुणे आ गई। सोमवार से अस्पताल में काम शुरू करूँगी।",
+        "पुणे",
+    ),
+    "it": (
+        "Ciao, come va?",
+        "Dove compro il pane?",
+        "Ieri mi sono trasferita a Torino con mia sorella. Lunedì comincio in ospedale.",
+        "Torino",
+    ),
+    "ja": (
+        "こんにちは！",
+        "パンはどこで買えますか？",
+        "昨日、姉と一緒に金沢へ引っ越しました。月曜日から病院で働きます。",
+        "金沢",
+    ),
+    "ko": (
+        "안녕하세요!",
+        "빵은 어디서 사요?",
+        "어제 언니와 함께 부산으로 이사했어요. 월요일부터 병원에서 일해요.",
+        "부산",
+    ),
+    "pt": (
+        "Oi, tudo bem?",
+        "Onde compro pão?",
+        "Ontem me mudei para Recife com minha irmã. Na segunda começo no hospital.",
+        "Recife",
+    ),
+    "ru": (
+        "Привет! Как дела?",
+        "Где купить хлеб?",
+        "Вчера я переехала в Казань с сестрой. В понедельник начинаю работать в больнице.",
+        "Казань",
+    ),
+    "tr": (
+        "Merhaba! Nasılsın?",
+        "Ekmeği nereden alırım?",
+        "Dün ablamla İzmir'e taşındım. Pazartesi hastanede işe başlıyorum.",
+        "İzmir",
+    ),
+    "zh": (
+        "你好！",
+        "哪里能买到面包？",
+        "昨天我和姐姐搬到了成都。星期一我开始在医院上班。",
+        "成都",
+    ),
+}
+"""By language: small talk, a question, two sentences that tell something, and a word of these."""
+
+
+@pytest.mark.parametrize("language", TALK)
+@pytest.mark.checklist("G14")
+def test_no_question_or_small_talk_takes_the_place_of_news(language: str) -> None:
+    small_talk, question, news, word = TALK[language]
+    assert [sentence.is_question for sentence in sentences(news)] == [False, False]
+    assert [sentence.is_question for sentence in sentences(question)] == [True]
+    said = [user(small_talk), assistant(small_talk), user(question), user(news)]
+    made = gist(said, count(news) + 8, count)
+    assert word in made
+    assert all(sentence.text[:-1] in made for sentence in sentences(news))
+    assert made[-1] == news[-1]
+    assert small_talk.split()[0].rstrip("!！") not in gist(said, 200, count)
 
 
 @pytest.mark.parametrize("piece", ["x", "word ", "Alex bought 3 apples. ", "你好世界。", "- item\n", "((((", "\n"])
