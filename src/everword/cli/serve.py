@@ -196,7 +196,7 @@ def key_state(key: ApiKey) -> str:
 @keys.command(cls=StoreCommand)
 @click.argument("id")
 def revoke(id: str) -> None:
-    """Make a key open nothing from now on, nor any key that it made.
+    """End a key, and all keys that were made with it.
 
     ID is the one `everword keys list` shows, or the whole key, if that is what was found. A server that is running
     follows within a second.
