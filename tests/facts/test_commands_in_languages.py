@@ -183,3 +183,8 @@ def test_a_command_is_answered_in_its_language(language: str, tmp_path: Path) ->
         assert lines[0] == known
         assert lines[1] != "Remembered"
         assert len(lines) > 2
+
+
+def test_a_date_with_a_full_stop_is_kept_whole() -> None:
+    command = parse_command("Merk dir, dass meine Mutter am 8. Juni Geburtstag hat", (), for_bot=True)
+    assert command.text == "meine Mutter am 8. Juni Geburtstag hat"

@@ -227,3 +227,17 @@ class TestSalience:
 
     def test_a_phrase_in_its_words_of_matter_keeps_its_negation(self) -> None:
         assert shorten_phrase("that we are not going to use the red tiles", "en") == "not red tiles"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Meine Mutter hat am 8. Juni Geburtstag. Dann feiern wir.", 2),
+        ("Ich wohne im 3. Stock", 1),
+        ("Am 24. 12. sind wir zu Hause", 1),
+        ("den 8. juni er det fest", 1),
+        ("I am 41. My sister is 38. We live in Graz.", 3),
+    ],
+)
+def test_an_ordinal_ends_no_sentence(text: str, parts: int) -> None:
+    assert len([*sentences(text)]) == parts

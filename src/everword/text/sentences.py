@@ -251,6 +251,11 @@ _END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！�
 _LONGEST_NAME = 32
 _NAME_WITH_MARK = lazy_pattern(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
 _CLOSING = "\"'”’»)]"
+_ORDINAL_DIGITS = 2
+_BEFORE_ORDINAL = lazy_pattern(r"(?i)(?<!\w)(?:im|vom|zum|zur|beim|der|das|den|dem|des) \d{1,2}$")
+_MONTH_AHEAD = lazy_pattern(
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b|\d{1,2}\.(?:\s|$)"
+)
 _INITIALS = lazy_pattern(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 
 
@@ -292,9 +297,17 @@ def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
     last = last_word.lstrip("(\"'“").lower()
     if last in ("no", "nos"):
         return not paragraph[end.end() : end.end() + 1].isdigit()
+    if last.isdecimal() and len(last) <= _ORDINAL_DIGITS and _is_ordinal(paragraph, end):
+        return False
     if "." in last and _INITIALS.fullmatch(last):  # S.A. Cosby, Ph.D., D.C.
         return False
     return last not in _ABBREVIATIONS and not (len(last) == 1 and last.isalpha() and last != "i")
+
+
+def _is_ordinal(paragraph: str, end: re.Match[str]) -> bool:
+    """Whether a number with a full stop is an ordinal, as in German: "am 8. Juni", "im 3. Stock"."""
+    before = paragraph[max(end.start() - 12, 0) : end.start()]
+    return _BEFORE_ORDINAL.search(before) is not None or _MONTH_AHEAD.match(paragraph, end.end()) is not None
 
 
 def _word_before_stop(text: str) -> str:
