@@ -18,19 +18,8 @@ from everword.memory.openai_relay import ProgramTurn
 from everword.openai.shapes import Fields
 
 try:
-    from pydantic_ai import FunctionToolset, RunContext
+    from pydantic_ai import FunctionToolset, RunContext, messages
     from pydantic_ai.capabilities import AbstractCapability
-    from pydantic_ai.messages import (
-        InstructionPart,
-        ModelMessage,
-        ModelRequest,
-        ModelResponse,
-        RetryPromptPart,
-        TextPart,
-        ToolCallPart,
-        ToolReturnPart,
-        UserPromptPart,
-    )
     from pydantic_ai.models import ModelRequestContext
 except ImportError:
     raise MissingExtra("pydantic-ai", "the capability for Pydantic AI") from None
@@ -76,13 +65,13 @@ class EverwordCapability(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """Add what the memory adds to this request; the history of the run does not keep it."""
         parameters = request_context.model_request_parameters
-        added = [InstructionPart(text, dynamic=True) for text in (self._turn.texts if self._turn else ())]
+        added = [messages.InstructionPart(text, dynamic=True) for text in (self._turn.texts if self._turn else ())]
         parts = [*(parameters.instruction_parts or ()), *added]
         return replace(request_context, model_request_parameters=replace(parameters, instruction_parts=parts))
 
     async def after_model_request(
-        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
-    ) -> ModelResponse:
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: messages.ModelResponse
+    ) -> messages.ModelResponse:
         await self._turns(None).aend(self._turn, partial(reply_fields, response))
         return response
 
@@ -90,29 +79,31 @@ class EverwordCapability(AbstractCapability[Any]):
         return TurnMemory(self.memory, self.user, conversation, self.space, self.budget)
 
 
-def openai_fields(messages: Sequence[ModelMessage]) -> list[Fields]:
+def openai_fields(history: Sequence[messages.ModelMessage]) -> list[Fields]:
     """Messages of Pydantic AI in OpenAI's shape, without instructions."""
     return [
         fields
-        for message in messages
-        for fields in (request_fields(message) if isinstance(message, ModelRequest) else [reply_fields(message)])
+        for message in history
+        for fields in (
+            request_fields(message) if isinstance(message, messages.ModelRequest) else [reply_fields(message)]
+        )
     ]
 
 
-def request_fields(request: ModelRequest) -> Iterator[Fields]:
+def request_fields(request: messages.ModelRequest) -> Iterator[Fields]:
     for part in request.parts:
-        if isinstance(part, UserPromptPart):
+        if isinstance(part, messages.UserPromptPart):
             yield {"role": "user", "content": [content_part(item) for item in as_list(part.content)]}
-        elif isinstance(part, ToolReturnPart):
+        elif isinstance(part, messages.ToolReturnPart):
             yield result_fields(part.tool_call_id, part.model_response_str())
-        elif isinstance(part, RetryPromptPart):
+        elif isinstance(part, messages.RetryPromptPart):
             text = part.model_response()
             yield result_fields(part.tool_call_id, text) if part.tool_name else {"role": "user", "content": text}
 
 
-def reply_fields(response: ModelResponse) -> Fields:
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+def reply_fields(response: messages.ModelResponse) -> Fields:
+    text = "".join(part.content for part in response.parts if isinstance(part, messages.TextPart))
+    calls = [part for part in response.parts if isinstance(part, messages.ToolCallPart)]
     return call_fields(text, [(call.tool_call_id, call.tool_name, call.args_as_json_str()) for call in calls])
 
 
