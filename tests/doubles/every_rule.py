@@ -43,7 +43,8 @@ from everword.topics.rules import threads, topic_set, topics
 from everword.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
-COUNT = EstimateTokenizer().count
+TOKENIZER = EstimateTokenizer()
+COUNT = TOKENIZER.count
 
 
 @dataclass(frozen=True)
@@ -348,10 +349,10 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "openai.shapes.chat_with_texts": lambda given: shapes.chat_with_texts(body_of(given), [given.text]),
     "openai.shapes.chat_reply": lambda given: shapes.chat_reply({"choices": [{"message": message_of(given)}]}),
     "openai.shapes.anthropic_messages": lambda given: shapes.anthropic_messages(body_of(given)),
-    "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], COUNT, 100),
-    "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], TOKENIZER, 100),
+    "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), TOKENIZER, all_of_it=False),
     "openai.messages.is_whole": lambda given: messages.is_whole(
-        body_of(given), messages.lay_out(body_of(given), Budget(), COUNT, all_of_it=False)
+        body_of(given), messages.lay_out(body_of(given), Budget(), TOKENIZER, all_of_it=False)
     ),
     "text.corrections.place_of_corrected": lambda given: RULES["text.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1
@@ -407,7 +408,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "changes.retention_rules.Retention": lambda given: retention.Retention(messages=90, every=1).cutoff(
         "messages", given.moment
     ),
-    "openai.messages.count_tokens": lambda given: messages.count_tokens(message_of(given), COUNT),
+    "openai.messages.count_tokens": lambda given: messages.count_tokens(message_of(given), TOKENIZER),
     "openai.messages.parse_message": lambda given: messages.parse_message(message_of(given)),
     "topics.rules.topics.fade_topics": lambda given: topics.fade_topics(book_of(given), given.moment, RULE),
     "topics.rules.topics.join_thread": lambda given: topics.join_thread(book_of(given), said_of(given), RULE, 1),

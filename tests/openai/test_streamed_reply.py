@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from everword.context.markers import strip
 from everword.model import Budget
+from everword.models.tokens import EstimateTokenizer
 from everword.openai.messages import budget_of, count_tokens, lay_out, opening_id, parse_message, text_of, utterance_of
 from everword.openai.stream import CompleteReply, ReplyStream, sum_usages
 from everword.testing.samples import make_message as sample
@@ -153,7 +154,7 @@ def test_the_tail_begins_with_a_user_and_no_instruction_is_lost(
     messages: list[tuple[str, str]], total: int, all_of_it: bool
 ) -> None:
     body = {"messages": [{"role": role, "content": text} for role, text in messages]}
-    layout = lay_out(body, budget_of(total), len, all_of_it=all_of_it)
+    layout = lay_out(body, budget_of(total), EstimateTokenizer(), all_of_it=all_of_it)
     sent = list(layout.tail)
     assert sent == body["messages"][len(messages) - len(sent) :]
     told = [one["content"] for one in body["messages"] if one["role"] in ("system", "developer")]
@@ -175,9 +176,12 @@ def test_a_budget_of_a_size_has_the_usual_shares() -> None:
 
 def test_pictures_and_calls_cost_tokens() -> None:
     plain = {"role": "user", "content": "abc"}
-    assert count_tokens(plain, len) == 3
+    assert count_tokens(plain, EstimateTokenizer()) == 1
     assert (
-        count_tokens({"role": "user", "content": [{"type": "input_audio"}, {"type": "text", "text": "abc"}]}, len) > 500
+        count_tokens(
+            {"role": "user", "content": [{"type": "input_audio"}, {"type": "text", "text": "abc"}]}, EstimateTokenizer()
+        )
+        > 500
     )
-    assert count_tokens({**plain, "tool_calls": [{"id": "1"}]}, len) > 10
+    assert count_tokens({**plain, "tool_calls": [{"id": "1"}]}, EstimateTokenizer()) > 1
     assert text_of({"role": "user"}) == ""

@@ -14,7 +14,6 @@ a rename notes them in `answers`, as hashes, for a day: whoever adds them under 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -271,20 +270,33 @@ def verify(tx: Tx, progress: Callable[[int], None] | None = None) -> Verificatio
     """Walk every chain from its first message to its last, in one snapshot; `progress` is told how many messages were
     checked so far."""
     faults: list[Fault] = []
-    erasures: Counter[bool] = Counter()  # of the messages: how many are erased, and how many are not
+    checked = Checked(progress)
     conversations = 0
     root = sha256()
     for conversation in every_conversation(tx):
         conversations += 1
-        faults += check_chain(tx, conversation, erasures, progress)
+        faults += check_chain(tx, conversation, checked)
         root.update(conversation.head + conversation.changes_head)
     faults += erasure_faults(tx)
-    return Verification(conversations, erasures[False], erasures[True], tuple(faults), root.hexdigest())
+    return Verification(conversations, checked.kept, checked.erased, tuple(faults), root.hexdigest())
 
 
-def check_chain(
-    tx: Tx, conversation: Conversation, erasures: Counter[bool], progress: Callable[[int], None] | None
-) -> list[Fault]:
+@dataclass(slots=True)
+class Checked:
+    """The messages that were checked so far and can be read; `progress` is told now and then how many these are."""
+
+    progress: Callable[[int], None] | None
+    kept: int = 0
+    erased: int = 0
+
+    def add(self, message: Message) -> None:
+        self.erased += message.erased
+        self.kept += not message.erased
+        if self.progress is not None and (self.kept + self.erased) % PAGE == 0:
+            self.progress(self.kept + self.erased)
+
+
+def check_chain(tx: Tx, conversation: Conversation, checked: Checked) -> list[Fault]:
     """What is wrong with a conversation, its messages and its changes; counts the messages that can be read."""
     changes = changes_of(tx, conversation, ignore_damage)  # one that cannot be read is missing in the chain
     faults = find_change_faults(conversation, changes)
@@ -304,9 +316,7 @@ def check_chain(
         problem = find_message_problem(message, turn + 1, last_link, changes)
         if problem is not None:
             faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
-        erasures[message.erased] += 1
-        if progress is not None and erasures.total() % PAGE == 0:
-            progress(erasures.total())
+        checked.add(message)
         turn = message.turn
         last_link = message.seal.link
     problem = rules.tail_problem(conversation, turn, last_link)

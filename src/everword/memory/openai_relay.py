@@ -238,7 +238,7 @@ class RelayExchange:
         self._body = with_history(request.body, request.history)
         self._limit = request.budget
         parts = runtime.parts
-        self._count = parts.tokenizer.count
+        self._tokenizer = parts.tokenizer
         self._rounds = parts.settings.rounds
         self._contexts = ContextBuilder(
             runtime, ConversationScope(target.space, kept_messages[-1].conversation, target.user)
@@ -305,7 +305,7 @@ class RelayExchange:
         budget = budget_of(self._limit)
         is_branch = self._messages[0].conversation != self.conversation
         run = self._runtime.run
-        layout = await run(partial(lay_out, self._body, budget, self._count, all_of_it=is_branch))
+        layout = await run(partial(lay_out, self._body, budget, self._tokenizer, all_of_it=is_branch))
         try:
             context = await self._build_context(layout, budget, with_markers)
             whole_layout = None if is_branch else await run(self._whole_layout, layout, budget, context)
@@ -324,7 +324,7 @@ class RelayExchange:
         room = replace(
             budget,
             total=budget.total - layout.beside,
-            system=budget.system + await self._runtime.run(self._count, layout.system or ""),
+            system=budget.system + await self._runtime.run(self._tokenizer.count, layout.system or ""),
             pairs=0,
         )
         tail_ids = frozenset(message.id for message in self._messages[max(len(self._messages) - layout.spoken, 0) :])
@@ -338,15 +338,15 @@ class RelayExchange:
         history = sum(section.tokens for section in context.receipt.sections if section.name == "history")
         if not history:
             return None
-        whole_layout = lay_out(self._body, budget, self._count, all_of_it=False, whole=True)
+        whole_layout = lay_out(self._body, budget, self._tokenizer, all_of_it=False, whole=True)
         is_cheaper = whole_layout.beside - layout.beside <= history
         return whole_layout if is_cheaper and is_whole(self._body, whole_layout) else None
 
     def _bare_prompt(self, layout: Layout, budget: Budget, error: InvalidInput) -> ModelPrompt:
         """Only what the client sends, because there is no room for more."""
         system = [{"role": layout.role, "content": layout.system}] if layout.system else []
-        tokens = layout.beside + self._count(layout.text) + PER_MESSAGE + PER_REPLY
-        tokens += self._count(layout.system) + PER_MESSAGE if layout.system else 0
+        tokens = layout.beside + self._tokenizer.count(layout.text) + PER_MESSAGE + PER_REPLY
+        tokens += self._tokenizer.count(layout.system) + PER_MESSAGE if layout.system else 0
         if self._limit is not None and tokens > budget.total:
             reason = f"have {tokens} tokens from the user's last message on, and the budget is {budget.total}"
             raise TooLong("messages", f"{reason}; send less, or allow more") from error
@@ -463,7 +463,7 @@ class RelayExchange:
             assert first.held is not None
             text = first.held.markers.text + (first.held.inline or "") + "".join(map(str, first.calls.values()))
             prompt_tokens = self._prompt.tokens
-            text_tokens = await self._runtime.run(self._count, text)
+            text_tokens = await self._runtime.run(self._tokenizer.count, text)
             completion_tokens = text_tokens
             counts = {
                 "prompt_tokens": prompt_tokens,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from everword.model import Budget, Draft, Message, Role
 from everword.model.log import NOTES, own_notes
 from everword.openai.reconcile import Utterance
 from everword.parsing import UnreadableJson, read_json
+from everword.ports import Tokenizer
 from everword.text.filler import is_small_talk
 from everword.word_lists import lazy_pattern
 
@@ -245,7 +246,7 @@ def opening_id(messages: Sequence[ParsedMessage], *about: str) -> str:
     return "chat-" + digest([*about, marks])[:24]  # as OPENED
 
 
-def count_tokens(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
+def count_tokens(message: Mapping[str, Any], tokenizer: Tokenizer) -> int:
     """The tokens of a message, without those around it."""
     content = message.get("content")
     total = 0
@@ -253,8 +254,8 @@ def count_tokens(message: Mapping[str, Any], count: Callable[[str], int]) -> int
         total += PICTURE * sum(part.get("type") not in TEXT for part in content)
     for name in ("tool_calls", "function_call"):
         if message.get(name):
-            total += count(json.dumps(message[name], ensure_ascii=False))
-    return total + count(text_of(message))
+            total += tokenizer.count(json.dumps(message[name], ensure_ascii=False))
+    return total + tokenizer.count(text_of(message))
 
 
 def as_draft(message: object) -> Draft:
@@ -314,7 +315,7 @@ class Layout:
 
 
 def lay_out(
-    body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool, whole: bool = False
+    body: Mapping[str, Any], budget: Budget, tokenizer: Tokenizer, *, all_of_it: bool, whole: bool = False
 ) -> Layout:
     """Lay out a request. With `all_of_it`, as many messages as the budget allows: the memory does not have them. With
     `whole`, as many as the recent section allows, and not only the last exchanges."""
@@ -324,25 +325,25 @@ def lay_out(
     # Exchanges leave only in stretches of so many, so that a prompt begins like the one before.
     stretch = max(budget.pairs, 1)
     exchanges = None if all_of_it or whole else budget.pairs + (asked - 1) % stretch
-    start = tail_start(messages, count, limit, exchanges)
+    start = tail_start(messages, tokenizer, limit, exchanges)
     orders = [message for message in messages[:start] if message["role"] in INSTRUCTIONS]
     tail = tuple(messages[start:])
     text = next((text_of(message) for message in reversed(messages) if message["role"] == "user"), "")
     texts = [instruction for message in orders if (instruction := text_of(message)).strip()]
-    beside = sum(cost(message, count) for message in tail)
-    beside += sum(count(json.dumps(body[name])) for name in SCHEMAS if body.get(name))
+    beside = sum(cost(message, tokenizer) for message in tail)
+    beside += sum(tokenizer.count(json.dumps(body[name])) for name in SCHEMAS if body.get(name))
     return Layout(
         text=text,
         system="\n\n".join(texts) or None,
         role=str(orders[0]["role"]) if orders else "system",
         tail=tail,
         spoken=sum(message["role"] not in INSTRUCTIONS and not parse_message(message).silent for message in tail),
-        beside=max(beside - count(text) - PER_MESSAGE, 0),
+        beside=max(beside - tokenizer.count(text) - PER_MESSAGE, 0),
     )
 
 
 def tail_start(
-    messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], limit: int, exchanges: int | None = None
+    messages: Sequence[Mapping[str, Any]], tokenizer: Tokenizer, limit: int, exchanges: int | None = None
 ) -> int:
     """Where the tail begins: with so many exchanges before the current one, if they fit. Messages older than those that
     fit are not counted: a history may have thousands."""
@@ -353,7 +354,7 @@ def tail_start(
     total = 0
     user_messages = 0
     for place in range(len(messages) - 1, first - 1, -1):
-        total += cost(messages[place], count)
+        total += cost(messages[place], tokenizer)
         if total > limit and start is not None:
             return start
         if messages[place]["role"] == "user":
@@ -371,8 +372,8 @@ def is_whole(body: Mapping[str, Any], layout: Layout) -> bool:
     return all(message["role"] in INSTRUCTIONS for message in left_out)
 
 
-def cost(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
-    return count_tokens(message, count) + PER_MESSAGE
+def cost(message: Mapping[str, Any], tokenizer: Tokenizer) -> int:
+    return count_tokens(message, tokenizer) + PER_MESSAGE
 
 
 def budget_of(total: int | None) -> Budget:

@@ -99,17 +99,12 @@ def access_for(operation: str) -> Any:
         access.check_operation(operation)
         return access
 
-    return declare_check(check, operation)
+    CHECKED_OPERATIONS[check] = OPERATIONS[operation].name
+    return Depends(check)
 
 
 CHECKED_OPERATIONS: dict[Callable[..., Any], str] = {}
 """The operation that each of these dependencies checks: what a route needs can be read from its dependencies."""
-
-
-def declare_check(check: Callable[..., Any], operation: str) -> Any:
-    """The dependency, with the operation that it checks, which must be declared."""
-    CHECKED_OPERATIONS[check] = OPERATIONS[operation].name
-    return Depends(check)
 
 
 LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": MAX_ID}
@@ -159,7 +154,8 @@ def caller_for(operation: str) -> Any:
         access.check_operation(operation)
         return caller_of(request, access, access.resolve_space(space_of_request(request)))
 
-    return declare_check(check, operation)
+    CHECKED_OPERATIONS[check] = OPERATIONS[operation].name
+    return Depends(check)
 
 
 def caller_in_path_space(operation: str) -> Any:

@@ -216,11 +216,11 @@ async def count_message(caller: Annotated[Caller, caller_for("embeddings")]) -> 
     take_memory_options(caller.request.headers, body)
     chat = anthropic.chat_body({**body, "max_tokens": 1})
     runtime = caller.memory.runtime
-    count = runtime.parts.tokenizer.count
+    tokenizer = runtime.parts.tokenizer
 
     def count_all() -> int:
-        messages = sum(count_tokens(message, count) + PER_MESSAGE for message in chat["messages"])
-        return messages + (count(dump_json(chat["tools"]).decode()) if chat.get("tools") else 0)
+        messages = sum(count_tokens(message, tokenizer) + PER_MESSAGE for message in chat["messages"])
+        return messages + (tokenizer.count(dump_json(chat["tools"]).decode()) if chat.get("tools") else 0)
 
     return JSONResponse({"input_tokens": await runtime.run(count_all)})
 
