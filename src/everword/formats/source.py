@@ -137,8 +137,8 @@ def _conversation_members(name: str, archive: zipfile.ZipFile) -> list[zipfile.Z
     if whole:
         members = whole + [info for base, info in files.values() if base == _MEMORIES][:1]
     else:
-        numbered = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
-        members = numbered or [_only_file(name, files.values())]
+        parts = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
+        members = parts or [_only_file(name, files.values())]
     _check_members(name, members)
     return members
 

@@ -195,8 +195,8 @@ def existing_messages(
         existing["id " + message.id] = message
         if message.platform_id is not None:
             existing["platform " + message.platform_id] = message
-    erased = {id: existing.get("platform " + erased_id) for id, erased_id in erased_ids.items()}
-    return existing | {"platform " + id: message for id, message in erased.items() if message is not None}
+    erased_messages = {id: existing.get("platform " + erased_id) for id, erased_id in erased_ids.items()}
+    return existing | {"platform " + id: message for id, message in erased_messages.items() if message is not None}
 
 
 def is_anonymous(message: Message) -> bool:
@@ -270,33 +270,33 @@ def verify(tx: Tx, progress: Callable[[int], None] | None = None) -> Verificatio
     """Walk every chain from its first message to its last, in one snapshot; `progress` is told how many messages were
     checked so far."""
     faults: list[Fault] = []
-    checked = Checked(progress)
+    count = ProofCount(progress)
     conversations = 0
     root = sha256()
     for conversation in every_conversation(tx):
         conversations += 1
-        faults += check_chain(tx, conversation, checked)
+        faults += check_chain(tx, conversation, count)
         root.update(conversation.head + conversation.changes_head)
     faults += erasure_faults(tx)
-    return Verification(conversations, checked.kept, checked.erased, tuple(faults), root.hexdigest())
+    return Verification(conversations, count.messages, count.erasures, tuple(faults), root.hexdigest())
 
 
 @dataclass(slots=True)
-class Checked:
+class ProofCount:
     """The messages that were checked so far and can be read; `progress` is told now and then how many these are."""
 
     progress: Callable[[int], None] | None
-    kept: int = 0
-    erased: int = 0
+    messages: int = 0
+    erasures: int = 0
 
     def add(self, message: Message) -> None:
-        self.erased += message.erased
-        self.kept += not message.erased
-        if self.progress is not None and (self.kept + self.erased) % PAGE == 0:
-            self.progress(self.kept + self.erased)
+        self.erasures += message.erased
+        self.messages += not message.erased
+        if self.progress is not None and (self.messages + self.erasures) % PAGE == 0:
+            self.progress(self.messages + self.erasures)
 
 
-def check_chain(tx: Tx, conversation: Conversation, checked: Checked) -> list[Fault]:
+def check_chain(tx: Tx, conversation: Conversation, count: ProofCount) -> list[Fault]:
     """What is wrong with a conversation, its messages and its changes; counts the messages that can be read."""
     changes = changes_of(tx, conversation, ignore_damage)  # one that cannot be read is missing in the chain
     faults = find_change_faults(conversation, changes)
@@ -316,7 +316,7 @@ def check_chain(tx: Tx, conversation: Conversation, checked: Checked) -> list[Fa
         problem = find_message_problem(message, turn + 1, last_link, changes)
         if problem is not None:
             faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
-        checked.add(message)
+        count.add(message)
         turn = message.turn
         last_link = message.seal.link
     problem = rules.tail_problem(conversation, turn, last_link)

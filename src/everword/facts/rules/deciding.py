@@ -291,13 +291,13 @@ def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str,
     peers = [
         fact for fact in facts if fact.user == user and fact.space == message.space and has_same_subject(fact, new)
     ]
-    own = [fact for fact in peers if fact.speaker == message.author]
+    own_facts = [fact for fact in peers if fact.speaker == message.author]
     if message.author == user:
         claims = [fact for fact in peers if fact.active and fact.speaker != user and _may_yield(fact, mention)]
-        return [*_retire_claims(mention, claims), *_weigh(mention, own)]
+        return [*_retire_claims(mention, claims), *_weigh(mention, own_facts)]
     if new.category == "instruction":
         return [Action("ignore", "nobody gives instructions for another")]
-    return _weigh(mention, own)
+    return _weigh(mention, own_facts)
 
 
 def _may_yield(claim: Fact, mention: _Mention) -> bool:

@@ -455,8 +455,8 @@ class TopicSet(Mapping[int, TopicState]):
         staying = [state for state in self.last_active if state.first not in changes]
         new = [state for state in changes.values() if state is not None and state.faded_at is None]
         new_keys = {state.first: activity_key(state) for state in new}
-        changed = [state for state in self.last_active if state.first in changes]
-        falls = any(activity_key(state) > new_keys.get(state.first, (LONG_AGO, 0)) for state in changed)
+        changed_states = [state for state in self.last_active if state.first in changes]
+        falls = any(activity_key(state) > new_keys.get(state.first, (LONG_AGO, 0)) for state in changed_states)
         if falls and len(self.last_active) == COMPARED:
             all_states = [state for bucket in buckets.values() for state in bucket.states.values()]
             staying, new = nlargest(COMPARED, (s for s in all_states if s.faded_at is None), activity_key), []
