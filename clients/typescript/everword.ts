@@ -893,7 +893,7 @@ export interface RateTopicIn {
 
 /** Delete a view and build it again from the log. */
 export interface RebuildIn {
-  /** The view: index, tiers, window, episodes, facts, digests, topics or titles. */
+  /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view: string;
 }
 
@@ -1041,7 +1041,7 @@ export interface Retried {
 
 /** Try the messages again that views failed on and set aside: of one space, conversation or view, or all. */
 export interface RetryIn {
-  /** The view: index, tiers, window, episodes, facts, digests, topics or titles. */
+  /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view?: string | null;
   /** Only in this conversation, or only by what was said in it. */
   conversation?: string | null;

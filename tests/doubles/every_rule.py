@@ -33,7 +33,7 @@ from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from everword.model.passages import PassageCandidate
 from everword.models.tokens import EstimateTokenizer
 from everword.openai import anthropic, messages, reconcile, shapes, stream
-from everword.ports import Request
+from everword.ports import Request, Tokenizer
 from everword.recall.rules import query, ranking
 from everword.recall.rules.neighbours import to_columns
 from everword.text import dates
@@ -44,7 +44,6 @@ from everword.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
 TOKENIZER = EstimateTokenizer()
-COUNT = TOKENIZER.count
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,9 @@ def made(kind: Any, given: Given) -> Any:
     if origin in (collections.abc.Mapping, dict):
         return {made(arguments[0], given): made(arguments[1], given)}
     if origin is collections.abc.Callable and arguments == ([str], int):
-        return COUNT
+        return TOKENIZER.count
+    if kind is Tokenizer:
+        return TOKENIZER
     if is_dataclass(kind) or hasattr(kind, "_field_defaults"):
         return made_of_fields(kind, given)
     if hasattr(kind, "__supertype__"):

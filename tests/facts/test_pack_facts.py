@@ -297,7 +297,7 @@ def test_rules_of_languages_that_are_not_allowed_are_not_used(tmp_path: Path) ->
         chat.add("user", "ich wohne in Köln")
         memory.settle()
         assert [fact.value for fact in memory.facts(user="ana")] == ["Köln"]
-    with pytest.raises(InvalidInput, match="'xx' is none that is known"):
+    with pytest.raises(InvalidInput, match="'xx' is not a known code"):
         Memory(str(tmp_path / "memory.db"), languages="xx")
 
 

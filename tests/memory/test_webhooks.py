@@ -62,8 +62,9 @@ class Receiver:
         self.asked.set()
         self.answers.wait(30)
         status = self.status
+        if status < 300:
+            self.taken.append(event)  # before the answer, upon which the next one comes
         if self.loses_answers and len(self.tries) % 40 == 20:
-            self.taken.append(event)
             return
         if status == 302:
             handler.send_response(status)
@@ -71,8 +72,6 @@ class Receiver:
         else:
             handler.send_response(status)
         handler.end_headers()
-        if status < 300:
-            self.taken.append(event)
 
     @property
     def events(self) -> list[dict[str, Any]]:

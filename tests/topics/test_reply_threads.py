@@ -257,6 +257,29 @@ def test_two_people_have_topics_and_no_threads(tmp_path: Path) -> None:
 
 
 @pytest.mark.checklist("G23")
+def test_a_group_in_which_nobody_says_to_whom_they_speak_has_one_conversation(tmp_path: Path) -> None:
+    said = [
+        ("kira", "when is the half marathon again"),
+        ("theo", "april 21 in porto"),
+        ("kim", "we booked a room near the river"),
+        ("kira", "who brings the running shoes for kids"),
+        ("kim", "theo does"),
+    ] + [("kira", "ok")] * 30
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        channel = memory.conversation("friends")
+        channel.extend(drafts(said))
+        memory.settle()
+        messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
+        assert {(message.answers, message.why) for message in messages} == {(None, "")}
+        summary = " ".join(episode.summary for episode in channel.episodes())
+        assert "kira: when is the half marathon again? theo: april 21 in porto." in summary
+        channel.extend(drafts([*said, ("theo", "kira: no"), ("kira", "theo: why"), ("theo", "kira: rain")])[-3:])
+        memory.settle()
+        messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
+        assert all(message.why for message in messages), "now they say so"
+
+
+@pytest.mark.checklist("G23")
 def test_messages_are_moved_out_of_a_thread_and_stay_so(store_url: str) -> None:
     later = [("ann", "carl: cryptsetup asks for a key file"), ("carl", "ann: the key file is on the disk")]
     with Memory(store_url) as memory:

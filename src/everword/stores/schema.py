@@ -241,11 +241,11 @@ VIEW_TABLES = {
     for view, names in {
         "index": ("entries", "vectors", "tallies"),
         "tiers": ("tiers",),
+        "topics": ("topics", "topic_heads", "topic_turns", "topic_packs", "topic_summaries"),
         "window": ("chunks", "episodes"),
         "episodes": (),
         "facts": ("facts", "findings"),
         "digests": ("days", "digests"),
-        "topics": ("topics", "topic_heads", "topic_turns", "topic_packs", "topic_summaries"),
         "titles": (),
     }.items()
 }

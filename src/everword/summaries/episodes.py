@@ -7,10 +7,10 @@ many, the oldest are merged into one of the next level. If there is a memory mod
 until the model has written its own, in order and once: after an outage everything is still pending, and for an episode
 that has grown the model is asked only about what is new.
 
-In a channel of three people or more several conversations run through each other. There an episode is of one thread
-and of one day: messages of other threads lie between its own. The episode that was quiet longest becomes part of the
-episode of its day, level 2; the levels above are of days. What an episode of a thread says follows from its messages
-alone, so it does not matter how many left the window together.
+In a channel of three people or more, where they say to whom they speak, several conversations run through each other.
+There an episode is of one thread and of one day: messages of other threads lie between its own. The episode that was
+quiet longest becomes part of the episode of its day, level 2; the levels above are of days. What an episode of a thread
+says follows from its messages alone, so it does not matter how many left the window together.
 """
 
 from __future__ import annotations
@@ -234,7 +234,9 @@ class Writer:
                 else []
             )
             before = part[-1]
-            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
+            spoken = [show_addressee(message, nicknames) for message in part if message.role != "system"]
+            spoken = spoken if nicknames.is_group and spoken else part  # what a system says of a group is nobody's
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, spoken, question)
             active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
             await self._merge_levels(active_records, changes)
         growth = ThreadGrowth(lag, user, past, active_records, changes)

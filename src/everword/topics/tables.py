@@ -28,6 +28,7 @@ from everword.log.tables import CALLED_BY, warn_of_damage
 from everword.model import ExtractLine, Filter, Message
 from everword.model.views import TopicMessage
 from everword.ports import Tx
+from everword.summaries.rules.days import GIVEN
 from everword.summaries.rules.extract import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage
 from everword.topics.rules.threads import MEMORY, Link, ThreadMessage, Threads
@@ -262,18 +263,24 @@ def load_threads(tx: Tx, place: Place, upto: int) -> Threads:
         row = rows.get(message.turn)
         if row is not None and message.role == "user" and message.is_lasting:
             spoken = read_thread_message(threads, message, vectors.get(message.turn))
+            threads.is_group = threads.is_group or row["why"] not in (None, GIVEN)
+            threads.are_needed_for(spoken, message.reply_to is not None)
             threads.append(spoken, row["topic"], row["answers"])
-            threads.is_group = threads.is_group or row["why"] is not None
     return threads
 
 
 def read_thread_message(threads: Threads, message: Message, vector: Any) -> ThreadMessage:
     """A message of a channel as the rule of threads needs it."""
     keys = (message.id,) if message.platform_id is None else (message.id, message.platform_id)
-    names = tuple(name for name in map(message.metadata.get, CALLED_BY) if isinstance(name, str))
+    names = names_of(message)
     row = np.zeros(0, np.float32) if vector is None else round_vector(vector)
     text = message.content[:LOOKED_AT]
     return threads.read(message.turn, message.author, text, message.time, row, keys=keys, names=names)
+
+
+def names_of(message: Message) -> tuple[str, ...]:
+    """What its author is called, besides the id."""
+    return tuple(name for name in map(message.metadata.get, CALLED_BY) if isinstance(name, str))
 
 
 def topic_at(tx: Tx, place: Place, turn: int) -> int | None:

@@ -11,6 +11,7 @@ they did so, and a rebuild applies it again at that turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ from everword.ports import Tx, Vectors
 from everword.recall.standalone import depends_on_context
 from everword.summaries.episodes import lock_conversation
 from everword.summaries.rules.days import GIVEN
-from everword.text.addressing import SEVERAL, show_address, without_address, without_label
+from everword.text.addressing import find_addressees, show_address, without_address, without_label
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
@@ -311,7 +312,7 @@ class Topics:
         """Give a message of a channel to a thread, if the channel is a group or the message is a reply."""
         spoken = rows.read_thread_message(threads, message, topic_input.vector)
         link = page.moved.get(message.turn) or find_reply(tx, page, threads, message)
-        if link is None and threads.are_needed_for(message.author):
+        if threads.are_needed_for(spoken, message.reply_to is not None) and link is None:
             link = threads.find_parent(spoken)
         if link is None:
             page.book = rule.follow_message(page.book, topic_input, self.rule, lambda: page.load_archive(tx))
@@ -463,13 +464,19 @@ def upto_of(run: Run) -> int:
 
 
 def becomes_group(threads: Threads, messages: Sequence[Message]) -> bool:
-    """Whether a third person speaks in these messages, early enough that all can be assigned again at once. However the
-    messages came, those of a channel are then in threads from its beginning."""
+    """Whether there are threads in a channel once these messages came, early enough that all can be assigned again at
+    once. However the messages came, those of the channel are then in threads from its beginning."""
     if threads.is_group:
         return False
-    early_messages = [message for message in messages if message.turn <= AT_ONCE]
-    authors = {message.author for message in early_messages if message.role == "user" and message.is_lasting}
-    return len(authors | {*threads.nicknames.people}) >= SEVERAL
+    nicknames = deepcopy(threads.nicknames)
+    signs = replace(threads.signs_of_group)
+    for message in messages:
+        if message.turn <= AT_ONCE and message.role == "user" and message.is_lasting:
+            addressed = {*find_addressees(message.content[: rows.LOOKED_AT], nicknames)} - {message.author}
+            nicknames.add(message.author, rows.names_of(message))
+            if signs.note(message.turn, nicknames.people, addressed, message.reply_to is not None):
+                return True
+    return False
 
 
 def has_its_beginning(tx: Tx, place: rows.Place) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import exp, log, log1p, sqrt
@@ -40,6 +40,9 @@ NEAREST = 20
 RECENT = 15
 """Messages since a person spoke, in which they go on."""
 MINUTE = timedelta(minutes=1)
+TOLD = 3
+"""Messages that say whom they answer or speak to, among the last `TOLD_AMONG`, before a channel has threads."""
+TOLD_AMONG = 30
 FEW_WORDS = 3.0
 """Added to the weight of the words of a message, so that one shared word of two is not all."""
 NEUTRAL = 0.15
@@ -187,12 +190,26 @@ class MessageScene:
     pace: timedelta
 
 
+@dataclass(slots=True)
+class GroupSigns:
+    """The turns of the last messages that say to whom they speak, in a channel that has no threads yet."""
+
+    told: tuple[int, ...] = ()
+
+    def note(self, turn: int, people: Collection[str], addressed: Collection[str], is_reply: bool) -> bool:
+        """Whether the channel has threads from this message on."""
+        if addressed or is_reply:
+            self.told = (*self.told, turn)[-TOLD:]
+        return len(people) >= SEVERAL and len(self.told) == TOLD and self.told[0] > turn - TOLD_AMONG
+
+
 class Threads:
     """The last messages of a channel, and what is known of their people and threads. It changes with `append`."""
 
     def __init__(self, messages: Iterable[tuple[ThreadMessage, int, int | None]] = ()) -> None:
         """Each message with its thread and the turn that it answers."""
         self.is_group = False
+        self.signs_of_group = GroupSigns()
         self.nicknames = KnownNames()
         self._messages: deque[tuple[ThreadMessage, int]] = deque()
         self._by_turn: dict[int, tuple[ThreadMessage, int]] = {}
@@ -208,9 +225,10 @@ class Threads:
         for message, thread, parent in messages:
             self.append(message, thread, parent)
 
-    def are_needed_for(self, author: str) -> bool:
-        """Whether the channel is a group, now that this person speaks. Once it is, it stays so."""
-        self.is_group = self.is_group or len({*self.nicknames.people, author}) >= SEVERAL
+    def are_needed_for(self, message: ThreadMessage, is_reply: bool) -> bool:
+        """Whether the channel has threads, now that this message comes. Once it has, they stay."""
+        people = {*self.nicknames.people, message.author}
+        self.is_group = self.is_group or self.signs_of_group.note(message.turn, people, message.addressed, is_reply)
         return self.is_group
 
     def thread_of(self, turn: int) -> int | None:
