@@ -3,8 +3,8 @@ else: another memory in the process, or a test before, would count for the membe
 
     python member_bytes.py STORE SPACE MEMBERS TIME
 
-reads the profiles of members "0" to MEMBERS - 1, and counts what each of two quarters of them leaves behind, after the
-half before: what is by chance loaded only then is in one of the two, so the less is what a member costs.
+reads the profiles of members "0" to MEMBERS - 1, and counts what each of three sixths of them leaves behind, after the
+half before: what is by chance loaded or let go only then is in one of them, so the middle one is what a member costs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import tracemalloc
 from datetime import datetime
 from itertools import pairwise
+from statistics import median
 
 from everword import Memory
 from everword.stores.connections import OpenConnection
@@ -27,12 +28,12 @@ def measure_member(url: str, space: str, members: int, time: datetime) -> float:
             memory.profile(user=f"{number}", space=space)
         tracemalloc.start()
         counts = [0]
-        quarter = members // 4
-        for first in (members // 2, members // 2 + quarter):
-            for number in range(first, first + quarter):
+        sixth = members // 6
+        for first in range(members // 2, members, sixth):
+            for number in range(first, first + sixth):
                 memory.profile(user=f"{number}", space=space)
             counts.append(count_allocated())
-        return min(after - before for before, after in pairwise(counts)) / quarter
+        return median(after - before for before, after in pairwise(counts)) / sixth
 
 
 def count_allocated() -> int:

@@ -198,7 +198,7 @@ def test_names_go_with_whoever_is_erased(store_url: str) -> None:
 
 # -- C15: what a member costs
 
-MEMBERS = 20  # a multiple of four
+MEMBERS = 24  # a multiple of six
 TEXT = """I went to the market{n} with my sister, and we talked about the flood{day} for hours. On the way home we met
 neighbour{n}{day}, who plays the trombone{day} and invited us to a concert. Later I cooked lentils{day} and burnt them,
 so we had to open every window{n} of the house. In the evening my brother{n} called from the harbour{day} about a boat.

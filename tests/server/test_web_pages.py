@@ -370,6 +370,7 @@ def test_a_fact_is_edited_deleted_and_taken_back(server: Serving) -> None:
 def test_a_message_is_moved_out_of_its_thread(server: Serving) -> None:
     chat = server.memory.conversation("general", space="threads")
     said = [("ann", "how do I mount a disk?"), ("bob", "ann: with mount"), ("carl", "bob: and umount after it")]
+    said.append(("ann", "bob: thanks"))
     server.run(chat.extend([Draft("user", text, author) for author, text in said]))
     server.run(server.memory.settle())
     with signed_in(server, space="threads", scopes=("read", "write")) as browser:

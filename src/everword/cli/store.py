@@ -190,7 +190,7 @@ def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     opened. Running it again changes nothing.
 
     With --citus, each space lies on one of the machines that the coordinator at URL knows. Stop servers and workers
-    first; what is there already moves, all of it or nothing. Later, plain `migrate` spreads new tables, too.
+    first. Existing data moves completely or not at all. Later, plain `migrate` spreads new tables, too.
 
     \b
     everword migrate postgresql://user:password@host/database

@@ -163,7 +163,7 @@ class Facts(MemoryPart):
             until=rules.check_day("valid_to", valid_to),
         )
         if new.category == "instruction" and author != user_id:
-            raise InvalidInput("category", "must not be 'instruction' if somebody else adds the fact")
+            raise InvalidInput("category", "must not be 'instruction': only the user themselves can give instructions")
         self.runtime.parts.secrets.refuse_secrets("value", changes.line_of(new))
         new = check_found_fact(new)
         slot = slot_of(new)

@@ -132,7 +132,7 @@ class LogAndViews(MemoryPart):
     ) -> Retried:
         """Try the messages again that views failed on and set aside: of one space, conversation or view, or all.
 
-        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        A view that reads a conversation in order begins again at its first message; `settle` waits for it.
         """
         where: dict[str, str] = {}
         if space is not None:

@@ -79,7 +79,7 @@ class BlockingMemory(OwnLoop):
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
         """Try the messages again that views failed on and set aside: of one space, conversation or view, or all.
 
-        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        A view that reads a conversation in order begins again at its first message; `settle` waits for it.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
