@@ -212,35 +212,12 @@ class Writer:
         last message of that episode. `past` is that of a channel.
         """
         past = past or ChannelPast()
-        active_records = {episode_key(record.episode): record for record in active}
-        changes: dict[tuple[int, int], EpisodeRecord] = {}
+        growth = EpisodeGrowth(lag, user, past, {episode_key(record.episode): record for record in active}, {})
         messages = [message for message in left_messages if message.is_lasting and message.content.strip()]
-        group_messages = [message for message in messages if message.turn >= past.since]
-        messages = [message for message in messages if message.turn < past.since]
-        vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
         nicknames = known_names(past.messages)
-        before = message_before
-        for start, end in bounds_after(before, messages, vectors):
-            part = messages[start:end]
-            last_record = newest_episode(active_records.values())
-            continues_last = last_record is not None and self._is_continued_by(
-                last_record.episode, part, vectors[start:end], vectors_by_turn, before
-            )
-            # A reply is summarised together with its question.
-            add_names(nicknames, part)
-            question = (
-                [show_addressee(before, nicknames)]
-                if continues_last and before is not None and is_reply(before, part[0])
-                else []
-            )
-            before = part[-1]
-            spoken = [show_addressee(message, nicknames) for message in part if message.role != "system"]
-            spoken = spoken if nicknames.is_group and spoken else part  # what a system says of a group is nobody's
-            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, spoken, question)
-            active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
-            await self._merge_levels(active_records, changes)
-        growth = ThreadGrowth(lag, user, past, active_records, changes)
-        if group_messages:
+        messages_before = [message for message in messages if message.turn < past.since]
+        await self._grow_runs(growth, messages_before, vectors_by_turn, message_before, nicknames)
+        if group_messages := messages[len(messages_before) :]:
             await self._grow_threads(growth, group_messages, nicknames)
         is_far_behind = lag.turns - lag.done > BACKLOG
         return [
@@ -248,11 +225,39 @@ class Writer:
                 await self.with_vector(record),
                 pending and (record.parent is None or not is_far_behind) and growth.is_worth_model(record),
             )
-            for record in changes.values()
+            for record in growth.changes.values()
         ]
 
+    async def _grow_runs(
+        self,
+        growth: EpisodeGrowth,
+        messages: Sequence[Message],
+        vectors_by_turn: Mapping[int, Vectors],
+        before: Message | None,
+        nicknames: KnownNames,
+    ) -> None:
+        """Add messages that follow each other to the last episode, which ends with `before`, or to new ones."""
+        vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
+        for start, end in bounds_after(before, messages, vectors):
+            part = messages[start:end]
+            last_record = newest_episode(growth.active.values())
+            continues_last = last_record is not None and self._is_continued_by(
+                last_record.episode, part, vectors[start:end], vectors_by_turn, before
+            )
+            add_names(nicknames, part)
+            has_question = continues_last and before is not None and is_reply(before, part[0])
+            question = [show_addressee(before, nicknames)] if has_question and before is not None else []
+            before = part[-1]
+            spoken = [show_addressee(message, nicknames) for message in part if message.role != "system"]
+            spoken = spoken if nicknames.is_group and spoken else [*part]  # what a system says of a group is nobody's
+            record = await self._extend_or_begin(
+                growth.lag, growth.user, last_record if continues_last else None, spoken, question
+            )
+            growth.active[episode_key(record.episode)] = growth.changes[episode_key(record.episode)] = record
+            await self._merge_levels(growth.active, growth.changes)
+
     async def _grow_threads(
-        self, growth: ThreadGrowth, group_messages: Sequence[Message], nicknames: KnownNames
+        self, growth: EpisodeGrowth, group_messages: Sequence[Message], nicknames: KnownNames
     ) -> None:
         """Add messages of a group to the episodes of their threads, and quiet episodes to those of their days."""
         growth.read_past()
@@ -265,7 +270,7 @@ class Writer:
         for key in [*growth.unwritten]:
             await self._write_thread(growth, key)
 
-    async def _merge_days(self, growth: ThreadGrowth) -> None:
+    async def _merge_days(self, growth: EpisodeGrowth) -> None:
         """Make the episodes that were quiet longest part of their days, until few enough are active."""
         active = growth.active
         while len(active) > self._in_all:
@@ -284,7 +289,7 @@ class Writer:
             growth.changes[episode_key(inactive)] = replace(part, episode=inactive, parent=record.episode.first)
             active[episode_key(record.episode)] = growth.changes[episode_key(record.episode)] = record
 
-    async def _write_thread(self, growth: ThreadGrowth, key: tuple[int, int]) -> None:
+    async def _write_thread(self, growth: EpisodeGrowth, key: tuple[int, int]) -> None:
         """Write the episode of a thread from all its messages, if it has grown."""
         if key in growth.unwritten:
             growth.unwritten.remove(key)
@@ -399,8 +404,8 @@ class Writer:
 
 
 @dataclass(slots=True)
-class ThreadGrowth:
-    """The episodes of threads while messages are added: those that are active, those that have changed, the messages of
+class EpisodeGrowth:
+    """The episodes while messages are added: those that are active, those that have changed, of threads the messages of
     each, as they are summarised, and those whose summary is to be written."""
 
     lag: Lag
