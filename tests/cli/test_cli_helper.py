@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from everword import AsyncMemory, Memory
-from everword.cli.settling import (
+from everword.cli.opening import (
     HELPED_VIEWS,
     LARGE,
     HelpingProcess,

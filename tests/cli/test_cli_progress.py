@@ -8,8 +8,8 @@ import click
 import pytest
 from rich.progress import Progress, Task
 
+from everword.cli.opening import steps_left
 from everword.cli.output import describe_task, duration, print_lines
-from everword.cli.settling import steps_left
 
 STEPS = "{task.completed:,} of {task.total:,} steps"
 

@@ -30,10 +30,9 @@ from everword.facts.rules import grounding
 from everword.facts.rules.grounding import Grounds
 from everword.follow import task
 from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
-from everword.model.passages import PassageCandidate
 from everword.models.tokens import EstimateTokenizer
 from everword.openai import anthropic, messages, reconcile, shapes, stream
-from everword.ports import Request, Tokenizer
+from everword.ports import PassageCandidate, Request, Tokenizer
 from everword.recall.rules import query, ranking
 from everword.recall.rules.neighbours import to_columns
 from everword.text import dates

@@ -22,7 +22,7 @@ import psycopg
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from everword import Memory, NotFound
-from everword.changes.move_plan import further_profile_conversation
+from everword.changes.moves import further_profile_conversation
 from everword.config import Settings
 from everword.memory.transfer import copy_store
 from everword.testing import FrozenClock

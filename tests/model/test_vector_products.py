@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from everword.model.passages import AT_ONCE, products
+from everword.ports import AT_ONCE, products
 
 WIDTH = 64
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from everword.model.passages import PassageCandidate
+from everword.ports import PassageCandidate
 from everword.recall.rules.neighbours import (
     MEANING,
     REPLY,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everword.errors import ConfigError
-from everword.model.passages import PassageCandidate, Tally
+from everword.ports import PassageCandidate, Tally
 from everword.recall.rules.neighbours import to_columns
 from everword.recall.rules.query import ParsedQuery
 from everword.recall.rules.ranking import (

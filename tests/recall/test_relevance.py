@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
-from everword.model.passages import PassageCandidate
+from everword.ports import PassageCandidate
 from everword.recall.rules.neighbours import OCCASION, REACH, to_columns
 from everword.recall.rules.query import speaks_of_a_life
 from everword.recall.rules.ranking import Weights

@@ -50,8 +50,8 @@ from everword.testing.samples import (
     find_matches,
     make_entry,
     make_message,
+    run_at_once,
 )
-from everword.testing.transaction_contract import run_at_once
 from everword.wiring import open_store
 
 PATIENCE = 120.0

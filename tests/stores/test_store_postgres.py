@@ -19,8 +19,7 @@ from everword.errors import ConfigError, StoreBusy, StoreError
 from everword.model import Filter
 from everword.ports import Tx
 from everword.stores.postgres import PostgresStore, array_text, parse_url
-from everword.testing.samples import append_messages, make_conversation, make_message
-from everword.testing.transaction_contract import PATIENCE, run_at_once
+from everword.testing.samples import PATIENCE, append_messages, make_conversation, make_message, run_at_once
 from everword.wiring import open_store
 
 

@@ -18,8 +18,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from everword.changes.removal import drop_answers, drop_digests, drop_receipts, lock_conversations
-from everword.changes.removed_knowledge import NAMES, statements_resting_on, tell_again, withdraw_knowledge
+from everword.changes.removal import (
+    NAMES,
+    drop_answers,
+    drop_digests,
+    drop_receipts,
+    lock_conversations,
+    statements_resting_on,
+    tell_again,
+    withdraw_knowledge,
+)
 from everword.errors import InvalidInput
 from everword.facts import tables as profiles
 from everword.facts.findings import COMMANDS

@@ -289,7 +289,7 @@ def check_machines(store: Store) -> Iterator[CheckResult]:
 
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
-    from everword.model.passages import FORMER_EMBEDDER
+    from everword.ports import FORMER_EMBEDDER
     from everword.recall.view import EMBEDDER, VECTORS
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))

@@ -11,10 +11,9 @@ import click
 
 from everword.cli import output
 from everword.cli.doctor import describe_wait
-from everword.cli.opening import current_settings, open_for_reading, open_for_writing
+from everword.cli.opening import current_settings, open_for_reading, open_for_writing, view_states
 from everword.cli.options import StoreCommand, json_option, parse_moment, person_option, printable, warn
 from everword.cli.output import format_time, plural, show_table, table
-from everword.cli.settling import view_states
 from everword.errors import NotFound
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Message, Statement
 

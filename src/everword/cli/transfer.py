@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from everword.cli import opening, options
-from everword.cli.opening import current_settings
+from everword.cli.opening import HelpingProcess, current_settings, settle_or_warn
 from everword.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
 from everword.cli.output import plural, progress_bar
-from everword.cli.settling import HelpingProcess, settle_or_warn
 from everword.errors import ImportFailed, InvalidInput, StoreError
 from everword.masking import mask_credentials
 from everword.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Stats, Verification

@@ -23,9 +23,8 @@ from zoneinfo import ZoneInfo
 
 from everword.errors import ImportFailed, InvalidInput
 from everword.formats import assistants, channels, jsonl, memories
-from everword.formats.fields import Options
 from everword.formats.jsonl import dump
-from everword.formats.source import STANDARD_INPUT, Source, Stream, tables_of
+from everword.formats.source import STANDARD_INPUT, Options, Source, Stream, tables_of
 from everword.model import BadRecord, Record
 from everword.parsing import BrokenJson, UnreadableJson, json_events
 

@@ -22,10 +22,13 @@ from itertools import chain
 from typing import Any
 
 from everword.errors import ImportFailed
-from everword.formats.fields import (
+from everword.formats.memories import known_lines, known_text
+from everword.formats.source import (
     Options,
+    Stream,
     attempt,
     drop_empty,
+    elements,
     epoch,
     identifier,
     listing,
@@ -37,8 +40,6 @@ from everword.formats.fields import (
     text,
     text_or_empty,
 )
-from everword.formats.memories import known_lines, known_text
-from everword.formats.source import Stream, elements
 from everword.model import ROLES, BadRecord, Draft, Record, Role
 from everword.model.people import clean_name
 

@@ -36,10 +36,20 @@ from itertools import pairwise
 from typing import Any
 
 from everword.errors import ImportFailed
-from everword.formats.fields import (
+from everword.formats.jsonl import RepeatCounter
+from everword.formats.source import (
+    EACH,
+    SLACK_DAY,
+    SLACK_LISTS,
+    START,
+    WRONG,
     Options,
+    Path,
+    Source,
+    Stream,
     attempt,
     drop_empty,
+    elements,
     epoch,
     identifier,
     listing,
@@ -50,9 +60,8 @@ from everword.formats.fields import (
     optional,
     text,
     text_or_empty,
+    walk,
 )
-from everword.formats.jsonl import RepeatCounter
-from everword.formats.source import EACH, SLACK_DAY, SLACK_LISTS, START, WRONG, Path, Source, Stream, elements, walk
 from everword.model import BadRecord, Draft, Record, Role
 from everword.model.people import clean_name
 

@@ -16,8 +16,9 @@ from hashlib import blake2b
 from typing import Any
 
 from everword.errors import ImportFailed, InvalidInput
-from everword.formats.fields import (
+from everword.formats.source import (
     Options,
+    Stream,
     attempt,
     identifier,
     listing,
@@ -29,7 +30,6 @@ from everword.formats.fields import (
     text,
     text_or_empty,
 )
-from everword.formats.source import Stream
 from everword.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
 from everword.parsing import LIMITS, UnreadableJson, read_json
 

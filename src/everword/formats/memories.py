@@ -20,10 +20,16 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from everword.errors import ImportFailed
-from everword.formats.fields import (
+from everword.formats.source import (
+    EACH,
+    START,
+    WRONG,
     Options,
+    Path,
+    Stream,
     attempt,
     drop_empty,
+    elements,
     identifier,
     listing,
     mapping,
@@ -31,10 +37,12 @@ from everword.formats.fields import (
     mappings,
     moment,
     optional,
+    table_rows,
+    tables_of,
     text,
     text_or_empty,
+    walk,
 )
-from everword.formats.source import EACH, START, WRONG, Path, Stream, elements, table_rows, tables_of, walk
 from everword.model import ROLES, BadRecord, Draft, Record, Role
 from everword.parsing import UnreadableJson, read_json
 

@@ -27,10 +27,26 @@ from typing import Any
 
 from everword.changes import removal
 from everword.changes.edits import put_version, store_version
-from everword.changes.move_plan import MovePlan, check_movable, check_new_name, plan_move, plan_people, plan_undo
-from everword.changes.moves import apply_plan, documents_of, step_conversations
-from everword.changes.removal import OF_PEOPLE, lock_conversations, make_order
-from everword.changes.removed_knowledge import facts_resting_on, statements_resting_on, tell_again, withdraw_knowledge
+from everword.changes.moves import (
+    MovePlan,
+    apply_plan,
+    check_movable,
+    check_new_name,
+    documents_of,
+    plan_move,
+    plan_people,
+    plan_undo,
+    step_conversations,
+)
+from everword.changes.removal import (
+    OF_PEOPLE,
+    facts_resting_on,
+    lock_conversations,
+    make_order,
+    statements_resting_on,
+    tell_again,
+    withdraw_knowledge,
+)
 from everword.errors import DamagedMessage, Forbidden, InvalidInput, NotFound
 from everword.facts import tables as profiles
 from everword.facts.tables import facts_of

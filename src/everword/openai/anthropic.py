@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everword.errors import InvalidInput
-from everword.openai.blocks import Block, BlockWriter, Event
-from everword.openai.shapes import THOUGHTS, Fields, content_blocks, result_text, tool_call
+from everword.openai.shapes import THOUGHTS, Block, BlockWriter, Event, Fields, content_blocks, result_text, tool_call
 from everword.parsing import UnreadableJson, read_json
 
 OWN = (

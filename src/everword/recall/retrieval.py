@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from everword.log.tables import author_names, warn_of_damage
 from everword.model import ROLES, Filter, Hit, Message
-from everword.model.passages import PassageCandidate, Posting, Tally, products
 from everword.model.views import UNKNOWN_TRAITS
-from everword.ports import Tx, Vectors
+from everword.ports import PassageCandidate, Posting, Tally, Tx, Vectors, products
 from everword.recall import scope_index
 from everword.recall.rules import neighbours as neighbour_rules
 from everword.recall.rules import query as query_rules

@@ -33,8 +33,7 @@ from everword.cache import Cache
 from everword.errors import StoreError
 from everword.log.rules import EPOCH, MICROSECOND
 from everword.model import ROLES, Filter
-from everword.model.passages import NEVER, PassageBlock, ScopeState, Tally, products
-from everword.ports import Tx, Vectors
+from everword.ports import NEVER, PassageBlock, ScopeState, Tally, Tx, Vectors, products
 from everword.recall.rules.neighbours import Numbers, Passages, PassageTable, number_of, place_keys
 from everword.recall.rules.ranking import Traits
 from everword.text.words import LANGUAGE, load_word_table

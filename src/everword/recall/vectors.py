@@ -15,8 +15,7 @@ from datetime import timedelta
 
 from everword.follow.view import Run
 from everword.log.tables import set_cursor
-from everword.model.passages import FORMER_EMBEDDER
-from everword.ports import Clock, ConversationKey, Tx, Vectors
+from everword.ports import FORMER_EMBEDDER, Clock, ConversationKey, Tx, Vectors
 from everword.recall.view import VECTORS, IndexView, texts_of
 
 REFRESH = timedelta(seconds=30)  # between the moments at which searches begin to use vectors that were made anew

@@ -12,8 +12,7 @@ from everword.errors import EmbedderError, EmbedderMismatch
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
 from everword.model import Entry, Message
-from everword.model.passages import FORMER_EMBEDDER
-from everword.ports import Embedder, Tx, Vectors
+from everword.ports import FORMER_EMBEDDER, Embedder, Tx, Vectors
 from everword.recall.rules.ranking import traits
 from everword.recall.scope_index import ScopeIndexes
 from everword.text.terms import Analysis, analyse, passages

@@ -2,7 +2,7 @@
 
 A `SecretMark` describes the text it came with: of a masked text it covers the placeholder, so that masking twice is
 masking once. `detector.find_secrets` reads a text in one pass of three steps: what is a secret by its own form, what
-the words around it announce (`announced`), and runs of letters so random that nothing else explains them. Each step
+the words around it announce, and runs of letters so random that nothing else explains them. Each step
 spares what only looks like one (`values`). The words, by language, and the formats are text files in `data`.
 """
 

@@ -19,7 +19,7 @@ from everword.config import Settings
 from everword.errors import EverwordError
 from everword.memory.memory import MemoryEngine
 from everword.ports import Telemetry
-from everword.server import ServerOptions, foreign_endpoints, mcp, openai_endpoint, web
+from everword.server import ServerOptions, mcp, model_apis, web
 from everword.server.access import Door
 from everword.server.keys import Keys
 from everword.server.middleware import DegradedHeader, OriginMiddleware, RequestGuard, RequestObserver
@@ -60,7 +60,7 @@ def create_app(
     app.state.keys = keys
     app.state.settings = settings
     app.state.services = list[Service]()
-    app.state.shapes = openai_endpoint.SHAPES | foreign_endpoints.SHAPES
+    app.state.shapes = model_apis.SHAPES
     app.add_middleware(DegradedHeader, memory=memory)
     app.add_middleware(Door, options=server_options, keys=keys)
     app.add_middleware(RequestGuard)
@@ -94,8 +94,7 @@ ROUTERS = (
     conversations.router_of_others,
     health.router,
     documents.router,
-    openai_endpoint.router,
-    foreign_endpoints.router,
+    model_apis.router,
     *web.ROUTERS,
 )
 ABOUT = "Memory for conversational AI: keeps every word, shows the model what matters now, and can say why."

@@ -24,8 +24,7 @@ from sqlalchemy import Integer, Text, bindparam, delete, func, literal_column, s
 
 from everword.errors import StoreError
 from everword.model import Entry, Filter, Message
-from everword.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
-from everword.ports import SearchIndex, Vectors
+from everword.ports import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, SearchIndex, Tally, Vectors
 from everword.stores import queries, schema
 from everword.stores.queries import statement_of
 from everword.stores.rows import conversation_row, message_row, turn_conditions

@@ -31,8 +31,7 @@ from everword.cache import Cache, Scope
 from everword.errors import StoreBusy, StoreError
 from everword.masking import mask_credentials
 from everword.model import Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
-from everword.model.passages import FORMER_EMBEDDER
-from everword.ports import ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
+from everword.ports import FORMER_EMBEDDER, ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
 from everword.secrets import marks_from_json
 from everword.stores import queries, schema
 from everword.stores.connections import RetryPauses

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.errors import StoreError
-from everword.model.passages import products
-from everword.ports import Vectors
+from everword.ports import Vectors, products
 
 Key = tuple[Any, ...]
 

@@ -12,22 +12,21 @@ import pytest
 
 from everword.errors import StoreError
 from everword.model import Entry, Erasure, Filter, Message, Role
-from everword.model.passages import PassageCandidate
-from everword.ports import Store, Tx, Vectors
-from everword.testing.log_contract import make_tombstone
+from everword.ports import PassageCandidate, Store, Tx, Vectors
 from everword.testing.samples import (
+    SECOND,
     T0,
     WIDTH,
+    CallerError,
     append_and_index,
     append_messages,
     axis,
     find_matches,
     make_entry,
     make_message,
+    make_tombstone,
 )
-from everword.testing.transaction_contract import CallerError
 
-SECOND = timedelta(seconds=1)
 WORDS = ("and", "or", "not", "near", "null", "select", "true", "1", "2024", "u1f600", "z")
 SCRIPTS = ("straße", "ärger", "łódź", "привет", "γειά", "שלום", "مرحبا", "สวัสดี", "你好", "日本", "안녕", "नमस्ते", "𠀋")
 HOSTILE = ('"', "'", "''", "\\", "*", ":", "(", ")", "-", "^", "&", "|", "!", "<->", "a:b", "it's", 'a"b', "a*", "")

@@ -5,17 +5,19 @@ Each function fills in everything that a test does not set.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, Protocol
+from threading import Barrier
+from typing import Any, Protocol, TypeVar
 
 from everword.model import Conversation, Entry, Filter, Message, Role, Seal
-from everword.model.passages import PassageCandidate
-from everword.ports import Store, Tx
+from everword.ports import PassageCandidate, Store, Tx
 
 T0 = datetime(2024, 5, 17, 9, 30, 15, 123_456, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
 WIDTH = 16
 
 # Ids that are syntax in some language, and ids in other scripts; in order of their characters.
@@ -203,3 +205,39 @@ def release_place(
 def failures_at(tx: Tx, view: str, space: str, conversation: str) -> int:
     rows = tx.rows("leases", where={"space": space, "view": view, "conversation": conversation})
     return rows[0]["failures"] if rows else 0
+
+
+def make_tombstone(original: Message) -> Message:
+    """A tombstone as a store sees it: the same place, other values."""
+    return replace(
+        original,
+        author="",
+        user=None,
+        content="",
+        time=datetime(1970, 1, 1, tzinfo=UTC),
+        platform_id=None if original.platform_id is None else f"erased:{original.platform_id}",
+        metadata={},
+        erased=True,
+        seal=replace(original.seal, salt=b""),
+    )
+
+
+R = TypeVar("R")
+MEET = 0.3  # seconds to wait for another transaction; in a store with one transaction at a time they never meet
+PATIENCE = 30.0  # seconds until a test that waits for ever fails
+
+
+class CallerError(Exception):
+    """An error that the function of a transaction raises itself."""
+
+
+def run_at_once(count: int, work: Callable[[int], R]) -> list[R]:
+    """Run the same thing in several threads that start together."""
+    start = Barrier(count)
+
+    def run(number: int) -> R:
+        start.wait(PATIENCE)
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))

@@ -16,10 +16,13 @@ from everword.log.tables import cursor_of, cursors_of, set_cursor, set_cursors
 from everword.model import Erasure, Filter, SetAside, ViewState
 from everword.ports import STAND_IN, WHOLE_SPACE, Lag, Store, Tx
 from everword.testing.index_contract import EXACT
-from everword.testing.log_contract import make_tombstone
 from everword.testing.samples import (
+    MEET,
+    PATIENCE,
+    SECOND,
     T0,
     WIDTH,
+    CallerError,
     append_messages,
     axis,
     claim_place,
@@ -28,11 +31,11 @@ from everword.testing.samples import (
     make_conversation,
     make_entry,
     make_message,
+    make_tombstone,
     release_place,
+    run_at_once,
 )
-from everword.testing.transaction_contract import MEET, PATIENCE, CallerError, run_at_once
 
-SECOND = timedelta(seconds=1)
 C = ("index", "s", "c")  # one view of one conversation
 
 

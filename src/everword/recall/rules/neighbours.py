@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.model import ROLES
-from everword.model.passages import PassageCandidate
+from everword.ports import PassageCandidate
 
 Numbers = NDArray[np.int64]
 

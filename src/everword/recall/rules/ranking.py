@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.errors import ConfigError
-from everword.model.passages import Posting, Tally
+from everword.ports import Posting, Tally
 from everword.recall.rules.neighbours import USER, Passages, Surroundings, surroundings
 from everword.recall.rules.query import ParsedQuery, closeness
 from everword.text.sentences import has_question_mark

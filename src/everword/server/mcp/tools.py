@@ -9,20 +9,27 @@ schema has none. What may be left out may be null. A list may come as JSON text,
 taken as it is, so that a user called `null` is that user. An unknown argument is refused: `user_id` for `user` would
 otherwise mean everybody. Errors are tool errors that say what to do. An unexpected error is reported without its text,
 which may repeat what was said, and logged by its type and place.
+
+The SDK does not answer a line of standard input that is no message of the protocol. If it is JSON and names a request,
+such as one that contains half an emoji, its client waits for an answer: so we send an error for it. A line that goes
+beyond the limits of JSON (`parsing.LIMITS`) is answered before the SDK parses it.
 """
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, get_args
+from types import NoneType, TracebackType
+from typing import Annotated, Any, Self, get_args
 
+import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
@@ -30,7 +37,8 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, Resource, ToolAnnotations
+from mcp.shared.message import SessionMessage
+from mcp_types import PARSE_ERROR, CallToolResult, ErrorData, JSONRPCError, Resource, ToolAnnotations
 from pydantic import AwareDatetime, Field, ValidationError, create_model
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -43,12 +51,11 @@ from everword.log.rules import parse_expiry
 from everword.memory.conversation import ConversationFace
 from everword.memory.memory import MemoryEngine, MemoryFace, SeenMemory
 from everword.model import Budget, Draft, FactCategory
-from everword.parsing import UnreadableJson, read_json
+from everword.parsing import LIMITS, UnreadableJson, check_json, json_events, read_json
 from everword.server.access import space_of_request
 from everword.server.keys import MAX_BODY
 from everword.server.mcp.graph import GRAPH_URI, build_graph_tools, read_as_json
 from everword.server.mcp.results import RESULTS, ConversationList, NewMessage, flatten_schema, log_failure, tool_errors
-from everword.server.mcp.unreadable_lines import CheckedLines, ReadableMessages
 from everword.server.problems import Problem, problem_of, validation_problem
 from everword.text import fences
 
@@ -456,3 +463,105 @@ class MemoryResources:
             if not shown_messages:
                 raise NotFound(f"there is no conversation {id!r} in space {space!r}; {CONVERSATIONS} lists them")
             return fences.data_block("CONVERSATION", fences.messages(shown_messages))
+
+
+NOT_UNDERSTOOD = "this is no request that can be read: is its JSON well-formed, and its text whole characters?"
+
+
+class CheckedLines:
+    """The lines of standard input that are within the limits; any other is answered with an error on `outgoing`, which
+    has to be set before the first line is read."""
+
+    outgoing: Any = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str:
+        while line := await anyio.to_thread.run_sync(read_line):
+            try:
+                check_json(line)
+            except UnreadableJson as error:
+                await send_refusal(self.outgoing, find_request_id(line), f"this line {error}")
+            else:
+                return line.decode("utf-8", "replace")
+        raise StopAsyncIteration
+
+
+def read_line() -> bytes:
+    """The next line of standard input. Of one that is too long, only the beginning is kept."""
+    line = part = sys.stdin.buffer.readline(LIMITS.size + 1)
+    while part and not part.endswith(b"\n"):
+        part = sys.stdin.buffer.readline(LIMITS.size)
+    return line
+
+
+async def send_refusal(outgoing: Any, id: str | int | None, reason: str) -> None:
+    error = ErrorData(code=PARSE_ERROR, message=reason)
+    await outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=error)))
+
+
+class ReadableMessages:
+    """A stream of messages without those that cannot be read, which are answered with an error."""
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+
+    @property
+    def last_context(self) -> Any:
+        return self._incoming.last_context
+
+    async def receive(self) -> SessionMessage | Exception:
+        while isinstance(item := await self._incoming.receive(), ValidationError):
+            await self._refuse(item)
+        message: SessionMessage | Exception = item
+        return message
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        while isinstance(item := await anext(self._incoming), ValidationError):
+            await self._refuse(item)
+        message: SessionMessage | Exception = item
+        return message
+
+    async def _refuse(self, error: ValidationError) -> None:
+        id = request_id_of(error.errors()[0]["input"])
+        if id is not None:
+            await send_refusal(self._outgoing, id, NOT_UNDERSTOOD)
+
+    async def aclose(self) -> None:
+        await self._incoming.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def request_id_of(line: object) -> str | int | None:
+    """The id of the request in a line, if it has one."""
+    try:
+        request = read_json(line) if isinstance(line, str) else line
+    except UnreadableJson:
+        return None
+    id = request.get("id") if isinstance(request, dict) and "method" in request else None
+    return id if isinstance(id, str | int) and not isinstance(id, bool) else None
+
+
+def find_request_id(line: bytes) -> str | int | None:
+    """The id of the request in a line that is too much to be parsed as a whole."""
+    depth = 0
+    key = ""
+    with suppress(UnreadableJson):
+        for event, value in json_events(io.BytesIO(line)):
+            depth += (event in ("start_map", "start_array")) - (event in ("end_map", "end_array"))
+            key = value if event == "map_key" and depth == 1 else key
+            if depth == 1 and key == "id" and event in ("number", "string") and isinstance(value, str | int):
+                return value
+    return None
