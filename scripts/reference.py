@@ -61,6 +61,12 @@ def cli_page() -> str:
         command = program.get_command(root, name)
         if command is not None and not command.hidden:
             lines += ["", f"## everword {name}", "", *without_common_options(block(command, root, name))]
+        if isinstance(command, click.Group):
+            parent = click.Context(command, root, name)
+            for subname, subcommand in sorted(command.commands.items()):
+                if not subcommand.hidden:
+                    help_lines = without_common_options(block(subcommand, parent, subname))
+                    lines += ["", f"### everword {name} {subname}", "", *help_lines]
     return "\n".join(lines) + "\n"
 
 
@@ -74,9 +80,10 @@ def block(command: click.Command, parent: click.Context | None, name: str) -> li
 
 def without_common_options(lines: list[str]) -> list[str]:
     """A help text without the options of every command, and without a heading that is left with none."""
-    kept: list[str] = []
+    options = lines.index("Options:") if "Options:" in lines else 0
+    kept = lines[:options]
     is_common = False
-    for line in lines:
+    for line in lines[options:]:
         continues = is_common and line.startswith(" " * 8)
         is_common = line.startswith(EVERYWHERE) or continues
         if not is_common:

@@ -53,7 +53,6 @@ def test_json_has_the_whole_message_and_the_parts() -> None:
         (["--after", "2023-07-02T20:01+02:00", "--before", "2023-07-03"], {4}),
         (["--role", "assistant"], {2, 4}),
         (["--user", "kim"], set()),
-        (["--conversation", "other"], set()),
     ],
 )
 def test_filters(options: list[str], turns: set[int]) -> None:
@@ -75,7 +74,7 @@ def test_a_floor_leaves_out_what_has_nothing_to_do_with_the_query() -> None:
 def test_nothing_found_is_no_error() -> None:
     result = everword("search", "database", "--user", "nobody")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "nothing found\n"
+    assert result.stderr == "warning: nothing is kept of anybody called 'nobody' in space 'default'\nnothing found\n"
 
 
 def test_search_warns_when_the_index_is_behind(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def test_what_is_not_known_is_said_so() -> None:
     assert "`everword erase`" in everything.stderr
     assert "likes: tea" in succeeded("profile", "alex")
     nobody = everword("profile", "sam")
-    assert (nobody.exit_code, nobody.stdout, nobody.stderr) == (0, "", "nothing is known yet\n")
+    unknown = "warning: nothing is kept of anybody called 'sam' in space 'default'"
+    assert (nobody.exit_code, nobody.stdout, nobody.stderr) == (0, "", f"{unknown}\nnothing is known yet\n")
     assert "says nothing that can be remembered" in failed("remember", "?", "--user", "alex")
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import click
 import pytest
-from cli_driver import NEXT, everword, failed, process, processes, succeeded, talk
+from cli_driver import NEXT, everword, failed, json_lines, process, processes, succeeded, talk
 
 from everword import __version__
 from everword.cli.main import COMMANDS, program
@@ -43,9 +45,55 @@ def test_every_command_explains_itself_with_an_example(name: str) -> None:
     text = succeeded(name, "--help")
     command = program.get_command(click.Context(program), name)
     assert command is not None
-    assert len(command.get_short_help_str(60)) <= 60
-    assert not command.get_short_help_str(60).endswith("...")
+    assert not command.get_short_help_str(59).endswith("..."), "is cut at 80 columns"
     assert f"everword {name}" in text.split("Usage:")[1].split("\n", 1)[1]
+
+
+# These serve, talk or ask, or what they write is JSON Lines, a plug-in or tables anyway.
+WITHOUT_JSON = {"demo", "init", "chat", "export", "worker", "serve", "open", "mcp", "hook", "bot", "migrate"}
+
+
+def json_commands(group: click.Group, *names: str) -> Iterator[tuple[str, ...]]:
+    """Every command that has --json, by its names."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from json_commands(command, *names, name)
+        elif command is not None and any(parameter.name == "as_json" for parameter in command.params):
+            yield (*names, name)
+
+
+def test_every_command_that_tells_something_has_json() -> None:
+    assert {names[0] for names in json_commands(program)} == set(COMMANDS) - WITHOUT_JSON
+
+
+def test_what_a_command_prints_with_json_is_json_and_nothing_else(tmp_path: Path) -> None:
+    talk(tmp_path / "chat.jsonl")
+    (imported,) = json_lines(succeeded("import", "chat.jsonl", "--json"))
+    assert (imported["new"], imported["format"]) == (5, "everword")
+    (statement,) = json_lines(succeeded("remember", "I like tea", "--user", "alex", "--json"))
+    assert statement["text"] == "alex likes tea."
+    added = json.loads(succeeded("fact", "add", "identity", "city", "Delft", "--user", "alex", "--json"))
+    assert added["fact"]["value"] == "Delft"
+    changed = json.loads(succeeded("fact", "edit", added["fact"]["id"], "Leiden", "--user", "alex", "--json"))
+    assert (changed["fact"]["value"], changed["retired"][0]["value"]) == ("Leiden", "Delft")
+    assert json.loads(succeeded("fact", "delete", changed["fact"]["id"], "--user", "alex", "--json"))["fact"] is None
+    assert json.loads(succeeded("undo", "--user", "alex", "--json"))["facts"][0]["value"] == "Leiden"
+    forgotten = json.loads(succeeded("forget", "I like tea", "--user", "alex", "--json"))
+    assert forgotten["statements"][0]["text"] == "alex likes tea."
+    assert json.loads(succeeded("verify", "--json"))["ok"] is True
+    assert {"setting": "space", "value": "default", "from": "default"} in json_lines(succeeded("settings", "--json"))
+    assert {check["verdict"] for check in json_lines(succeeded("doctor", "--json"))} <= {"ok", "warn"}
+    assert json.loads(succeeded("rebuild", "index", "--json"))["view"] == "index"
+    assert json.loads(succeeded("retry", "--json")) == {"tried": 0, "left": 0}
+    assert json.loads(succeeded("copy", "everword.db", "json:copy.json", "--json"))["rows"]["conversations"] == 2
+    made = json.loads(succeeded("keys", "create", "--name", "web", "--json"))
+    assert made["id"] in made["key"]
+    assert json.loads(succeeded("keys", "revoke", made["id"], "--json"))["revoked_at"]
+    assert json.loads(succeeded("erase", "--user", "alex", "--yes", "--json"))["messages"] > 5
+    assert json.loads(succeeded("scrub", "--json")) == {"left": []}
+    assert everword("erase", "--user", "alex", "--json").exit_code == 2, "it would have to ask"
 
 
 def test_help_shows_defaults() -> None:
@@ -114,6 +162,21 @@ def test_wrong_use_is_told_from_an_error(tmp_path: Path) -> None:
     result = everword("search", "x", "--after", "yesterday")
     assert result.exit_code == 2
     assert "'yesterday' is not a date" in result.stderr
+
+
+def test_a_mistyped_command_is_told_which_one_is_like_it() -> None:
+    assert "Did you mean search?" in everword("serach", "x").stderr
+
+
+def test_a_name_of_nobody_and_a_conversation_that_is_not_there_are_said(tmp_path: Path) -> None:
+    talk(tmp_path / "chat.jsonl")
+    succeeded("import", "chat.jsonl")
+    for command in (["facts"], ["profile"], ["search", "database", "--user"], ["conversations", "--user"]):
+        assert "anybody called 'nobody'" in everword(*command, "nobody").stderr
+        assert "anybody called" not in everword(*command, "alex").stderr
+    assert "there is no conversation 'nope'" in failed("search", "database", "--conversation", "nope")
+    assert "there is no conversation yet" in everword("conversations", "--space", "other").stderr
+    assert failed("stats", "--store", ".") == ". is a folder; name a file in it"
 
 
 def test_an_error_cannot_command_the_terminal() -> None:

@@ -59,6 +59,7 @@ def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any)
     """
     with open_for_reading(searching=True) as handle:
         choice["user"] = choice["user"] and handle.find_person(choice["user"])
+        choice["conversation"] = choice["conversation"] and handle.find_conversation(choice["conversation"]).id
         hits = handle.memory.search(query, kinds=("message", "fact") if facts else ("message",), **choice)
         state = index_state(handle.store, handle.settings.space)
         shown_messages = handle.with_names(hit.message for hit in hits) if not as_json else ()
@@ -207,6 +208,8 @@ def conversations(user: str | None, as_json: bool) -> None:
         grid.add_row(title, printable(conversation.id), owner, f"{conversation.turns:,}", last)
     have_titles = len({conversation.title for conversation in listing} - {""}) == len(listing)
     show_table(grid, optional=("messages", "conversation") if have_titles else ("messages",))
+    if not listing:
+        click.echo("there is no conversation yet; `everword import FILE` or `everword chat` makes one", err=True)
 
 
 # -- edit
@@ -227,9 +230,9 @@ def edit(conversation: str, message: str, text: str, metadata: str | None, as_js
     remove a text for good, use `everword delete`.
 
     \b
-    everword edit demo #7 "We meet at 8."
+    everword edit demo "#7" "We meet at 8."
     everword edit general 1098765 "We meet at 8."
-    everword edit demo #7 - < corrected.txt
+    everword edit demo "#7" - < corrected.txt
     """
     from everword.formats import dump
 

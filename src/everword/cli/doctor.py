@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from everword.cli.opening import current_settings, store_file
-from everword.cli.options import StoreCommand, printable
-from everword.cli.output import console, plural, progress_bar, styled
+from everword.cli.options import JSON_LINES, StoreCommand, printable
+from everword.cli.output import console, plural, print_json, progress_bar, styled
 from everword.errors import EverwordError, ModelError
 from everword.masking import mask_credentials
 
@@ -60,7 +60,8 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 
 @click.command(cls=StoreCommand)
 @click.option("--ask", is_flag=True, help="Also ask the configured models a question, of one word each.")
-def doctor(ask: bool) -> None:
+@JSON_LINES
+def doctor(ask: bool, as_json: bool) -> None:
     """Check that everything works, and say what to do.
 
     Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages. Each line is
@@ -76,14 +77,18 @@ def doctor(ask: bool) -> None:
     has_failure = False
     for result in run_checks(settings, ask):
         has_failure |= result[0] == "fail"
-        show_result(*result)
+        if as_json:
+            verdict, subject, detail = result
+            print_json({"verdict": verdict, "subject": subject, "detail": mask_credentials(detail)})
+        else:
+            show_result(*result)
     if has_failure:
         raise click.exceptions.Exit(1)
 
 
 def show_result(verdict: Verdict, subject: str, detail: str) -> None:
     text = styled(f"{verdict:<5}", style=STYLES[verdict])
-    text.append(f"{subject:<11}", style="bold")
+    text.append(f"{subject:<15}", style="bold")
     text.append(printable(mask_credentials(detail)), style="none")
     console().print(text)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from everword.cli import output
+from everword.cli import options, output
 from everword.cli.doctor import describe_wait
 from everword.cli.opening import current_settings, open_for_reading, open_for_writing, view_states
 from everword.cli.options import StoreCommand, json_option, parse_moment, person_option, printable, warn
@@ -44,7 +44,7 @@ TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", hel
 @click.option("--refused", is_flag=True, help="What a model found but was not accepted, and why.")
 @json_option(ALL_OF_FACT.format(" a line"))
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
-    """Show what is known about a person, the most important first.
+    """Show what is known about a person, most important first.
 
     USER is an id or a name. Facts are extracted from what people say, without a command. A value that is replaced stays
     with its dates: see --as-of and --history. You can name a key by any word for it (`city`, `home`). `everword why`
@@ -216,14 +216,15 @@ def show(id: str, user: str, as_json: bool) -> None:
 
 
 @fact.command(cls=StoreCommand)
-@click.argument("category", type=click.Choice(FACT_CATEGORIES))
+@click.argument("category", type=click.Choice(FACT_CATEGORIES), metavar="CATEGORY")
 @click.argument("key")
 @click.argument("value")
 @IN_MEMORY
 @FROM
 @TO
 @click.option("--about", "subject", metavar="NAME", help="Whom it is about, if not the person: brother.")
-def add(user: str, **fields: Any) -> None:
+@options.JSON_OBJECT
+def add(user: str, as_json: bool, **fields: Any) -> None:
     """Add a fact about a person.
 
     CATEGORY is one of those that `everword facts --help` lists, KEY is what the fact is about, and VALUE is what it
@@ -236,7 +237,7 @@ def add(user: str, **fields: Any) -> None:
     with open_for_writing(new=True) as handle:
         user = handle.find_exact_person(user)
         change = handle.memory.add_fact(user=user, **fields)
-    show_change(change, user)
+    show_change(change, user, as_json)
 
 
 @fact.command(cls=StoreCommand)
@@ -245,7 +246,8 @@ def add(user: str, **fields: Any) -> None:
 @IN_MEMORY
 @FROM
 @TO
-def edit(id: str, value: str, user: str, **times: Any) -> None:
+@options.JSON_OBJECT
+def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
     """Give a fact another value.
 
     ID is the fact's, as `everword facts` lists it; VALUE is what it says from now on. The old value stays as history.
@@ -257,13 +259,14 @@ def edit(id: str, value: str, user: str, **times: Any) -> None:
     with open_for_writing() as handle:
         user = handle.find_exact_person(user)
         change = handle.memory.edit_fact(id, value, user=user, **times)
-    show_change(change, user)
+    show_change(change, user, as_json)
 
 
 @fact.command(cls=StoreCommand)
 @click.argument("id")
 @IN_MEMORY
-def delete(id: str, user: str) -> None:
+@options.JSON_OBJECT
+def delete(id: str, user: str, as_json: bool) -> None:
     """Take a fact out of what is known.
 
     ID is the fact's, as `everword facts` lists it. The fact does not come back unless somebody says it again. To remove
@@ -275,10 +278,13 @@ def delete(id: str, user: str) -> None:
     with open_for_writing() as handle:
         user = handle.find_exact_person(user)
         change = handle.memory.delete_fact(id, user=user)
-    show_change(change, user)
+    show_change(change, user, as_json)
 
 
-def show_change(change: FactChange, user: str) -> None:
+def show_change(change: FactChange, user: str, as_json: bool) -> None:
+    if as_json:
+        output.print_json(change)
+        return
     show_evidence([fact for fact in (change.fact, *change.retired) if fact is not None], [])
     click.echo(f"done; `everword undo {change.id} --user {printable(user)}` takes it back", err=True)
 
@@ -304,7 +310,8 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
     everword ask "Where does Alex live?" --user alex --sources
     """
     with open_for_writing() as handle:
-        answer = handle.memory.ask(question, user=handle.find_person(user), conversation=conversation)
+        place = conversation and handle.find_conversation(conversation).id
+        answer = handle.memory.ask(question, user=handle.find_person(user), conversation=place)
         warning = unread_warning(handle.store, handle.settings.space)
         shown_messages = handle.with_names(answer.messages) if sources else []
     if as_json:
@@ -328,7 +335,8 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
 @ABOUT
 @click.option("--speaker", metavar="ID", help="Who says it.  [default: the person themselves]")
 @click.option("--expires", metavar="WHEN", help="Until when: a span such as 10m, 2h or 7d, or an ISO time.")
-def remember(text: str, user: str, speaker: str | None, expires: str | None) -> None:
+@options.JSON_LINES
+def remember(text: str, user: str, speaker: str | None, expires: str | None, as_json: bool) -> None:
     """Keep a statement about a person.
 
     TEXT is in plain words, in the first person or the third. A newer statement replaces the one it contradicts,
@@ -347,13 +355,17 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None) -> 
     with open_for_writing(new=True) as handle:
         user = handle.find_exact_person(user)
         statements = handle.memory.remember(text, user=user, speaker=speaker, expires=until)
-    show_entries(statements, ())
+    if as_json:
+        output.print_json_lines(statements)
+    else:
+        show_entries(statements, ())
 
 
 @click.command(cls=StoreCommand)
 @click.argument("what")
 @IN_PROFILE
-def forget(what: str, user: str) -> None:
+@options.JSON_OBJECT
+def forget(what: str, user: str, as_json: bool) -> None:
     """Take something out of a person's profile.
 
     WHAT is in plain words. The facts and statements that fit are removed and shown. The messages stay, and `everword
@@ -371,6 +383,8 @@ def forget(what: str, user: str) -> None:
         warning = unread_warning(handle.store, handle.settings.space)
     if warning:
         warn(warning)
+    if as_json:
+        output.print_json(removal)
     if removal.everything:
         click.echo(
             "that would be everything, and nothing was forgotten: say one thing at a time, or remove the person for "
@@ -381,14 +395,16 @@ def forget(what: str, user: str) -> None:
         click.echo("nothing is known of that", err=True)
     if not removal.found:
         raise click.exceptions.Exit(1)
-    show_entries(removal.statements, removal.facts)
+    if not as_json:
+        show_entries(removal.statements, removal.facts)
     click.echo(f"forgotten; `everword undo {removal.id} --user {printable(user)}` brings it back", err=True)
 
 
 @click.command(cls=StoreCommand)
 @click.argument("id", required=False)
 @IN_PROFILE
-def undo(id: str | None, user: str) -> None:
+@options.JSON_OBJECT
+def undo(id: str | None, user: str, as_json: bool) -> None:
     """Take back the last change of a profile.
 
     A change is a `forget`, or a fact that was added, edited or deleted by hand. ID is what `everword forget` or
@@ -403,7 +419,10 @@ def undo(id: str | None, user: str) -> None:
         user = handle.find_exact_person(user)
         id = id or last_change(handle, user)
         restored_entries = handle.memory.undo(id, user=user)
-    show_entries(restored_entries.statements, restored_entries.facts)
+    if as_json:
+        output.print_json(restored_entries)
+    else:
+        show_entries(restored_entries.statements, restored_entries.facts)
     if not restored_entries.found:
         click.echo("nothing came back: what was told since stands", err=True)
 
@@ -463,6 +482,6 @@ def show_entries(statements: Iterable[Statement], known_facts: Iterable[Fact]) -
 def check_choice(refused: bool, key: str | None, choice: Mapping[str, Any]) -> None:
     has_choice = any(value is not None for value in choice.values())
     if refused and (key is not None or has_choice):
-        raise click.UsageError("--refused shows what is not kept; use it with no other choice of facts")
+        raise click.UsageError("--refused shows what is not kept; use it alone")
     if key is not None and has_choice:
         raise click.UsageError("--history shows every value of one key; use it without --as-of, --category and --about")

@@ -154,9 +154,9 @@ def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
 @hook.command("plugin")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def write_plugin_folder(folder: Path) -> None:
-    """Write a plug-in of Claude Code into FOLDER: the hooks, and commands such as /everword:why.
+    """Write a plug-in of Claude Code into FOLDER, with the hooks.
 
-    The commands are /everword:remember, /everword:recall, /everword:forget and /everword:why.
+    Its commands are /everword:remember, /everword:recall, /everword:forget and /everword:why.
 
     Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The hooks are in the plug-in, so
     `everword hook install` is not needed for projects that use it.

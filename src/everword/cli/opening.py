@@ -54,13 +54,14 @@ class MemoryHandle:
         return find_conversation(self.store, self.settings.space, id)
 
     def find_person(self, name: str, space: str | None = None) -> str:
-        """The id of the person whose name was typed to read something, perhaps misspelt."""
-        from everword.facts.person_lookup import person_by_name
+        """The id of the person whose name was typed to read something, perhaps misspelt; warns if it is nobody's."""
+        from everword.facts.person_lookup import is_known_id, person_by_name
 
         place = space or self.settings.space
-        return self._announce_person(
-            name, place, self.store.read(lambda tx: person_by_name(tx, place, name, is_typed=True))
-        )
+        person = self.store.read(lambda tx: person_by_name(tx, place, name, is_typed=True))
+        if person == name and not self.store.read(lambda tx: is_known_id(tx, place, name)):
+            warn(f"nothing is kept of anybody called {name!r} in space {place!r}")
+        return self._announce_person(name, place, person)
 
     def find_exact_person(self, name: str) -> str:
         """The id of the person whose name was typed to change something: it must be exact."""

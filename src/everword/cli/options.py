@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
@@ -78,6 +79,17 @@ class Program(click.Group):
         module, _, attribute = self._places[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            similar = get_close_matches(args[0], self.list_commands(ctx), 2)
+            if similar:
+                vars(error)["message"] = f"{error.message} Did you mean {' or '.join(similar)}?"
+            raise
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         # A terminal that cannot show a character shows its number.

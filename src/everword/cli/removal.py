@@ -47,7 +47,7 @@ def delete(
     undone: export first (`everword export`) if you want a copy.
 
     \b
-    everword delete --conversation demo --message #7
+    everword delete --conversation demo --message "#7"
     everword delete --query "hunter2" --dry-run
     everword delete --user alex --before 2024-01-01
     """
@@ -140,7 +140,8 @@ def audit(limit: int, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @options.person_option("Whose messages to remove.", required=True)
 @options.YES
-def erase(user: str, yes: bool) -> None:
+@options.json_option("One JSON object; it needs --yes.")
+def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
     Removes what they wrote everywhere in the space, what was written to them in their own chats, and all that was
@@ -153,6 +154,8 @@ def erase(user: str, yes: bool) -> None:
     """
     from everword.cli.output import progress_bar
 
+    if as_json and not yes:
+        raise click.UsageError("--json needs --yes, because it does not ask")
     with open_for_reading() as handle:
         user = handle.find_exact_person(user)
         if not yes:
@@ -163,10 +166,13 @@ def erase(user: str, yes: bool) -> None:
         with progress_bar() as bar:
             bar.add_task("erasing", total=None)
             erasure = handle.memory.erase(user=user)
-    click.echo(
-        f"erased {plural(erasure.messages, 'message')} in {plural(erasure.conversations, 'conversation')} "
-        f"and {erasure.entries:,} of the index (erasure {erasure.id})"
-    )
+    if as_json:
+        print_json(erasure)
+    else:
+        click.echo(
+            f"erased {plural(erasure.messages, 'message')} in {plural(erasure.conversations, 'conversation')} "
+            f"and {plural(erasure.entries, 'passage')} of the index (erasure {erasure.id})"
+        )
     report_remains(erasure.left)
 
 
@@ -364,7 +370,7 @@ def show_move(outcome: Move, as_json: bool) -> None:
     for old, new in places[:SHOWN]:
         grid.add_row(f"conversation {printable(old)}", "the same name" if new == old else printable(new), "")
     if len(places) > SHOWN:
-        grid.add_row(f"{len(places) - SHOWN:,} more conversations", "", "")
+        grid.add_row(plural(len(places) - SHOWN, "more conversation"), "", "")
     for kind, count in outcome.moved.items():
         grid.add_row(kind, printable(outcome.into or ""), f"{count:,}")
     show_table(grid)

@@ -17,7 +17,7 @@ import click
 from everword.cli import options
 from everword.cli.opening import current_settings, open_current_store
 from everword.cli.options import SPACE, STORE, StoreCommand, global_option, printable, require_libraries
-from everword.cli.output import format_time, pick, print_json_lines, show_table, table
+from everword.cli.output import format_time, pick, print_json, print_json_lines, show_table, table
 from everword.errors import ConfigError, MissingExtra
 from everword.masking import keep_password_out_of_texts, mask_credentials
 
@@ -131,7 +131,8 @@ def keys() -> None:
 @click.option("--rate", metavar="N", type=int, help="Requests a minute.  [default: the setting `server_rate`]")
 @click.option("--body-kb", metavar="N", type=int, help="Size of a request.  [default: the setting `server_body_kb`]")
 @click.option("--days", metavar="N", type=int, help="Open nothing any more after so many days.  [default: for good]")
-def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, **fields: Any) -> None:
+@options.json_option("One JSON object, with the key.")
+def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
     """Make a key, and show it: this once.
 
     Only its hash is kept. It opens the space named by --space (or by the setting `space`).
@@ -148,11 +149,17 @@ def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None,
     body = None if body_kb is None else body_kb << 10
     with open_current_store(settings, new=True) as store:
         key, text = create_key(store, spaces=spaces, scopes=scopes.split(","), user=user, body=body, **fields)
-    click.echo(text)
+    if as_json:
+        print_json({"key": text, **pick(key, KEY_FIELDS)})
+    else:
+        click.echo(text)
     scope = "every space" if all_spaces else f"space {printable(spaces[0])}"
     user_note = f", user {printable(user)}" if user else ""
     until = f", until {format_time(key.expires_at)}" if key.expires_at else ""
     click.echo(f"key {key.id} for {scope}{user_note}: {', '.join(key.scopes)}{until}. It is not shown again.", err=True)
+
+
+KEY_FIELDS = "id name spaces scopes user rate body maker created_at used_at revoked_at expires_at"
 
 
 @keys.command("list", cls=StoreCommand)
@@ -170,8 +177,7 @@ def list_(as_json: bool) -> None:
     with open_current_store(current_settings()) as store:
         matches = [key for key in list_keys(store) if space is None or not key.spaces or space in key.spaces]
     if as_json:
-        names = "id name spaces scopes user rate body maker created_at used_at revoked_at expires_at"
-        print_json_lines(pick(key, names) for key in matches)
+        print_json_lines(pick(key, KEY_FIELDS) for key in matches)
         return
     grid = table("id", "name", "spaces", "scopes", "user", "made", "last use", "state")
     for key in matches:
@@ -181,6 +187,8 @@ def list_(as_json: bool) -> None:
         last_use = format_time(key.used_at) if key.used_at else "never"
         grid.add_row(key.id, *map(printable, about), format_time(key.created_at), last_use, state)
     show_table(grid)
+    if not matches:
+        click.echo("there is no key yet; `everword keys create --name NAME` makes one", err=True)
 
 
 def key_state(key: ApiKey) -> str:
@@ -195,7 +203,8 @@ def key_state(key: ApiKey) -> str:
 
 @keys.command(cls=StoreCommand)
 @click.argument("id")
-def revoke(id: str) -> None:
+@options.JSON_OBJECT
+def revoke(id: str, as_json: bool) -> None:
     """End a key, and all keys that were made with it.
 
     ID is the one `everword keys list` shows, or the whole key, if that is what was found. A server that is running
@@ -208,7 +217,10 @@ def revoke(id: str) -> None:
 
     with open_current_store(current_settings()) as store:
         key = revoke_key(store, id)
-    click.echo(f"key {key.id} ({printable(key.name)}) opens nothing any more")
+    if as_json:
+        print_json(pick(key, KEY_FIELDS))
+    else:
+        click.echo(f"key {key.id} ({printable(key.name)}) opens nothing any more")
 
 
 # -- MCP
@@ -289,8 +301,8 @@ async def run_until_stopped(service: Coroutine[Any, Any, None]) -> int:
 FOLDER = "everword-bot"
 TELEGRAM = "https://api.telegram.org"
 NO_TOKEN = (
-    "{variable} is not set: {giver} gives a token; put it into the environment, as in `export {variable}=…`. To try "
-    "the bot without one: --dry-run FILE"
+    "{variable} is not set: {giver} gives a token; put it into this variable of the environment. To try the bot "
+    "without a token: --dry-run FILE"
 )
 
 

@@ -27,7 +27,7 @@ from everword.cli.opening import (
     stop_on_signals,
 )
 from everword.cli.options import SPACE, STORE, StoreCommand, global_option, printable, report_remains
-from everword.cli.output import format_time, plural, print_json, show_table, table
+from everword.cli.output import format_time, pick, plural, print_json, show_table, table
 from everword.errors import ConfigError, InvalidInput, NotFound, StoreError
 from everword.masking import mask_credentials
 from everword.model import Activity, Retried, Stats
@@ -116,7 +116,8 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 
 
 @click.command(cls=StoreCommand)
-def verify() -> None:
+@options.JSON_OBJECT
+def verify(as_json: bool) -> None:
     """Prove the log whole: nothing changed, nothing missing.
 
     Checks the chain of every conversation in every space and names each fault; exit status 1 if there is one. The root
@@ -129,18 +130,26 @@ def verify() -> None:
     """
     with opening.open_for_reading() as handle:
         proof = handle.memory.verify()
+    if as_json:
+        print_json({"ok": proof.ok, **pick(proof, "conversations messages erased faults root")})
+    else:
+        show_proof(proof)
+    if not proof.ok:
+        raise click.exceptions.Exit(1)
+
+
+def show_proof(proof: Verification) -> None:
     scope = f"{plural(proof.messages, 'message')} in {plural(proof.conversations, 'conversation')}"
     for fault in proof.faults:
         click.echo(f"fault: {printable(str(fault))}")
     erased_note = f", {proof.erased:,} erased" if proof.erased else ""
     click.echo(f"{'whole' if proof.ok else plural(len(proof.faults), 'fault')}: {scope}{erased_note}")
     click.echo(f"root {proof.root}")
-    if not proof.ok:
-        raise click.exceptions.Exit(1)
 
 
 @click.command(cls=StoreCommand)
-def settings() -> None:
+@options.JSON_LINES
+def settings(as_json: bool) -> None:
     """Show every setting, its value, and where it comes from.
 
     A value comes from the command line, else from the environment (EVERWORD_STORE, …), else from everword.toml in the
@@ -155,8 +164,12 @@ def settings() -> None:
     for field in dataclasses.fields(active_settings):
         # format(), not str(): a secret is formatted as stars.
         value = f"{getattr(active_settings, field.name)}"
-        grid.add_row(field.name, printable(mask_credentials(value)) or "(empty)", sources.get(field.name, "default"))
-    show_table(grid)
+        source = sources.get(field.name, "default")
+        if as_json:
+            print_json({"setting": field.name, "value": mask_credentials(value), "from": source})
+        grid.add_row(field.name, printable(mask_credentials(value)) or "(empty)", source)
+    if not as_json:
+        show_table(grid)
 
 
 def setting_sources() -> dict[str, str]:
@@ -174,7 +187,8 @@ def setting_sources() -> dict[str, str]:
 
 
 @click.command(cls=StoreCommand)
-def scrub() -> None:
+@options.JSON_OBJECT
+def scrub(as_json: bool) -> None:
     """Clear what was erased out of the store's files.
 
     `everword erase` and `everword retain` do this themselves, unless another program still reads the old state of the
@@ -187,7 +201,9 @@ def scrub() -> None:
     """
     with opening.open_current_store(current_settings()) as store:
         remains = store.scrub(full=True)
-    if not remains:
+    if as_json:
+        print_json({"left": remains})
+    elif not remains:
         click.echo(f"{store.name}: its files hold nothing that was removed")
     report_remains(remains)
 
@@ -249,7 +265,8 @@ def existing_settings() -> Settings:
 
 @click.command(cls=StoreCommand)
 @click.argument("view")
-def rebuild(view: str) -> None:
+@options.JSON_OBJECT
+def rebuild(view: str, as_json: bool) -> None:
     """Throw a view away and build it again from the log.
 
     VIEW is a name that `everword stats` lists. Rebuild the index after you change the embedder: vectors of two
@@ -267,13 +284,18 @@ def rebuild(view: str) -> None:
             async with HelpingProcess(memory, active_settings.store) as helper:
                 return await settle(memory, store, helper)
 
-    click.echo(f"{view}: {plural(asyncio.run(rebuild_view()), 'message')} brought in")
+    count = asyncio.run(rebuild_view())
+    if as_json:
+        print_json({"view": view, "messages": count})
+    else:
+        click.echo(f"{view}: {plural(count, 'message')} brought in")
 
 
 @click.command(cls=StoreCommand)
 @click.option("--view", help="Only messages that this view has set aside.")
 @click.option("--conversation", help="Only messages of this conversation.")
-def retry(view: str | None, conversation: str | None) -> None:
+@options.JSON_OBJECT
+def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
     """Try messages again that views failed on and set aside.
 
     A view that fails on a message goes on with the next; `everword doctor` lists such messages. Most views retry them
@@ -295,7 +317,10 @@ def retry(view: str | None, conversation: str | None) -> None:
             return outcome
 
     outcome = asyncio.run(retry_messages())
-    click.echo(f"{plural(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
+    if as_json:
+        print_json(outcome)
+    else:
+        click.echo(f"{plural(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
 
 
 @click.command(cls=StoreCommand)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -24,7 +25,7 @@ import click
 from everword.cli import opening, options
 from everword.cli.opening import HelpingProcess, current_settings, settle_or_warn
 from everword.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
-from everword.cli.output import plural, progress_bar
+from everword.cli.output import plural, print_json, progress_bar
 from everword.errors import ImportFailed, InvalidInput, StoreError
 from everword.masking import mask_credentials
 from everword.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Stats, Verification
@@ -67,12 +68,14 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     help="How to treat a known message with another text: ignore it, or store it as a new version.",
 )
 @click.option("--no-settle", is_flag=True, help="Only keep the messages; a worker makes them searchable.")
+@options.json_option("One JSON object a file: how many messages were read, new, known and bad.")
 def import_(
     files: tuple[str, ...],
     format: str | None,
     skip_bad: bool,
     on_edit: OnEdit,
     no_settle: bool,
+    as_json: bool,
     **reading: Any,
 ) -> None:
     """Bring chats into the memory.
@@ -107,7 +110,7 @@ def import_(
             for file in files:
                 with open_records(file, format, **reading) as reader:
                     helping = helper if settle else None
-                    bad_count += await import_file(memory, file, reader, settings, on_edit, helping)
+                    bad_count += await import_file(memory, file, reader, settings, on_edit, helping, as_json)
             if settle:
                 await settle_or_warn(memory, store, helper)
         if bad_count and not skip_bad:
@@ -174,6 +177,7 @@ async def import_file(
     settings: Settings,
     on_edit: OnEdit,
     helper: HelpingProcess | None,
+    as_json: bool,
 ) -> int:
     """Append the records of a file to the log, and report on it; returns how many are bad. The helper begins to read
     while more are coming."""
@@ -198,7 +202,9 @@ async def import_file(
             records = collect_spaces(reader, spaces)
             await import_records(memory, records, space=settings.space, on_edit=on_edit, progress=show_progress)
     finally:
-        report_import(name, reader.format, so_far)
+        report_import(name, reader.format, so_far, to_stderr=as_json)
+        if as_json:
+            print_json({"file": name, "format": reader.format, **asdict(so_far), "left_out": reader.left_out})
         report_not_taken(reader.left_out)
     hint_space(spaces, settings.space)
     return so_far.bad_count
@@ -213,7 +219,7 @@ def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> I
         yield record
 
 
-def report_import(name: str, format: str, totals: ImportProgress) -> None:
+def report_import(name: str, format: str, totals: ImportProgress, *, to_stderr: bool = False) -> None:
     """Print the counts, and the records that are bad."""
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
@@ -226,7 +232,8 @@ def report_import(name: str, format: str, totals: ImportProgress) -> None:
     erased += f"{totals.expired:,} expired, " if totals.expired else ""
     erased += f"{totals.secret:,} refused for their secrets, " if totals.secret else ""
     counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count:,} bad"
-    click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
+    summary = f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}"
+    click.echo(summary, err=to_stderr)
     if totals.marked:
         click.echo(f"{plural(totals.marked, 'message')} with secrets: `everword stats` counts them by kind", err=True)
     if totals.refused:
@@ -374,7 +381,8 @@ def open_output(output: str) -> Iterator[BinaryIO]:
 @click.argument("target", metavar="DST")
 @click.option("--migrate", is_flag=True, help="Create everword's schema on DST first, if it is PostgreSQL.")
 @click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
-def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
+@options.JSON_OBJECT
+def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) -> None:
     """Copy a whole store into an empty one.
 
     SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, seals, tombstones and the
@@ -399,13 +407,16 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     unreadable: list[StoreError] = []
     with closing(open_store(opening.require_existing(source), settings)) as origin:
         row_counts, proof = copy_into(origin, target, new_file, settings, migrate, unreadable if salvage else None)
-    click.echo(
-        f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
-        f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
-    )
+    if as_json:
+        print_json({"copy": mask_credentials(target), "rows": row_counts, "ok": proof.ok, "root": proof.root})
+    else:
+        click.echo(
+            f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
+            f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
+        )
+        click.echo(f"the copy is {'whole' if proof.ok else 'faulty, as its source is'}: root {proof.root}")
     for fault in proof.faults:
-        click.echo(printable(str(fault)))
-    click.echo(f"the copy is {'whole' if proof.ok else 'faulty, as its source is'}: root {proof.root}")
+        click.echo(printable(str(fault)), err=as_json)
     report_left_out(unreadable)
     if not proof.ok:
         raise click.exceptions.Exit(1)
