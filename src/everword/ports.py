@@ -130,6 +130,13 @@ OnDamagedRow = Callable[[StoreError, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
+class UpTo:
+    """In a comparison with a column: it is this or less."""
+
+    end: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Lag:
     """A conversation whose view is behind its log: the view has yet to process messages `done + 1` to `turns`."""
 
@@ -361,9 +368,9 @@ class Tx(Protocol):
         damaged: OnDamagedRow | None = None,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
-        tuple means any of its values), after the row `after`; with `columns`, no others are read. A row that cannot be
-        read raises an error that names its key; with `damaged`, every value is checked, and that is called with the
-        error and the readable values."""
+        tuple means any of its values, `UpTo` at most a value), after the row `after`; with `columns`, no others are
+        read. A row that cannot be read raises an error that names its key; with `damaged`, every value is checked, and
+        that is called with the error and the readable values."""
 
     def near(
         self,

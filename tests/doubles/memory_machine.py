@@ -98,7 +98,8 @@ class MemoryMachine(RuleBasedStateMachine):
         return folder
 
     def open(self) -> Memory:
-        return Memory(self.url, followers=False, clock=self.clock, window_turns=11, **LIMITS)
+        self.store = open_store(self.url, Settings())
+        return Memory(self.store, followers=False, clock=self.clock, window_turns=11, **LIMITS)
 
     # -- what people do
 
@@ -482,6 +483,18 @@ class MemoryMachine(RuleBasedStateMachine):
         assert [word for word in self.removed if any(word in content for content in exported)] == []
         assert self.memory.verify().ok
 
+    def check_counts(self) -> None:
+        """What `stats` has from counts that are kept is what a count of all messages gives."""
+        self.memory.settle()  # people are counted by what of them is in the index
+        stats = self.memory.stats()
+        messages = self.store.read(lambda tx: tx.rows("messages"))
+        standing = [row for row in messages if row["erasure"] is None]
+        times = [row["time"] for row in standing] or [None]
+        assert (stats.messages, stats.erased) == (len(standing), len(messages) - len(standing))
+        assert (stats.first, stats.last) == (min(times), max(times))
+        assert stats.characters == sum(len(row["content"]) for row in standing)
+        assert stats.users == len({row["user_id"] for row in standing} - {None})
+
     def check_nothing_left(self) -> None:
         """No word that was removed is in any table or file."""
         held = b"".join(self.held()).lower()
@@ -500,6 +513,7 @@ class MemoryMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             self.check_log()
+            self.check_counts()
             self.check_nothing_left()
             if not self.has_retained and any(self.log.values()):  # something is left of which views are made
                 seen = self.see()

@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from everword.wiring import open_store
 
 FEW = 10  # others in the space
 MANY = 200
+YEAR = timedelta(days=365)
 PATIENCE = 600.0
 STEPS = 10  # of the database, counted at once
 ROOM = 300  # steps: deeper trees of keys, and other values of the same statement
@@ -42,6 +44,10 @@ def fill(memory: Memory, others: int) -> None:
         said = [Draft("user", f"I live in Bonn, house {number}."), Draft("user", "I like red tea and a blue kettle.")]
         batches.append(Batch("default", f"chat{number}", f"u{number}", said))
     memory.add_many(batches)
+    notes = memory.documents()
+    for number in range(0, others, 3):
+        memory.remember(f"u{number} drinks tea", user=f"u{number}", expires=YEAR)
+        notes.put(("notes",), f"note {number}", {"tea": number}, texts=(), expires=YEAR)
     memory.settle(PATIENCE)
 
 

@@ -485,7 +485,8 @@ NEWER_INDEXES = (
     *("messages_expiring", "entries_expiring", "conversations_recent", "conversations_user_recent", "messages_author"),
     *("messages_erased", "entries_user", "entries_conversation", "facts_conversation", "facts_audience"),
     *("findings_conversation", "findings_audience", "statements_audience", "people_name", "cursors_conversation"),
-    *("leases_conversation", "tallies_empty", "conversations_unread", "leases_busy"),
+    *("leases_conversation", "tallies_empty", "conversations_unread", "leases_busy", "messages_time"),
+    *("statements_expiring", "documents_expiring"),
 )
 
 
@@ -511,7 +512,7 @@ def make_older(path: Path) -> None:
         for column in ("answers", "why"):
             file.execute(f"ALTER TABLE topic_turns DROP COLUMN {column}")
         file.execute("CREATE INDEX conversations_changed ON conversations (changed_at)")
-        for column in ("changes", "changes_head", "last_message_at", "unread"):
+        for column in ("changes", "changes_head", "last_message_at", "unread", "characters"):
             file.execute(f"ALTER TABLE conversations DROP COLUMN {column}")
         for table in ("messages", "entries", "statements", "documents"):
             file.execute(f"ALTER TABLE {table} DROP COLUMN expires_at")

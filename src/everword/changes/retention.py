@@ -43,7 +43,7 @@ from everword.log.tables import (
 )
 from everword.masking import masked_logger
 from everword.model import Expired, Filter, Message, Retained
-from everword.ports import Clock, Telemetry, Tx
+from everword.ports import Clock, Telemetry, Tx, UpTo
 from everword.summaries import digests
 from everword.topics.tables import renew_stamp
 
@@ -476,11 +476,9 @@ def drop_empty_chunks(tx: Tx, space: str, conversation: str) -> None:
 
 
 def find_expired(tx: Tx, table: str, space: str | None, now: datetime) -> Iterator[Row]:
-    """The rows of a table that have expired, of one space or of all."""
-    after: Row | None = None
-    while rows := tx.rows(table, after, PAGE, where={} if space is None else {"space": space}):
-        yield from (row for row in rows if has_expired(row["expires_at"], now))
-        after = rows[-1]
+    """The keys of the rows of a table that have expired, of one space or of all."""
+    rows = tx.rows(table, where={"expires_at": UpTo(now)}, columns=KEYS[table])
+    return (row for row in rows if space in (None, row["space"]))
 
 
 def remove_expired_rows(tx: Tx, table: str, space: str, rows: Sequence[Row], order: Order, what: str) -> int:

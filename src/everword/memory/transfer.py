@@ -327,5 +327,5 @@ def recover_conversation_row(tx: Tx, row: Row) -> Row:
     defaults = {"user_id": last["user_id"], "created_at": last["time"], "changed_at": last["time"]}
     changes = tx.rows("changes", limit=1, where=where, newest=True, damaged=lambda *_: None)
     change: Row = changes[0] if changes else {"number": 0, "link": b""}
-    defaults |= {"changes": change["number"], "changes_head": change["link"], "last_message_at": 0}
+    defaults |= {"changes": change["number"], "changes_head": change["link"], "last_message_at": 0, "characters": 0}
     return {**defaults, "turns": last["turn"], "head": last["link"], **row, **UNREAD}

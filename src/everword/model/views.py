@@ -173,7 +173,8 @@ class Activity:
 @dataclass(frozen=True, slots=True)
 class Stats:
     """What is in a store, and how far its views are; `degraded` if this process holds messages that it could not write
-    yet. `secrets` says how many messages hold each kind of secret, or a placeholder for one."""
+    yet. `users` are those of whom something is in the index. `secrets` says how many messages hold each kind of secret,
+    or a placeholder for one."""
 
     store: str
     spaces: int

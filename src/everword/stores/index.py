@@ -462,7 +462,8 @@ class MoveTx(IndexTx):
         self.revoke_leases([Message(space, old, 0, "", "user", "", None, "", conversation.created_at)])
         self.note_reset()
         # The row of the conversation first: messages refer to it.
-        self.write(conversations, conversations.insert(), conversation_row(renamed))
+        characters = self.rows(conversations.name, where={"space": space, "id": old}, columns=("characters",))[0]
+        self.write(conversations, conversations.insert(), {**conversation_row(renamed), **characters})
         self.rewrite_entries((entries.c.space == space, entries.c.conversation == old), lambda _: {"conversation": new})
         for table in schema.TABLES.values():
             for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):

@@ -37,7 +37,7 @@ from sqlalchemy import (
 )
 
 from everword.model import Filter
-from everword.ports import STAND_IN, VERSION_NOTE
+from everword.ports import STAND_IN, VERSION_NOTE, UpTo
 from everword.stores.schema import (
     AHEAD_OF,
     FOLLOWS,
@@ -47,6 +47,7 @@ from everword.stores.schema import (
     conversations,
     cursors,
     entries,
+    erasures,
     events,
     leases,
     messages,
@@ -59,9 +60,8 @@ from everword.stores.schema import (
 P = ParamSpec("P")
 T = TypeVar("T")
 Shape = tuple[str, ...]
-ComparisonKind = Literal[
-    "value", "none", "some"
-]  # a column is compared with a value, with NULL, or with several values
+# A column is compared with a value, with NULL, with several values, or is at most a value.
+ComparisonKind = Literal["value", "none", "some", "most"]
 Comparison = tuple[tuple[str, ComparisonKind], ...]
 After = Literal[
     "", "turn", "place"
@@ -187,16 +187,20 @@ def comparison_kind(value: Any) -> ComparisonKind:
     """How a column is compared with a value. With a tuple of one it is as with the value: that needs no list in SQL."""
     if value is None:
         return "none"
+    if isinstance(value, UpTo):
+        return "most"
     return "some" if isinstance(value, tuple) and len(value) != 1 else "value"
 
 
 def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a comparison of columns is run with."""
-    return {
-        f"the_{name}": value[0] if isinstance(value, tuple) and len(value) == 1 else value
-        for name, value in where.items()
-        if value is not None
-    }
+
+    def bound_value(value: Any) -> Any:
+        if isinstance(value, UpTo):
+            return value.end
+        return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+    return {f"the_{name}": bound_value(value) for name, value in where.items() if value is not None}
 
 
 def key_names(table: Table) -> tuple[str, ...]:
@@ -211,6 +215,8 @@ def equality_conditions(table: Table, comparison: Comparison, without_index: Seq
         if kind == "none":
             return column.is_(None)
         parameter: Any = bindparam(f"the_{name}", expanding=kind == "some")
+        if kind == "most":
+            return column <= parameter
         return column.in_(parameter) if kind == "some" else column == parameter
 
     return [condition(name, kind) for name, kind in comparison]
@@ -327,7 +333,13 @@ SAVE_CONVERSATION = (
     .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
     .values({name: bindparam(name) for name in SAVED})
 )
-SAVE_LONGER_CONVERSATION = SAVE_CONVERSATION.values(unread=1)
+LONGER = conversations.c.characters + bindparam("more_characters", type_=BigInteger)
+SAVE_LONGER_CONVERSATION = SAVE_CONVERSATION.values(unread=1, characters=LONGER)
+NOTE_LENGTH = (
+    update(conversations)
+    .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
+    .values(characters=LONGER)
+)
 
 
 # -- how far views are: cursors, leases, and what was set aside
@@ -542,24 +554,26 @@ def view_state_query(tx: type[Any], view: str, of_space: bool) -> Any:
     return select(lease_counts, aside_counts, distance.scalar_subquery()).join_from(lease_counts, aside_counts, true())
 
 
-def totals_queries(of_space: bool) -> tuple[Any, Any, Any]:
-    """Three queries: totals of messages, of conversations, and of entries in the index. Damaged times are left out."""
-    is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
-    message_totals = select(
+def totals_queries(of_space: bool) -> tuple[Any, Any, Any, Any]:
+    """Four queries: totals of conversations, of erasures, of passages, and the times of the first and last message.
+    They read a row for each conversation, erasure and person, and no messages. Damaged times are left out."""
+
+    def among(table: Any) -> list[Any]:
+        return [table.c.space == bindparam("of_space")] if of_space else []
+
+    conversation_totals = select(
         func.count(),
-        func.count().filter(messages.c.erasure.is_not(None)),
-        func.coalesce(func.sum(func.length(messages.c.content)), 0),
-        func.min(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
-        func.max(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
-        func.count(messages.c.user_id.distinct()),
-    ).select_from(messages)
-    conversation_totals = select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations)
-    entry_totals = select(func.coalesce(func.sum(tallies.c.docs), 0))
-    if not of_space:
-        return message_totals, conversation_totals, entry_totals
-    space: Any = bindparam("of_space")
-    return (
-        message_totals.where(messages.c.space == space),
-        conversation_totals.where(conversations.c.space == space),
-        entry_totals.where(tallies.c.space == space),
+        func.count(conversations.c.space.distinct()),
+        func.coalesce(func.sum(conversations.c.turns), 0),
+        func.coalesce(func.sum(conversations.c.characters), 0),
+    ).where(*among(conversations))
+    erased = select(func.coalesce(func.sum(erasures.c.messages), 0)).where(*among(erasures))
+    users = func.count(tallies.c.user_id.distinct()).filter(tallies.c.user_id != "")
+    entry_totals = select(func.coalesce(func.sum(tallies.c.docs), 0), users).where(*among(tallies))
+    spaces = select(conversations.c.space).where(*among(conversations)).distinct().subquery()
+    is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    stands = (messages.c.space == spaces.c.space, messages.c.erasure.is_(None), is_date)
+    first, last = (
+        select(end(messages.c.time)).where(*stands).correlate(spaces).scalar_subquery() for end in (func.min, func.max)
     )
+    return conversation_totals, erased, entry_totals, select(func.min(first), func.max(last)).select_from(spaces)

@@ -54,7 +54,7 @@ BATCH = 500  # values in one IN (...): every database takes this many
 def to_conversation(row: Sequence[Any]) -> Conversation:
     """A conversation from a row as the driver gives it. Raises ValueError, TypeError or OverflowError if a value has a
     wrong type."""
-    space, id, user, created_at, changed_at, turns, head, changes, changes_head, last, _ = row
+    space, id, user, created_at, changed_at, turns, head, changes, changes_head, last, *_ = row
     if not (type(turns) is type(changes) is type(last) is int) or type(id) is not str:
         raise ValueError(UNREADABLE)
     if type(head) not in BYTES or type(changes_head) not in BYTES:

@@ -160,11 +160,14 @@ class SqlTx(RowReader, ABC):
             return [to_conversation(row) for row in self._fetch_raw(query, params)]
 
     def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
-        if new_messages:
-            self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
+        new_rows = [message_row(message) for message in new_messages]
+        if new_rows:
+            self.write_rows(messages, ADD_MESSAGES, new_rows)
         place = {"at_space": conversation.space, "at_id": conversation.id}
         row = conversation_row(conversation)
         del row["space"], row["id"]
+        if new_rows:
+            row["more_characters"] = sum(len(new_row["content"]) for new_row in new_rows)
         statement = queries.SAVE_LONGER_CONVERSATION if new_messages else queries.SAVE_CONVERSATION
         self.write_rows(conversations, statement, [row | place])
 
@@ -221,6 +224,7 @@ class SqlTx(RowReader, ABC):
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         count = self.drop_derived(tombstones, keep)
         self.drop_rows_of_turns(tombstones, schema.topic_notes)
+        self.note_lengths(tombstones)
         self.update_messages([message_row(message, erasure.id) for message in tombstones])
         row = {"space": erasure.space, "id": erasure.id, "at": erasure.at, "messages": erasure.messages}
         self.write(erasures, erasures.insert(), row)
@@ -229,7 +233,26 @@ class SqlTx(RowReader, ABC):
     def rewrite_messages(self, changed: Sequence[Message]) -> None:
         if changed:
             self.drop_derived(changed)
+            self.note_lengths(changed)
             self.update_messages([message_row(message) for message in changed])
+
+    def note_lengths(self, changed: Sequence[Message]) -> None:
+        """Note how many characters conversations gain or lose by what these messages are to say."""
+        growth = Counter[ConversationKey]()
+        for message in changed:
+            growth[message.space, message.conversation] += len(message.as_said.content)
+        place = (messages.c.space, messages.c.conversation)
+        for conditions in turn_conditions(changed, messages):
+            query = select(*place, func.sum(func.length(messages.c.content))).where(*conditions).group_by(*place)
+            for space, conversation, length in self.connection.execute(query):
+                growth[space, conversation] -= int(length)
+        rows = [
+            {"at_space": space, "at_id": conversation, "more_characters": length}
+            for (space, conversation), length in sorted(growth.items())
+            if length
+        ]
+        if rows:
+            self.write_rows(conversations, queries.NOTE_LENGTH, rows)
 
     def update_messages(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Replace the rows of messages, but for what is FIXED."""
@@ -407,20 +430,19 @@ class SqlTx(RowReader, ABC):
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         of_space = {} if space is None else {"of_space": space}
-        message_totals, conversation_totals, entry_totals = (
-            self.connection.execute(query, of_space).one() for query in queries.totals_queries(space is not None)
-        )
+        totals = (self.connection.execute(query, of_space).one() for query in queries.totals_queries(bool(of_space)))
+        (conversation_count, spaces, turns, characters), (erased,), (entry_count, users), (first, last) = totals
         return Stats(
             store="",
-            spaces=conversation_totals[1],
-            conversations=conversation_totals[0],
-            users=message_totals[5],
-            messages=message_totals[0] - message_totals[1],
-            erased=message_totals[1],
-            characters=message_totals[2],
-            first=message_totals[3],
-            last=message_totals[4],
-            entries=entry_totals[0],
+            spaces=spaces,
+            conversations=conversation_count,
+            users=users,
+            messages=int(turns) - int(erased),
+            erased=int(erased),
+            characters=int(characters),
+            first=first,
+            last=last,
+            entries=int(entry_count),
             embedder=self.note("embedder"),
             views=tuple(self.view_state(view, now, space) for view in self._views()),
             secrets=self.count_secrets(space),

@@ -423,3 +423,12 @@ ALTER TABLE commits ADD PRIMARY KEY (space, session);
 CREATE TABLE locks (space {key} NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (space, slot));
 -- Numbers of passages come from the clock of whoever writes them.
 DROP SEQUENCE docs;
+
+-- step 34: counts
+-- How many characters a conversation has, of the messages that stand; and what has expired or was said when.
+ALTER TABLE conversations ADD COLUMN characters BIGINT NOT NULL DEFAULT 0;
+UPDATE conversations SET characters = coalesce((SELECT sum(length(content)) FROM messages
+    WHERE messages.space = conversations.space AND conversation = conversations.id), 0);
+CREATE INDEX messages_time ON messages (space, time) WHERE erasure IS NULL;
+CREATE INDEX statements_expiring ON statements (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX documents_expiring ON documents (expires_at) WHERE expires_at IS NOT NULL;
