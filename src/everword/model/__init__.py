@@ -4,92 +4,9 @@ A message is said once, and what is made of it later is a version of it. Everyth
 a view: it can be thrown away and built again.
 """
 
-from everword.model.context import Budget, BudgetName, ChatMessage, Context, Item, Receipt, Reply, Round, Section
-from everword.model.facts import (
-    FACT_CATEGORIES,
-    HOLDS,
-    REFUSAL_KINDS,
-    Digest,
-    DigestKind,
-    Fact,
-    FactCategory,
-    FactChange,
-    FactChangeKind,
-    FactRefusal,
-    Forgotten,
-    FoundFact,
-    Holds,
-    Profile,
-    RefusalKind,
-    RefusedFact,
-    Span,
-    Statement,
-)
-from everword.model.log import (
-    DEFAULT_SPACE,
-    HIT_KINDS,
-    ON_EDIT,
-    ROLES,
-    Added,
-    AuditLine,
-    BadRecord,
-    Batch,
-    Change,
-    ChangeKind,
-    Conversation,
-    Degraded,
-    Deletion,
-    Document,
-    Draft,
-    Erasure,
-    Expired,
-    Fault,
-    Filter,
-    Hit,
-    HitKind,
-    Kept,
-    LogChange,
-    Message,
-    Move,
-    MoveKind,
-    OnEdit,
-    Record,
-    Redaction,
-    RemovalKind,
-    Retained,
-    Role,
-    Seal,
-    Verification,
-    Version,
-)
-from everword.model.people import (
-    Ambiguous,
-    Answer,
-    Candidate,
-    CommandKind,
-    Member,
-    MemoryAnswer,
-    Name,
-    NameKind,
-    Resolved,
-    Unknown,
-    Whom,
-)
-from everword.model.views import (
-    Activity,
-    Chunk,
-    Entry,
-    Episode,
-    ExtractLine,
-    Retried,
-    SetAside,
-    Stats,
-    Tiers,
-    Topic,
-    TopicHit,
-    TopicKind,
-    TopicMessage,
-    TopicStats,
-    ViewState,
-)
+from everword.model.context import *
+from everword.model.facts import *
+from everword.model.log import *
+from everword.model.people import *
+from everword.model.views import *
 from everword.secrets import SecretMark
