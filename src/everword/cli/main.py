@@ -18,7 +18,7 @@ from everword.masking import mask_what_escapes
 # Where each command is, in the order of the help. Its module is imported when it is run, or when the help lists it.
 COMMANDS = {
     "demo": "everword.cli.demo:demo",
-    "init": "everword.cli.init:init",
+    "init": "everword.cli.doctor:init",
     "chat": "everword.cli.chat:chat",
     "import": "everword.cli.transfer:import_",
     "export": "everword.cli.transfer:export",
