@@ -1,7 +1,7 @@
 """Many people and channels in one store: does what one of them asks cost more, the more others there are?
 
     python benchmarks/scale.py [--sizes 20000 1000000] [--kinds sqlite postgresql] [--count 40] [--seed 7]
-                               [--folder FOLDER]
+                               [--folder FOLDER] [--log-and-index] [--writers 1]
 
 The store has 3 spaces, one with 90 % of all messages. People and channels are sized by Zipf's law: of people with so
 many messages there are half as many as of people with half as many. For each size, the engine itself writes one person
@@ -13,7 +13,9 @@ For each size of scope a process of its own measures the first search of somebod
 ones, and an append: medians over `--count` people or channels. It also tells how much memory is held for each of
 the people with 60 messages who have been searched once. On SQLite the processor's time counts; on PostgreSQL,
 whose work is done by another process, the clock. Stores stay in `--folder` and are used again. PostgreSQL is started
-from the pip package, as in the tests, and ends with this program.
+from the pip package, as in the tests, and ends with this program. With `--log-and-index`, a store has only messages and
+what a search reads of them, and contexts are of these: so ten million take half the space. `--writers` fill PostgreSQL
+beside each other.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -48,7 +51,7 @@ from everword.stores.index import scope_term
 from everword.stores.schema import TABLES, Instant, Names, Object
 from everword.wiring import open_store
 from machine import describe_machine
-from table import show
+from table import percentile, show
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "doubles"))
 from postgres_databases import postgres_server
@@ -56,11 +59,13 @@ from postgres_databases import postgres_server
 SPACES = {"giant": 0.9, "middle": 0.07, "small": 0.03}  # and their shares of all messages
 TOKEN = "t0000000"  # in every name and id of a template; a copy has its number there
 NOT_COPIED = ("meta", "spaces", "usage", "answers", "answer_bodies", "api_keys", "audit")
+LOG_AND_INDEX = ("conversations", "messages", "cursors", "entries", "vectors", "tallies")
 AT_ONCE = 50_000  # messages that one statement copies
 HOUR = 3_600_000_000  # microseconds
 SCOPE_LENGTH = 3 * 21 + 2 * 2 + 2  # characters of the terms of a passage up to those of its words
 FIRST_TO_LATER = 2.5
 LARGE_TO_SMALL = 1.3
+SLOWEST_GROWTH = 1.5  # of what 95 in 100 take at most
 KILOBYTES = 120
 USUAL = 60  # messages of the person that the bars are about
 OF_ANOTHER_LANGUAGE = "¿Dónde está la tetera verde?"  # a process reads the vectors of its words once: 43 MB
@@ -111,8 +116,9 @@ def unit_batches(unit: Unit, texts: Sequence[str]) -> list[Batch]:
     return [Batch(unit.name, f"chat{i}{TOKEN}", f"u{TOKEN}", drafts[i : i + TALK]) for i in starts]
 
 
-def copied_tables() -> list[str]:
-    return [name for name in TABLES if name not in NOT_COPIED]
+def copied_tables(log_and_index: bool) -> list[str]:
+    kept = LOG_AND_INDEX if log_and_index else [name for name in TABLES if name not in NOT_COPIED]
+    return [name for name in TABLES if name in kept]
 
 
 def may_hold_names(column: Any) -> bool:
@@ -160,7 +166,10 @@ def draw_copies(messages: int, seed: int) -> list[Copy]:
 class Filler:
     """Copies the units of a store within it. `run` runs a statement, `run_many` one for many rows of values."""
 
-    def __init__(self, run: Callable[..., Any], run_many: Callable[..., Any], mark: str, count: int) -> None:
+    def __init__(
+        self, run: Callable[..., Any], run_many: Callable[..., Any], mark: str, count: int, tables: Sequence[str]
+    ) -> None:
+        self._tables = tables
         self._run = run
         self._run_many = run_many
         self._mark = mark
@@ -177,12 +186,13 @@ class Filler:
         names = [(c, kind, name) for c in copies for kind, name in scope_names(c.unit)]
         terms = [(c.token, kind + name, make_term(c, kind, name)) for c, kind, name in names]
         self._run_many(f"INSERT INTO terms VALUES ({', '.join([self._mark] * 3)})", terms)
-        for table in copied_tables():
+        for table in self._tables:
             self._run(copy_statement(table, self._count))
+        print(f"  up to number {copies[-1].number:,} of {self._count:,} people and channels", file=sys.stderr)
 
     def remove_units(self) -> None:
         names = ", ".join(f"'{unit.name}'" for unit in UNITS)
-        for table in reversed(copied_tables()):
+        for table in reversed(copied_tables(log_and_index=False)):
             self._run(f"DELETE FROM {table} WHERE space IN ({names})")
 
 
@@ -223,46 +233,64 @@ def copy_statement(table: str, count: int) -> str:
     return f"INSERT INTO {table} ({names}) SELECT {', '.join(map(value, TABLES[table].c))} FROM {source}"
 
 
-def fill_sqlite(path: Path, template: Path, copies: Sequence[Copy]) -> None:
+def fill_sqlite(path: Path, template: Path, copies: Sequence[Copy], tables: Sequence[str]) -> None:
     shutil.copy(template, path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA synchronous = off")
         connection.execute("PRAGMA cache_size = -200000")
-        fill_store(Filler(connection.execute, connection.executemany, "?", len(copies)), copies, connection.commit)
+        filler = Filler(connection.execute, connection.executemany, "?", len(copies), tables)
+        for part in divide(copies):
+            filler.fill(part)
+            connection.commit()
+        filler.remove_units()
         last = connection.execute("SELECT max(doc) FROM entries").fetchone()[0]
         connection.execute("UPDATE meta SET value = ? WHERE key = 'docs'", [str(last)])
         connection.commit()
 
 
-def fill_postgres(url: str, template: Path, copies: Sequence[Copy]) -> None:
+def fill_postgres(url: str, template: Path, copies: Sequence[Copy], tables: Sequence[str], writers: int) -> None:
     with closing(open_store(str(template), Settings())) as source, closing(open_store(url, Settings())) as target:
         copy_store(source, target, lambda table, count: None)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET search_path TO everword, public")
         connection.execute("DROP INDEX entries_terms")  # to make it at the end takes a tenth of the time
-        run_many = connection.cursor().executemany
-        fill_store(Filler(connection.execute, run_many, "%s", len(copies)), copies, lambda: None)
+        with ThreadPoolExecutor(writers) as pool:
+            shares = [divide(copies)[number::writers] for number in range(writers)]
+            list(pool.map(lambda share: write_share(url, share, len(copies), tables), shares))
+        postgres_filler(connection, len(copies), tables).remove_units()
         connection.execute("CREATE INDEX entries_terms ON entries USING gin (tsv)")
         connection.execute("VACUUM ANALYZE")
 
 
-def fill_store(filler: Filler, copies: Sequence[Copy], commit: Callable[[], object]) -> None:
-    part: list[Copy] = []
-    for copy in copies:
-        part.append(copy)
-        if sum(copy.unit.size for copy in part) >= AT_ONCE or copy is copies[-1]:
+def write_share(url: str, parts: Sequence[Sequence[Copy]], count: int, tables: Sequence[str]) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path TO everword, public")
+        filler = postgres_filler(connection, count, tables)
+        for part in parts:
             filler.fill(part)
-            commit()
-            part = []
-            print(f"  {copy.number:,} of {len(copies):,} people and channels", file=sys.stderr)
-    filler.remove_units()
-    commit()
+
+
+def postgres_filler(connection: psycopg.Connection[Any], count: int, tables: Sequence[str]) -> Filler:
+    return Filler(connection.execute, connection.cursor().executemany, "%s", count, tables)
+
+
+def divide(copies: Sequence[Copy]) -> list[list[Copy]]:
+    """Parts of so many messages as one statement copies."""
+    parts: list[list[Copy]] = [[]]
+    messages = 0
+    for copy in copies:
+        if messages >= AT_ONCE:
+            parts.append([])
+            messages = 0
+        parts[-1].append(copy)
+        messages += copy.unit.size
+    return parts
 
 
 # -- what is measured, in a process of its own
 
 
-def measure(url: str, copies: Sequence[Copy], count: int, seed: int) -> dict[str, Any]:
+def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, followers: bool) -> dict[str, Any]:
     """Seconds by name of unit and by what was done, and the kilobytes that the process has gained for each person."""
     chance = random.Random(seed)
     candidates = [copy for copy in copies if copy.space == "giant"]
@@ -270,7 +298,7 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int) -> dict[str
     usual = chosen[Unit(USUAL).name]
     asked = questions(corpus(1_000, seed), 200)
     times: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    with Memory(url) as memory:
+    with Memory(url, followers=followers) as memory:
         for stranger in [copy for copy in copies if copy.space != "giant"][:5]:  # what is read once, as tables of words
             for question in (asked[0], OF_ANOTHER_LANGUAGE):
                 search(memory, stranger, question)
@@ -283,7 +311,8 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int) -> dict[str
                 **time_calls(memory, "context", context, shown, asked),
                 "append": [timed(append, memory, copy, asked[0]) for copy in searched],
             }
-            memory.settle(PATIENCE)
+            if followers:
+                memory.settle(PATIENCE)
     return {"times": times, "kilobytes": kilobytes}
 
 
@@ -360,17 +389,21 @@ def table_bytes(kind: str, url: str) -> dict[str, int]:
 
 
 @contextmanager
-def filled_stores(kind: str, sizes: Sequence[int], seed: int, folder: Path) -> Iterator[list[str]]:
+def filled_stores(
+    kind: str, sizes: Sequence[int], seed: int, folder: Path, *, log_and_index: bool = False, writers: int = 1
+) -> Iterator[list[str]]:
     """The addresses of stores of these sizes."""
+    tables = copied_tables(log_and_index)
     template = folder / "template.db"
     if not template.exists():
         print("  one of each size", file=sys.stderr)
         build_template(template)
     if kind == "sqlite":
-        paths = [folder / f"scale-{size}-{seed}.db" for size in sizes]
+        name = "log" if log_and_index else "scale"
+        paths = [folder / f"{name}-{size}-{seed}.db" for size in sizes]
         for size, path in zip(sizes, paths, strict=True):
             if not path.exists():
-                fill_sqlite(path.with_suffix(".part"), template, draw_copies(size, seed))
+                fill_sqlite(path.with_suffix(".part"), template, draw_copies(size, seed), tables)
                 path.with_suffix(".part").rename(path)
         yield [str(path) for path in paths]
         return
@@ -378,55 +411,68 @@ def filled_stores(kind: str, sizes: Sequence[int], seed: int, folder: Path) -> I
         server.set({"max_wal_size": "4GB", "maintenance_work_mem": "512MB", "work_mem": "64MB", "autovacuum": "on"})
         addresses = [stack.enter_context(server.database()) for _ in sizes]
         for size, address in zip(sizes, addresses, strict=True):
-            fill_postgres(address, template, draw_copies(size, seed))
+            fill_postgres(address, template, draw_copies(size, seed), tables, writers)
         yield addresses
 
 
 def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
     clock_or_processor = 0 if kind == "postgresql" else 1
-    medians: dict[tuple[int, str, str], float] = {}
-    kilobytes: dict[int, float] = {}
-    with filled_stores(kind, arguments.sizes, arguments.seed, folder) as addresses:
+    figures = Figures({}, {}, {})
+    options = {"log_and_index": arguments.log_and_index, "writers": arguments.writers}
+    with filled_stores(kind, arguments.sizes, arguments.seed, folder, **options) as addresses:
         for size, address in zip(arguments.sizes, addresses, strict=True):
             command = [sys.executable, __file__, "--measure", address, "--sizes", str(size), "--count"]
             command += [str(arguments.count), "--seed", str(arguments.seed)]
+            command += ["--log-and-index"] if arguments.log_and_index else []
             found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-            kilobytes[size] = found["kilobytes"]
+            figures.kilobytes[size] = found["kilobytes"]
             for unit, times in found["times"].items():
                 for action, pairs in times.items():
-                    values = sorted(pair[clock_or_processor] for pair in pairs)
-                    medians[size, unit, action] = values[len(values) // 2] * 1000 if values else float("nan")
+                    values = [pair[clock_or_processor] * 1000 for pair in pairs] or [float("nan")]
+                    figures.medians[size, unit, action] = percentile(values, 0.5)
+                    figures.slowest[size, unit, action] = percentile(values, 0.95)
         sizes_by_table = table_bytes(kind, addresses[-1])
-    show_figures(kind, arguments.sizes, medians)
+    which = "clock" if kind == "postgresql" else "processor"
+    show_figures(f"{kind}, milliseconds ({which}), median", arguments.sizes, figures.medians)
+    show_figures(f"{kind}, milliseconds ({which}), 95 in 100", arguments.sizes, figures.slowest)
     rows = sorted(sizes_by_table.items(), key=lambda item: -item[1])[:14]
     rows.append(("all", sum(sizes_by_table.values())))
     largest = arguments.sizes[-1]
     show(f"{kind}: bytes a message, {largest:,} messages", ("table", "bytes"), [(n, s // largest) for n, s in rows])
-    show_bars(kind, arguments.sizes, medians, kilobytes)
+    show_bars(kind, arguments.sizes, figures)
 
 
-def show_figures(kind: str, sizes: Sequence[int], medians: dict[tuple[int, str, str], float]) -> None:
-    which = "clock" if kind == "postgresql" else "processor"
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Milliseconds by size of store, unit and action: at the median, and what 95 in 100 take at most. And the kilobytes
+    held for each person, by size of store."""
+
+    medians: dict[tuple[int, str, str], float]
+    slowest: dict[tuple[int, str, str], float]
+    kilobytes: dict[int, float]
+
+
+def show_figures(title: str, sizes: Sequence[int], times: dict[tuple[int, str, str], float]) -> None:
     for size in sizes:
-        rows = [(unit.name, *(f"{medians[size, unit.name, action]:.1f}" for action in ACTIONS)) for unit in UNITS]
-        show(f"{kind}, {size:,} messages: milliseconds ({which}), median", ("scope", *ACTIONS), rows)
+        rows = [(unit.name, *(f"{times[size, unit.name, action]:.1f}" for action in ACTIONS)) for unit in UNITS]
+        show(f"{title}, {size:,} messages", ("scope", *ACTIONS), rows)
 
 
-def show_bars(
-    kind: str, sizes: Sequence[int], medians: dict[tuple[int, str, str], float], kilobytes: dict[int, float]
-) -> None:
-    """The bars beside what was measured, for a person with 60 messages."""
+def show_bars(kind: str, sizes: Sequence[int], figures: Figures) -> None:
+    """The bars beside what was measured: for a person with 60 messages, and how much more the largest store takes."""
     person = Unit(USUAL).name
+    medians, slowest = figures.medians, figures.slowest
     rows: list[tuple[str, str, str]] = []
     for size in sizes:
         for what in ("search", "context"):
             share = medians[size, person, f"first {what}"] / medians[size, person, f"later {what}"]
             rows.append((f"first {what} to a later one, {size:,}", f"{FIRST_TO_LATER}", f"{share:.2f}"))
-        rows.append((f"memory for a person, kB, {size:,}", str(KILOBYTES), f"{kilobytes[size]:.0f}"))
+        rows.append((f"memory for a person, kB, {size:,}", str(KILOBYTES), f"{figures.kilobytes[size]:.0f}"))
     for unit in UNITS:
-        for action in ACTIONS[:4]:
-            growth = medians[sizes[-1], unit.name, action] / medians[sizes[0], unit.name, action]
-            rows.append((f"{unit.name}, {action}, largest to smallest store", str(LARGE_TO_SMALL), f"{growth:.2f}"))
+        for action in ACTIONS:
+            for name, times, most in (("median", medians, LARGE_TO_SMALL), ("95 in 100", slowest, SLOWEST_GROWTH)):
+                growth = times[sizes[-1], unit.name, action] / times[sizes[0], unit.name, action]
+                rows.append((f"{unit.name}, {action}, largest to smallest store, {name}", f"{most}", f"{growth:.2f}"))
     show(f"{kind}: bars", ("figure", "at most", "measured"), rows)
 
 
@@ -437,11 +483,14 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=40, help="people or channels of each size that are asked")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="where stores are kept; a temporary one unless given")
+    parser.add_argument("--log-and-index", action="store_true", help="stores without the other views")
+    parser.add_argument("--writers", type=int, default=1, help="connections that fill PostgreSQL beside each other")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
         copies = draw_copies(arguments.sizes[0], arguments.seed)
-        print(json.dumps(measure(arguments.measure, copies, arguments.count, arguments.seed)))
+        followers = not arguments.log_and_index
+        print(json.dumps(measure(arguments.measure, copies, arguments.count, arguments.seed, followers=followers)))
         return
     print(describe_machine())
     with tempfile.TemporaryDirectory() as temporary:
