@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"(?ms)^ *```.*?^ *```|^\|.*?$|^:::.*?$|^    options:.*?$|^#.*?$")
+HELP_EXAMPLE = re.compile(r"(?m)^(?:Usage: |  (?:\w+=\S+ )*(?:everword|curl|export|echo) ).*$")
 END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"])")
 SHORTEST = 5  # words
 ERRORS = (
@@ -35,10 +36,14 @@ def doc_sentences() -> Iterator[tuple[str, str]]:
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         text = page.read_text(encoding="utf-8")
         if page.name == "cli.md":
-            text = text.replace("```", "")
-        for paragraph in re.split(r"\n\s*\n|\n(?=- )", BLOCK.sub("", text)):
-            for sentence in END.split(" ".join(paragraph.split()).removeprefix("- ")):
-                yield page.name, sentence
+            text = HELP_EXAMPLE.sub("", text.replace("```", ""))
+        for paragraph in re.split(r"\n\s*\n|\n(?=- )|\n(?=  (?:-|\w+  ))", BLOCK.sub("", text)):
+            sentence = ""
+            for part in END.split(" ".join(paragraph.split()).removeprefix("- ")):
+                sentence = f"{sentence} {part}".lstrip()
+                if sentence.count("`") % 2 == 0:  # else the end is in code
+                    yield page.name, sentence
+                    sentence = ""
 
 
 def error_sentences() -> Iterator[tuple[str, str]]:

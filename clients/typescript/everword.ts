@@ -1039,7 +1039,7 @@ export interface Retried {
   left: number;
 }
 
-/** Try the messages again that views failed on and set aside: of one space, conversation or view, or all. */
+/** Try again the messages that views failed on and set aside, for one space, conversation or view, or for all. */
 export interface RetryIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view?: string | null;
@@ -1181,8 +1181,8 @@ export interface SplitTopicIn {
 }
 
 /**
- * Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question already
- * can, it is returned unchanged.
+ * Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is already
+ * clear is returned unchanged.
  */
 export interface StandaloneIn {
   /** The question, in plain words. */
@@ -1432,8 +1432,8 @@ export class Everword {
 
   /**
    * Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that its
-   * platform gave it. What others said too stays. With `dry_run`, only report what would be removed from which view.
-   * Needs the scopes `read` and `admin`.
+   * platform gave it. Facts that others stated, too, stay. With `dry_run`, only report what would be removed from
+   * which view. Needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
@@ -1453,8 +1453,8 @@ export class Everword {
   }
 
   /**
-   * Try the messages again that views failed on and set aside: of one space, conversation or view, or all. Needs the
-   * scope `admin`.
+   * Try again the messages that views failed on and set aside, for one space, conversation or view, or for all. Needs
+   * the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
     return this.#server.ask("POST", ["v1", "retry"], { body, repeatable: true }, options);
@@ -1708,8 +1708,8 @@ export class Everword {
   }
 
   /**
-   * Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question already
-   * can, it is returned unchanged. Needs the scope `read`.
+   * Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
+   * already clear is returned unchanged. Needs the scope `read`.
    */
   standalone(conversation: string, body: StandaloneIn, options: CallOptions = {}): Promise<StandaloneOut> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "standalone"], { body }, options);
@@ -1824,13 +1824,13 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);
   }
 
-  /** The space of requests that name none: the key's own space. Needs the scope `read`. */
+  /** The key's own space, which is used for requests that name none. Needs the scope `read`. */
   space(options: CallOptions = {}): Promise<SpaceOut> {
     return this.#server.ask("GET", ["v1", "space"], {}, options);
   }
 
   /**
-   * Wait until every view has caught up with the log. If the time is over before that, the status is 409; the answer
+   * Wait until every view has caught up with the log. If the time runs out before that, the status is 409; the answer
    * to a key for all spaces also says why. Needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {

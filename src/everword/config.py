@@ -315,7 +315,7 @@ def check_old_store(folder: Path) -> None:
     if (folder / OLD_STORE).exists() and not (folder / STORE).exists():
         raise ConfigError(
             f"{folder / OLD_STORE} is a store under the old name; the default is now {STORE}: rename the file, "
-            f"with those that begin like it, or name it: {PREFIX}STORE={OLD_STORE}"
+            f"with the files that begin with its name, or name it: {PREFIX}STORE={OLD_STORE}"
         )
 
 

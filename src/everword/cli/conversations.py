@@ -48,8 +48,8 @@ STANDARD = "-"
 def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any) -> None:
     """Find messages by word and by meaning, best first.
 
-    QUERY is plain words, in any script; nothing in it is syntax. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one
-    without a zone is UTC, one without a time is midnight.
+    QUERY is plain words, in any script; nothing in it is syntax. Dates are 2023-05-01 or 2023-05-01T18:30+02:00. A date
+    without a zone is in UTC; without a time, it means midnight.
 
     \b
     everword search "databases" --user alex
@@ -172,8 +172,8 @@ def show_message(out: Console, message: Message) -> None:
 def conversations(user: str | None, as_json: bool) -> None:
     """List conversations, the newest message first.
 
-    A title is the one that a conversation was imported with, the `title` in the metadata of its first message, or that
-    of its first topic. Other commands take the title or the id.
+    The title of a conversation is the imported one, else the `title` in the metadata of its first message, else the
+    title of its first topic. Other commands take the title or the id.
 
     \b
     everword conversations

@@ -369,8 +369,8 @@ def forget(what: str, user: str, as_json: bool) -> None:
     """Take something out of a person's profile.
 
     WHAT is in plain words. The facts and statements that fit are removed and shown. The messages stay, and `everword
-    undo` brings back what was forgotten, by the id that is shown. To remove a person for good, use `everword erase`.
-    The exit status is 1 if nothing was found.
+    undo` brings the facts and statements back. To remove a person for good, use `everword erase`. The exit status is 1
+    if nothing was found.
 
     \b
     everword forget "I like tea" --user alex

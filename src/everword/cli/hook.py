@@ -47,10 +47,10 @@ EVENTS = {
 def hook() -> None:
     """Give a coding agent a memory of its project.
 
-    The agent's own hooks call everword: when you write a prompt, it is told what earlier sessions of this project have
-    about it; after each turn, what you and the agent said is kept, with commands, changed files and errors. The memory
-    is a file in your home folder, one space for each repository. A hook that cannot be served within a
-    quarter of a second adds nothing, and the agent goes on.
+    The agent's own hooks call everword: when you write a prompt, the agent gets what earlier sessions of this project
+    said about its subject; after each turn, what you and the agent said is kept, with commands, changed files and
+    errors. The memory is a file in your home folder, one space for each repository. A hook that cannot be served within
+    a quarter of a second adds nothing, and the agent goes on.
 
     \b
     everword hook install claude
@@ -199,7 +199,7 @@ def remember_text(text: str | None) -> None:
 @hook.command("recall")
 @TEXT
 def recall_text(text: str | None) -> None:
-    """Print what the memory of this project has about TEXT, as an agent is told it."""
+    """Print what the memory of this project has about TEXT, in the words that an agent gets."""
     from everword.agents.service import Service
 
     with project_memory() as (memory, project, _):

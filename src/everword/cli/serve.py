@@ -133,7 +133,7 @@ def keys() -> None:
 @click.option("--days", metavar="N", type=int, help="Open nothing any more after so many days.  [default: for good]")
 @options.json_option("One JSON object, with the key.")
 def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
-    """Make a key, and show it: this once.
+    """Make a key, and show it once.
 
     Only its hash is kept. It opens the space named by --space (or by the setting `space`).
 
@@ -228,7 +228,7 @@ def revoke(id: str, as_json: bool) -> None:
 
 @click.command(cls=StoreCommand)
 @click.argument("url", metavar="[STORE]", required=False)
-@click.option("--user", metavar="ID", help="Whose memory: the only one that can be asked for and told of.")
+@click.option("--user", metavar="ID", help="Whose memory it is: no other can be read or changed.")
 @click.option("--graph", is_flag=True, help="The tools of MCP's reference memory server, in place of everword's.")
 def mcp(url: str | None, user: str | None, graph: bool) -> None:
     """Serve the memory to an MCP client.

@@ -120,10 +120,10 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 def verify(as_json: bool) -> None:
     """Prove the log whole: nothing changed, nothing missing.
 
-    Checks the chain of every conversation in every space and names each fault; exit status 1 if there is one. The root
-    stands for the whole log: note it elsewhere. If a later run finds no fault and the same root, nothing has changed.
-    A copy that `cp` made of a SQLite store in use is an older state of it, and verify cannot see what is missing: use
-    `everword backup`.
+    Checks the chain of every conversation in every space and names each fault. The exit status is 1 if there is one.
+    The root is a hash of the whole log: write it down elsewhere. If a later run finds no fault and shows the same root,
+    nothing has changed. If you copy a SQLite store in use with `cp`, the newest messages can be missing, and verify
+    cannot see that: use `everword backup`.
 
     \b
     everword verify && echo "all is well"
@@ -296,7 +296,7 @@ def rebuild(view: str, as_json: bool) -> None:
 @click.option("--conversation", help="Only messages of this conversation.")
 @options.JSON_OBJECT
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
-    """Try messages again that views failed on and set aside.
+    """Try again the messages that views have set aside.
 
     A view that fails on a message goes on with the next; `everword doctor` lists such messages. Most views retry them
     after growing pauses. The window and the topics depend on the order of a conversation, so this command makes them

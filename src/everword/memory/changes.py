@@ -215,11 +215,10 @@ class Changes(MemoryPart):
     ) -> Move:
         """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
 
-        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
-        said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
+        The messages of its user then belong to the other, with the facts and statements made from them. If that user
+        has said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
         `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With
-        `dry_run`, only report what would move.
-        """
+        `dry_run`, only report what would move."""
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)
@@ -241,7 +240,7 @@ class Changes(MemoryPart):
     async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
         """Give everything of one user to another, when both are one person.
 
-        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
+        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. API keys of
         the old id are left alone. Nothing is removed, and `undo_move` takes it back. With `dry_run`, only report
         what would move.
         """

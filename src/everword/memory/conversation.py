@@ -158,8 +158,8 @@ class ConversationFace(ConversationTopics):
     @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
-        its platform gave it. What others said too stays. With `dry_run`, only report what would be removed from which
-        view."""
+        its platform gave it. Facts that others stated, too, stay. With `dry_run`, only report what would be removed
+        from which view."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
     @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")
@@ -271,8 +271,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/standalone", right="read", wrap="question")
     async def standalone(self, question: str) -> str:
-        """Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question
-        already can, it is returned unchanged."""
+        """Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
+        already clear is returned unchanged."""
         question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
         inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
         return (await self.runtime.tasks.ask(standalone, inputs)).reply.question

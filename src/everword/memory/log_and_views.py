@@ -66,7 +66,7 @@ class LogAndViews(MemoryPart):
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
 
-        With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
+        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
         nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
         the `kind` "fact", the `fact`, and the newest message that it comes from.
         """
@@ -130,7 +130,7 @@ class LogAndViews(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Try the messages again that views failed on and set aside: of one space, conversation or view, or all.
+        """Try again the messages that views failed on and set aside, for one space, conversation or view, or for all.
 
         A view that reads a conversation in order begins again at its first message; `settle` waits for it.
         """

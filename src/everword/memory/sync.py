@@ -58,7 +58,7 @@ class BlockingMemory(OwnLoop):
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
 
-        With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
+        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
         nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
         the `kind` "fact", the `fact`, and the newest message that it comes from.
         """
@@ -77,7 +77,7 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Try the messages again that views failed on and set aside: of one space, conversation or view, or all.
+        """Try again the messages that views failed on and set aside, for one space, conversation or view, or for all.
 
         A view that reads a conversation in order begins again at its first message; `settle` waits for it.
         """
@@ -305,17 +305,16 @@ class BlockingMemory(OwnLoop):
     ) -> Move:
         """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
 
-        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
-        said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
+        The messages of its user then belong to the other, with the facts and statements made from them. If that user
+        has said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
         `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With
-        `dry_run`, only report what would move.
-        """
+        `dry_run`, only report what would move."""
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
         """Give everything of one user to another, when both are one person.
 
-        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
+        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. API keys of
         the old id are left alone. Nothing is removed, and `undo_move` takes it back. With `dry_run`, only report
         what would move.
         """
@@ -389,8 +388,8 @@ class BlockingConversation:
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
-        its platform gave it. What others said too stays. With `dry_run`, only report what would be removed from which
-        view."""
+        its platform gave it. Facts that others stated, too, stay. With `dry_run`, only report what would be removed
+        from which view."""
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
@@ -455,8 +454,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
-        """Rewrite a follow-up question so that it can be understood alone, from what was said last. If the question
-        already can, it is returned unchanged."""
+        """Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
+        already clear is returned unchanged."""
         return self._private.wait(self._inner.standalone(question))
 
     def add_user_message(

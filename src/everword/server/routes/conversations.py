@@ -351,13 +351,13 @@ LINE_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 @router_of_others.get("/space", response_model=shapes.SpaceOut, tags=["spaces"])
 async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
-    """The space of requests that name none: the key's own space."""
+    """The key's own space, which is used for requests that name none."""
     return json_response({"space": caller.space})
 
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log. If the time is over before that, the status is 409; the answer
+    """Wait until every view has caught up with the log. If the time runs out before that, the status is 409; the answer
     to a key for all spaces also says why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.

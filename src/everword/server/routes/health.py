@@ -46,7 +46,7 @@ async def alive(request: Request) -> dict[str, str | int]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """The store answers, so requests may be sent here. The status is 503 if it does not, without details, because
+    """The store answers, so requests may be sent here. If it does not, the status is 503, without details, because
     anybody may ask."""
     memory: MemoryEngine = request.app.state.memory
     try:
