@@ -490,7 +490,7 @@ export interface Degraded {
   is_over: boolean;
 }
 
-/** Remove the messages that fit all that is given, and all that was derived from them, for good. */
+/** Remove for good the messages that fit all arguments, and everything derived from them. */
 export interface DeleteIn {
   /** Only messages that were said before this time. */
   before?: string | null;
@@ -1091,7 +1091,7 @@ export interface SearchDocumentsIn {
   offset?: number;
 }
 
-/** Messages by word and by meaning, best first, within a space; of one user's memory, if given. */
+/** Find messages by word and by meaning, best first, in a space or in one user's memory. */
 export interface SearchIn {
   /** What to look for, in plain words. */
   query: string;
@@ -1375,7 +1375,7 @@ export class Everword {
     this.#server = new Connection(url, options);
   }
 
-  /** The conversations of a space, in order of id; of one user, if given. Needs the scope `read`. */
+  /** The conversations of a space, or of one user in it, in order of id. Needs the scope `read`. */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
   }
@@ -1439,10 +1439,7 @@ export class Everword {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
   }
 
-  /**
-   * Messages by word and by meaning, best first, within a space; of one user's memory, if given. Needs the scope
-   * `read`.
-   */
+  /** Find messages by word and by meaning, best first, in a space or in one user's memory. Needs the scope `read`. */
   search(body: SearchIn, options: CallOptions = {}): Promise<Hit[]> {
     return this.#server.ask("POST", ["v1", "search"], { body }, options);
   }
@@ -1603,8 +1600,8 @@ export class Everword {
   }
 
   /**
-   * Remove the messages that fit all that is given, and all that was derived from them, for good. Needs the scopes
-   * `read` and `admin`.
+   * Remove for good the messages that fit all arguments, and everything derived from them. Needs the scopes `read`
+   * and `admin`.
    */
   delete(body: DeleteIn = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("POST", ["v1", "delete"], { body, repeatable: true }, options);
@@ -1733,7 +1730,7 @@ export class Everword {
 
   /**
    * The part of a topic to send to a model: its summary, if it has one, and the messages of its active set. Without
-   * an id, the current topic; empty if nothing was said yet. Needs the scope `read`.
+   * an id, it is the current topic. It is empty if nothing was said yet. Needs the scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
@@ -1747,7 +1744,7 @@ export class Everword {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "messages"], { query }, options);
   }
 
-  /** The figures of a topic; without an id, of the current one. Needs the scope `read`. */
+  /** The figures of a topic, by default of the current one. Needs the scope `read`. */
   topicStats(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicStats> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "stats"], { query }, options);
   }

@@ -109,7 +109,7 @@ class Changes(MemoryPart):
         dry_run: bool = False,
         space: str | None = None,
     ) -> Deletion:
-        """Remove the messages that fit all that is given, and all that was derived from them, for good.
+        """Remove for good the messages that fit all arguments, and everything derived from them.
 
         The filters are a time before which they were sent, a user (as in `erase`), and a phrase in them: `query` is
         matched word for word, whatever its case, and not by meaning. With `dry_run`, only report what would be removed
@@ -261,7 +261,7 @@ class Changes(MemoryPart):
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 
-        A chat that goes back to its old owner takes along what was said in it since. With `dry_run`, only report
+        A chat that goes back to its old owner keeps what was said in it since. With `dry_run`, only report
         what would move.
         """
         space_id = self.runtime.resolve_space(space)

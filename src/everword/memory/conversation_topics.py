@@ -152,7 +152,7 @@ class ConversationTopics:
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
-        Without an id, the current topic; empty if nothing was said yet.
+        Without an id, it is the current topic. It is empty if nothing was said yet.
         """
         await self._summarise_packed(topic_id)
 
@@ -185,7 +185,7 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """The figures of a topic; without an id, of the current one."""
+        """The figures of a topic, by default of the current one."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)

@@ -64,7 +64,7 @@ class LogAndViews(MemoryPart):
         kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
-        """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
+        """Find messages by word and by meaning, best first, in a space or in one user's memory.
 
         A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
         nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has

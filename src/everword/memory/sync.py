@@ -56,7 +56,7 @@ class BlockingMemory(OwnLoop):
         after: datetime | None = None, before: datetime | None = None, limit: int = 10, floor: float | None = None,
         kinds: Sequence[HitKind] = ("message",), space: str | None = None,
     ) -> list[Hit]:
-        """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
+        """Find messages by word and by meaning, best first, in a space or in one user's memory.
 
         A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
         nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
@@ -264,7 +264,7 @@ class BlockingMemory(OwnLoop):
         self, *, before: datetime | None = None, user: str | None = None, query: str | None = None,
         dry_run: bool = False, space: str | None = None,
     ) -> Deletion:
-        """Remove the messages that fit all that is given, and all that was derived from them, for good.
+        """Remove for good the messages that fit all arguments, and everything derived from them.
 
         The filters are a time before which they were sent, a user (as in `erase`), and a phrase in them: `query` is
         matched word for word, whatever its case, and not by meaning. With `dry_run`, only report what would be removed
@@ -323,7 +323,7 @@ class BlockingMemory(OwnLoop):
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
         """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
 
-        A chat that goes back to its old owner takes along what was said in it since. With `dry_run`, only report
+        A chat that goes back to its old owner keeps what was said in it since. With `dry_run`, only report
         what would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
@@ -478,7 +478,7 @@ class BlockingConversation:
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
-        Without an id, the current topic; empty if nothing was said yet.
+        Without an id, it is the current topic. It is empty if nothing was said yet.
         """
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
@@ -489,7 +489,7 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """The figures of a topic; without an id, of the current one."""
+        """The figures of a topic, by default of the current one."""
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:

@@ -618,7 +618,7 @@ async def create_message(caller: Annotated[Caller, caller_for("chat_completions"
     responses=described("count", error="message_error"),
 )
 async def count_message(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """The tokens of what a request sends, without what the memory adds."""
+    """How many tokens a request has before the memory adds to it."""
     body = await read_request_body(caller.request)
     take_memory_options(caller.request.headers, body)
     chat = anthropic.chat_body({**body, "max_tokens": 1})

@@ -62,7 +62,7 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 async def conversations(
     caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
-    """The conversations of a space, in order of id; of one user, if given."""
+    """The conversations of a space, or of one user in it, in order of id."""
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
     return json_response({"items": page, "next": page[-1].id if len(page) == limit else None})
 
