@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from everword.errors import InvalidInput
@@ -150,31 +151,38 @@ def detect_within(text: str, usual: str) -> str:
     script = next((script for script, codes in BY_SCRIPT.items() if language in codes and usual in codes), "")
     if not script:
         return language
-    worths, _ = _worths(script, text[:SAMPLE].lower())
+    worths = _worths(script, _signs_in(script, text[:SAMPLE].lower())[0])
     return language if worths.get(language, 0) - worths.get(usual, 0) >= _WORTH[1] else usual
 
 
 def _vote(script: str, sample: str) -> str:
-    worths, enough_for = _worths(script, sample)
+    signs, size = _signs_in(script, sample)
+    worths = _worths(script, signs)
     best = max(worths, key=worths.__getitem__)  # of equals the first in the list, so the default
-    return best if worths[best] >= _NEEDED and best in enough_for else languages_of(script)[0]
+    # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
+    is_short = size <= _SHORT or script != "latin"
+    has_enough = is_short or sum(best in users for users in signs) > 1
+    return best if worths[best] >= _NEEDED and has_enough else languages_of(script)[0]
 
 
-def _worths(script: str, sample: str) -> tuple[dict[str, int], frozenset[str]]:
-    """What a text's signs are worth for each language of its script, and the languages that have enough of them."""
+def _signs_in(script: str, sample: str) -> tuple[list[list[str]], int]:
+    """The languages that use each of the words and letters in a text that distinguish them, and its number of words."""
     words, letters = _signs(script)
     sample_words = set(lower_letter_runs(sample))
     signs = [words[word] for word in sample_words if word in words]
     if not sample.isascii():
         signs += [letters[letter] for letter in letters.keys() & set(sample)]
+    return signs, len(sample_words)
+
+
+def _worths(script: str, signs: Iterable[Sequence[str]]) -> dict[str, int]:
+    """What signs are worth for each language of a script."""
     worths = dict.fromkeys(languages_of(script), 0)
     for users in signs:
-        for language in worths.keys() & users:
-            worths[language] += _WORTH[len(users)]
-    # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
-    is_short = len(sample_words) <= _SHORT or script != "latin"
-    counts = Counter(language for users in signs for language in users)
-    return worths, frozenset(language for language in worths if is_short or counts[language] > 1)
+        for language in users:
+            if language in worths:
+                worths[language] += _WORTH[len(users)]
+    return worths
 
 
 @cache

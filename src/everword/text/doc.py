@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from everword.word_lists import lazy_pattern
 
@@ -41,10 +41,11 @@ class Doc:
     def read(self, rule: Callable[..., T], *options: object) -> T:
         """What a rule says of the text, read when it is first asked for. It is something that cannot be changed."""
         key = (rule, *options) if options else rule
-        readings = self._readings
-        if key not in readings:
-            readings[key] = rule(self.text, *options)
-        return cast(T, readings[key])
+        try:
+            reading: T = self._readings[key]
+        except KeyError:
+            reading = self._readings[key] = rule(self.text, *options)
+        return reading
 
 
 _languages: ContextVar[str] = ContextVar("languages", default="")
@@ -109,12 +110,23 @@ def spoken_words(text: str) -> list[str]:
 
 def lower_words(text: str) -> list[str]:
     """The words of a text in lower case, with digits and underscores."""
-    return "".join([char if char.isalnum() or char == "_" else " " for char in text.lower()]).split()
+    text = text.lower()
+    if text.isascii():
+        return text.translate(_ASCII_WORDS).split()
+    return "".join([char if char.isalnum() or char == "_" else " " for char in text]).split()
 
 
 def lower_letter_runs(text: str) -> list[str]:
     """The runs of letters of a text in lower case."""
-    return "".join([char if char.isalnum() and not char.isdecimal() else " " for char in text.lower()]).split()
+    text = text.lower()
+    if text.isascii():
+        return text.translate(_ASCII_LETTERS).split()
+    return "".join([char if char.isalnum() and not char.isdecimal() else " " for char in text]).split()
+
+
+_ASCII_WORDS = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) != "_"}
+_ASCII_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
+"""In place of all that is no part of a word, and no letter, there is a space."""
 
 
 def words_before(text: str, place: int) -> str:

@@ -25,39 +25,39 @@ PLURAL = 4
 """Letters of a plural, at least."""
 
 
-class WordKind(NamedTuple):
-    """What a word may name."""
-
-    is_content: bool
-    is_person: bool
-    is_group: bool
-    may_be_plural: bool
-    may_be_thing: bool
-
-
-def word_kind(word: str) -> WordKind:
-    """What a word may name."""
-    is_person = word in PERSONS
-    has_ending = len(word) >= PLURAL and word.endswith("s") and not word.endswith(("ss", "us"))
-    return WordKind(
-        _may_be_noun(word),
-        is_person,
-        word in lists.groups,
-        has_ending and word not in lists.not_plural and word not in function_words("en"),
-        not (is_person or word in lists.times or word in ENDS_PHRASE) and word[:1].isalpha(),
-    )
-
-
 def _may_be_noun(word: str) -> bool:
-    if word in lists.times:
-        return False
-    return len(word) > 2 and word not in function_words("en") and not is_ordinary(word) and word[0].isalpha()
+    return len(word) > 2 and word not in _NO_NOUNS and not is_ordinary(word) and word[0].isalpha()
+
+
+def _may_be_plural(word: str) -> bool:
+    has_ending = len(word) >= PLURAL and word.endswith("s") and not word.endswith(("ss", "us"))
+    return has_ending and word not in _NO_PLURALS
 
 
 ENDS_PHRASE = (
     function_words("en") | lists.be_forms | lists.subjects | lists.determiners | {"'s", "'m", "'re", "'ve", "'t"}
 ) - (lists.ordinals | {"own", "more"})
 """Words that are no part of a noun and its adjectives."""
+_NO_NOUNS = lists.times | function_words("en")
+_NO_PLURALS = lists.not_plural | function_words("en")
+_NO_THINGS = PERSONS | lists.times | ENDS_PHRASE
+_NAMELESS = frozenset(
+    word
+    for word in ENDS_PHRASE - PERSONS - lists.groups
+    if not (_may_be_noun(word) or _may_be_plural(word))
+)
+"""Words that name nothing, wherever they stand, if they are written small."""
+_POINTING = frozenset(
+    {"the", "them", "also", "mine", "yours", "option", "your"}.union(
+        lists.person_pronouns,
+        lists.plural_pronouns,
+        lists.thing_pronouns,
+        lists.demonstratives,
+        lists.comparing,
+        lists.seeming,
+    )
+)
+"""Words that may want something named before them."""
 
 
 _NOUNS = 4  # words after "the" among which its noun is
@@ -107,7 +107,7 @@ def read_references(text: str, title: str = "") -> References:
 
 def read_nouns(text: str, title: str = "") -> set[str]:
     """The nouns that a sentence and its title name, as `read_references` has them, in a small part of the time."""
-    nouns = {word for word in folded_tokens(text) if word_kind(word).is_content}
+    nouns = _nouns(folded_tokens(text))
     return nouns | _nouns(title.casefold().split()) if title else nouns
 
 
@@ -179,8 +179,10 @@ class _Reader:
                 elif word == ":" and at <= _NOUNS:
                     self.name(at, "thing", "plural")
                 continue
-            self._read_word(at, word)
-            self._add_names(at, word)
+            if word in _POINTING:
+                self._read_word(at, word)
+            if word not in _NAMELESS or self.spelt[at][0].isupper():
+                self._add_names(at, word)
 
     def references(self) -> References:
         return References(
@@ -453,19 +455,17 @@ class _Reader:
 
     def _add_names(self, at: int, word: str) -> None:
         """Note what a word names: of each kind only the first counts, so others are not looked at."""
-        is_content, is_person, is_group, may_be_plural, may_be_thing = word_kind(word)
-        named_at = self.named_at
-        if is_content:
+        if _may_be_noun(word):
             self.nouns.add(word)
         if self.spelt[at][0].isupper() and (self._is_name(at) or (at == 0 and self._begins_with_name(word))):
             self.name(at, "thing", "person", "place")
             if "and" in self.words[at + 1 : at + 3]:
                 self.name(at, "plural")
-        if is_person:
+        if word in PERSONS:
             self.name(at, "person")
-        if (is_group or may_be_plural) and "plural" not in named_at and (is_group or self._is_plural(at, word)):
-            named_at["plural"] = at
-        if may_be_thing:
+        if "plural" not in self.named_at and (word in lists.groups or self._is_plural(at, word)):
+            self.named_at["plural"] = at
+        if word not in _NO_THINGS and word[:1].isalpha():
             self._add_thing(at, word)
 
     def _add_thing(self, at: int, word: str) -> None:
@@ -508,7 +508,7 @@ class _Reader:
         return all(map(_may_be_it, phrase))
 
     def _is_plural(self, at: int, word: str) -> bool:
-        return word_kind(word).may_be_plural and self._word(at - 1) not in lists.before_verb
+        return _may_be_plural(word) and self._word(at - 1) not in lists.before_verb
 
     def _is_name(self, at: int) -> bool:
         token = self.spelt[at]

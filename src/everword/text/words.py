@@ -154,7 +154,7 @@ def full_stop(text: str) -> str:
 
 def is_content(word: str, language: str) -> bool:
     """Whether a word carries content."""
-    if any(map(str.isdigit, word)):
+    if _has_digit(word):
         return True
     if _is_stop_word(_fold_case(word), language) or len(word) > _LONGEST_WORD:
         return False
@@ -200,6 +200,10 @@ def matters(word: str, language: str) -> bool:
     return bool(bare) and is_content(bare, language) and not is_ordinary(bare)
 
 
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
 def _fold_case(word: str) -> str:
     return word.casefold().replace("’", "'")
 
@@ -220,7 +224,7 @@ def _drop_possessive(word: str) -> str:
 
 def stem(word: str, language: str) -> str:
     """The stem that a word is counted as: the same for all forms of a word. A number is its own stem."""
-    if any(map(str.isdigit, word)):
+    if _has_digit(word):
         return word.casefold()
     terms = word_terms(_drop_possessive(word), language)
     return terms[0] if terms else word.casefold()
@@ -259,7 +263,7 @@ _SIGN = lazy_pattern(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
 def _shape(word: str, starts: bool) -> float:
-    if any(map(str.isdigit, word)):
+    if _has_digit(word):
         return _NUMBER
     if _SIGN.search(word):
         return _SYMBOL
