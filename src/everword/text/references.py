@@ -42,9 +42,7 @@ _NO_NOUNS = lists.times | function_words("en")
 _NO_PLURALS = lists.not_plural | function_words("en")
 _NO_THINGS = PERSONS | lists.times | ENDS_PHRASE
 _NAMELESS = frozenset(
-    word
-    for word in ENDS_PHRASE - PERSONS - lists.groups
-    if not (_may_be_noun(word) or _may_be_plural(word))
+    word for word in ENDS_PHRASE - PERSONS - lists.groups if not (_may_be_noun(word) or _may_be_plural(word))
 )
 """Words that name nothing, wherever they stand, if they are written small."""
 _POINTING = frozenset(

@@ -41,7 +41,6 @@ from everword.text.fences import GUARD, Labels, author_labels, byline, escape_li
 from everword.text.filler import is_filler, strip_opening, trim, with_question_mark
 from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
 from everword.text.standalone import (
-    ALONE,
     SourcedSentence,
     answers,
     drop_addition,
@@ -245,11 +244,13 @@ def _values(line: ExtractLine) -> Iterator[str | int | None]:
 Count = Callable[[str], int]
 
 
-class SummarySentence(NamedTuple):
+@dataclass(slots=True)
+class SummarySentence:
     """A sentence that may be chosen: the number of its source, its line, and what it rests on.
 
     `stands` says whether it may be chosen for itself; `needs` is the place of the statement it cannot be understood
-    without, and `hangs` says that there is none; one that `follows` may be shown after it if there is room.
+    without, and `hangs` says that there is none; one that `follows` may be shown after it if there is room. `plain` is
+    the sentence as it is judged: that of an English chat in plain spelling, without what only opens it.
     `corrected_by` is the place of the one that corrects it: without that, it is never chosen. `corrects` says that it
     is such a correction itself.
     """
@@ -266,9 +267,14 @@ class SummarySentence(NamedTuple):
     is_answered: bool = False
     is_news: bool = False
     telling: Telling = Telling.STATE
+    plain: Sentence = field(init=False)
 
-    def with_changes(self, **changes: Any) -> SummarySentence:
-        return self._replace(**changes)
+    def __post_init__(self) -> None:
+        self.plain = self.sentence
+
+    @property
+    def is_of_person(self) -> bool:
+        return self.line.role == "user" and self.line.kind == "prose"
 
 
 class Wording(NamedTuple):
@@ -692,9 +698,10 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
         *speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values(),
     }
     statements = list(_read_statements(lines, texts, labels))
-    language = _language(statements)
-    statements = _with_corrections(_with_supports(statements, language), language)
-    statements = _with_tellings(statements, language, limit, in_order=True)
+    language = _read_language(statements)
+    _mark_supports(statements, language)
+    _mark_corrections(statements, language)
+    _mark_tellings(statements, language, limit, in_order=True)
     if chosen_lines := choose_lines(_without_repetition(statements), language, limit, count):
         return chosen_lines
     whole_texts = [
@@ -740,11 +747,13 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
             sentence = Sentence(text, line.kind if line.kind in ("item", "heading", "note") else "prose")  # type: ignore[arg-type]
             stands = bool(has_word(text)) and line.kind != "heading" and not (line.role and is_filler(sentence))
             statements.append(SummarySentence(number, replace(line, text=text), sentence, stands, needs))
-    language = _language(statements)
+    language = _read_language(statements)
     if not any(statement.stands for statement in statements):
-        statements = [statement.with_changes(stands=True) for statement in statements]
-    statements = _with_standing(statements, language)
-    statements = _with_tellings(_with_corrections(statements, language), language, limit)
+        for statement in statements:
+            statement.stands = True
+    _mark_unclear(statements, language)
+    _mark_corrections(statements, language)
+    _mark_tellings(statements, language, limit)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
     return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
 
@@ -787,121 +796,102 @@ def _both_ends(text: str, limit: int) -> str:
 # -- what is known of the sentences
 
 
-def _language(statements: Sequence[SummarySentence]) -> str:
-    return detect(" ".join(statement.sentence.text for statement in statements[:40]))
+def _read_language(statements: Sequence[SummarySentence]) -> str:
+    """The language of sentences, which are then spelt plainly if it is English."""
+    language = detect(" ".join(statement.sentence.text for statement in statements[:40]))
+    for statement in statements if language == "en" else ():
+        sentence = statement.sentence
+        if sentence.kind == "prose" and (plain := strip_opening(sentence.text)) != sentence.text:
+            statement.plain = Sentence(plain, sentence.kind, sentence.lead, sentence.continues_item)
+    return language
 
 
-def _with_supports(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
-    """The statements with what each needs to be understood; if none stands alone, all of them do."""
-    supports = find_supports([_sourced(statement, language) for statement in statements], language)
+def _mark_supports(statements: Sequence[SummarySentence], language: str) -> None:
+    """Note what each sentence needs to be understood; if none stands alone, all of them do."""
+    supports = find_supports(
+        [SourcedSentence(statement.source, speaker_of(statement.line), statement.plain) for statement in statements],
+        language,
+    )
     if not any(support.stands for support in supports):
-        supported = [statement.with_changes(stands=not is_filler(statement.sentence)) for statement in statements]
-        return supported if any(statement.stands for statement in supported) else list(statements)
-    answered = {support.needs for support in supports} | {
-        place
-        for place, (statement, following) in enumerate(pairwise(statements))
-        if following.source != statement.source and statement.sentence.is_question
-    }
-    return [
-        statement
-        if support is ALONE and place not in answered
-        else SummarySentence(
-            statement.source,
-            statement.line,
-            statement.sentence,
-            support.stands,
-            support.needs,
-            is_answered=place in answered,
-        )
-        for place, (statement, support) in enumerate(zip(statements, supports, strict=True))
-    ]
+        fillers = [statement for statement in statements if is_filler(statement.sentence)]
+        for statement in fillers if len(fillers) < len(statements) else ():
+            statement.stands = False
+        return
+    for statement, support in zip(statements, supports, strict=True):
+        statement.stands, statement.needs = support
+        if support.needs is not None:
+            statements[support.needs].is_answered = True
+    for statement, following in pairwise(statements):
+        statement.is_answered |= following.source != statement.source and statement.sentence.is_question
 
 
-def _sourced(statement: SummarySentence, language: str) -> SourcedSentence:
-    """A sentence as it is judged: that of an English chat in plain spelling, without what only opens it."""
-    sentence = statement.sentence
-    if language == "en" and sentence.kind == "prose":
-        plain = strip_opening(sentence.text)
-        sentence = sentence if plain == sentence.text else replace(sentence, text=plain)
-    return SourcedSentence(statement.source, speaker_of(statement.line), sentence)
-
-
-def _with_tellings(
-    statements: Sequence[SummarySentence], language: str, limit: int, *, in_order: bool = False
-) -> list[SummarySentence]:
-    """The statements with what each tells. Where people tell what they did, have or plan, what they only feel is not
-    chosen, and where they tell much, nothing else is. `in_order`: they are all that was said, nothing between them."""
+def _mark_tellings(statements: Sequence[SummarySentence], language: str, limit: int, *, in_order: bool = False) -> None:
+    """Note what each sentence tells. Where people tell what they did, have or plan, what they only feel is not chosen,
+    and where they tell much, nothing else is. `in_order`: they are all that was said, nothing between them."""
     if language != "en":
-        return list(statements)
-    marked = [
-        statement.with_changes(telling=telling_of(statement.sentence.text)) if _is_of_person(statement) else statement
-        for statement in statements
-    ]
-    marked = [
-        statement.with_changes(stands=True)
-        if _is_of_person(statement) and not statement.stands and tells_deed(_sourced(statement, language).sentence)
-        else statement
-        for statement in marked
-    ]
+        return
+    for statement in statements:
+        if statement.is_of_person:
+            statement.telling = telling_of(statement.sentence.text)
+            statement.stands = statement.stands or tells_deed(statement.plain)
     if in_order:
-        marked = _with_news(_with_context(marked, language))
-    least = _least_telling(marked, limit)
-    return [
-        statement.with_changes(stands=False)
-        if statement.stands and not _may_stay(statement, marked, least)
-        else statement
-        for statement in marked
-    ]
+        _mark_context(statements)
+        _mark_news(statements)
+    least = _least_telling(statements, limit)
+    for statement in statements:
+        statement.stands = statement.stands and _may_stay(statement, statements, least)
 
 
-def _with_context(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
-    """The statements of people, those that cannot be understood alone with what was said right before them: an answer
-    with its question, "they got engaged" with the line that says who. So what matters can be chosen with its context.
-    A question that got an answer is not chosen without it."""
-    linked = list(statements)
-    for place, statement in enumerate(statements):
-        if not _is_of_person(statement) or statement.needs is not None or is_caption(statement.sentence):
-            continue
-        sentence = _sourced(statement, language).sentence
-        questions = _questions_before(statements, place)
-        if len(questions) == 1 and _is_answer(statement, sentence, statements[questions[0]]):
-            linked[questions[0]] = linked[questions[0]].with_changes(stands=False)
-            linked[place] = _with_question(statement, sentence, questions[0])
-        elif not statement.stands:
-            linked[place] = _with_line_before(statements, place, sentence, len(questions))
-    return linked
+def _mark_context(statements: Sequence[SummarySentence]) -> None:
+    """Note, for those of people's sentences that cannot be understood alone, what was said right before them: an answer
+    needs its question, "they got engaged" the line that says who. So what matters can be chosen with its context. A
+    question that got an answer is not chosen without it.
+
+    It begins at the end: what a sentence goes on with is looked for only if it may be chosen, or if a later one needs
+    it."""
+    needed: set[int | None] = set()
+    answered: set[int] = set()
+    for place in range(len(statements) - 1, -1, -1):
+        statement = statements[place]
+        if statement.is_of_person and statement.needs is None and not is_caption(statement.sentence):
+            questions = _questions_before(statements, place)
+            if len(questions) == 1 and _is_answer(statement, statements[questions[0]]):
+                answered.add(questions[0])
+                _mark_answer(statement, questions[0])
+            elif not statement.stands:
+                _mark_line_before(statements, place, len(questions), is_needed=place in needed)
+        needed.add(statement.needs)
+        if place in answered:
+            statement.stands = False
 
 
-def _is_answer(statement: SummarySentence, sentence: Sentence, question: SummarySentence) -> bool:
-    """Whether a statement, which is this sentence if its source is named, answers the only question before it."""
-    return is_yes_or_no(statement.sentence, question.sentence) or answers(sentence, question.sentence, statement.stands)
-
-
-def _with_question(statement: SummarySentence, sentence: Sentence, question: int) -> SummarySentence:
-    return statement.with_changes(
-        needs=question,
-        hangs=False,
-        stands=True,
-        telling=max(statement.telling, Telling.STATE),
-        follows=_may_follow(sentence),
+def _is_answer(statement: SummarySentence, question: SummarySentence) -> bool:
+    """Whether a statement answers the only question before it."""
+    return is_yes_or_no(statement.sentence, question.sentence) or answers(
+        statement.plain, question.sentence, statement.stands
     )
 
 
-def _with_line_before(
-    statements: Sequence[SummarySentence], place: int, sentence: Sentence, questions: int
-) -> SummarySentence:
-    """A statement that cannot be understood alone, with what it points back to. Of two questions nobody knows which is
+def _mark_answer(statement: SummarySentence, question: int) -> None:
+    statement.needs = question
+    statement.hangs = False
+    statement.stands = True
+    statement.telling = max(statement.telling, Telling.STATE)
+    statement.follows = _may_follow(statement.plain)
+
+
+def _mark_line_before(statements: Sequence[SummarySentence], place: int, questions: int, *, is_needed: bool) -> None:
+    """Note what a statement that cannot be understood alone points back to. Of two questions nobody knows which is
     meant."""
     statement = statements[place]
-    points_back = leans_on_context(sentence)
-    before = _place_before(statements, place, sentence) if points_back and questions < 2 else None
+    sentence = statement.plain
     tells = statement.telling > Telling.FELT and not sentence.is_question and may_be_told(sentence)
-    return statement.with_changes(
-        needs=before,
-        hangs=points_back and before is None and not sentence.is_question,
-        stands=tells and before is not None,
-        follows=before is not None and _may_follow(sentence),
-    )
+    if not (tells or is_needed or _may_follow(sentence)) or not leans_on_context(sentence):
+        return
+    statement.needs = _place_before(statements, place, sentence) if questions < 2 else None
+    statement.hangs = statement.needs is None and not sentence.is_question
+    statement.stands = tells and statement.needs is not None
+    statement.follows = statement.needs is not None and _may_follow(sentence)
 
 
 def _may_follow(sentence: Sentence) -> bool:
@@ -936,12 +926,14 @@ def _place_before(statements: Sequence[SummarySentence], place: int, sentence: S
     last sentence with a person, else the last that tells or asks something."""
     source = statements[place].source
     back = takewhile(lambda at: source - statements[at].source <= _NEAR, range(place - 1, -1, -1))
-    near = [at for at in back if says_something(statements[at].sentence) and not is_caption(statements[at].sentence)]
-    if wants_person(sentence):
-        named = next((at for at in near if names_person(statements[at].sentence)), None)
-        if named is not None or (near and statements[near[0]].source == source):
-            return named
-    return next((at for at in near if _may_lead(statements[at])), None)
+    near = (at for at in back if not is_caption(statements[at].sentence) and says_something(statements[at].sentence))
+    if not wants_person(sentence):
+        return next((at for at in near if _may_lead(statements[at])), None)
+    places = [*near]
+    named = next((at for at in places if names_person(statements[at].sentence)), None)
+    if named is not None or (places and statements[places[0]].source == source):
+        return named
+    return next((at for at in places if _may_lead(statements[at])), None)
 
 
 def _may_lead(statement: SummarySentence) -> bool:
@@ -950,16 +942,15 @@ def _may_lead(statement: SummarySentence) -> bool:
     return statement.sentence.is_question or is_told
 
 
-def _with_news(statements: Sequence[SummarySentence]) -> list[SummarySentence]:
-    """The statements, the first that each person tells marked as their news: it counts as a deed."""
-    marked = list(statements)
+def _mark_news(statements: Sequence[SummarySentence]) -> None:
+    """Mark the first that each person tells as their news: it counts as a deed."""
     speakers = set[tuple[Role, str]]()
-    for place, statement in enumerate(statements):
+    for statement in statements:
         tells = statement.stands and statement.telling >= Telling.STATE
-        if tells and _is_of_person(statement) and speaker_of(statement.line) not in speakers:
-            marked[place] = statement.with_changes(telling=Telling.DEED, is_news=True)
+        if tells and statement.is_of_person and speaker_of(statement.line) not in speakers:
+            statement.telling = Telling.DEED
+            statement.is_news = True
             speakers.add(speaker_of(statement.line))
-    return marked
 
 
 _NEAR = 4  # messages back to what a sentence goes on with
@@ -981,37 +972,31 @@ def _least_telling(statements: Sequence[SummarySentence], limit: int) -> Telling
     return Telling.PLAIN if is_little else Telling.STATE
 
 
-def _is_of_person(statement: SummarySentence) -> bool:
-    return statement.line.role == "user" and statement.line.kind == "prose"
-
-
 def _tells(statement: SummarySentence, telling: Telling) -> bool:
-    return _is_of_person(statement) and statement.telling >= telling and not statement.sentence.is_question
+    return statement.is_of_person and statement.telling >= telling and not statement.sentence.is_question
 
 
 def _may_stay(statement: SummarySentence, statements: Sequence[SummarySentence], least: Telling) -> bool:
     """Whether a sentence tells enough to be chosen; an answer counts with its question."""
-    if not _is_of_person(statement) or statement.corrects or statement.corrected_by is not None:
+    if not statement.is_of_person or statement.corrects or statement.corrected_by is not None:
         return True
     needed = None if statement.needs is None else statements[statement.needs]
     is_answer = needed is not None and needed.sentence.is_question and needed.source != statement.source
     return statement.telling >= least or is_answer
 
 
-def _with_standing(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
-    """The lines of extracts, those not to be chosen that can no longer be understood alone: an extract has such a line
+def _mark_unclear(statements: Sequence[SummarySentence], language: str) -> None:
+    """Mark lines of extracts that can no longer be understood alone as not to be chosen: an extract has such a line
     where its messages had nothing better. If none can be understood, all stay."""
-    marked = [
-        statement.with_changes(stands=False)
-        if statement.stands and not _is_clear_line(statement, language)
-        else statement
-        for statement in statements
-    ]
-    marked = [
-        statement.with_changes(stands=False) if statement.stands and not _is_led_in(marked, statement) else statement
-        for statement in marked
-    ]
-    return marked if any(statement.stands for statement in marked) else list(statements)
+    standing = [statement for statement in statements if statement.stands]
+    for statement in standing:
+        statement.stands = _is_clear_line(statement, language)
+    lost = [statement for statement in standing if not _is_led_in(statements, statement)]
+    for statement in lost:
+        statement.stands = False
+    if not any(statement.stands for statement in standing):
+        for statement in standing:
+            statement.stands = True
 
 
 def _is_led_in(statements: Sequence[SummarySentence], statement: SummarySentence) -> bool:
@@ -1027,8 +1012,8 @@ def _is_clear_line(statement: SummarySentence, language: str) -> bool:
     return has_context or stands_alone(statement.sentence, language)
 
 
-def _with_corrections(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
-    """The statements, with those marked that a later one corrects."""
+def _mark_corrections(statements: Sequence[SummarySentence], language: str) -> None:
+    """Mark those that a later one corrects."""
     claims = [
         ComparedSentence(
             statement.line.turn,
@@ -1039,23 +1024,21 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
         )
         for statement in statements
     ]
-    marked = list(statements)
     for correction in find_corrections(claims):
-        earlier = correction.earlier
-        later = correction.later
-        if correction.together and not marked[earlier].stands:
+        earlier = statements[correction.earlier]
+        later = statements[correction.later]
+        if correction.together and not earlier.stands:
             continue  # what nobody can understand is not shown, and so needs no correction
-        marked[earlier] = marked[earlier].with_changes(corrected_by=later)
-        needs = earlier if correction.together else marked[later].needs
-        marked[later] = marked[later].with_changes(corrects=True, stands=True, needs=needs)
-    return marked
+        earlier.corrected_by = correction.later
+        later.corrects = later.stands = True
+        later.needs = correction.earlier if correction.together else later.needs
 
 
 def _without_repetition(statements: Sequence[SummarySentence]) -> list[SummarySentence]:
     """The statements, with those that are said again word for word not to be chosen, except the last of them."""
     last_places = {statement.sentence.text: place for place, statement in enumerate(statements)}
     return [
-        statement if last_places[statement.sentence.text] == place else statement.with_changes(stands=False)
+        statement if last_places[statement.sentence.text] == place else replace(statement, stands=False)
         for place, statement in enumerate(statements)
     ]
 
