@@ -39,7 +39,9 @@ def is_small_talk(text: str) -> bool:
     if len(text) > MAX_CHARACTERS:
         return False
     text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
-    if len(text.split()) > MAX_WORDS + 2 or any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+    if len(text.split()) > MAX_WORDS + 2:
+        return False
+    if any(map(str.isnumeric, text)) and any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
         return False
     words = _words(text)
     if len(words) > MAX_WORDS:

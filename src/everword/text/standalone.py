@@ -192,6 +192,8 @@ def _telling_word(word: str, language: str) -> str:
     """A telling word without what stands after an apostrophe; empty for any other word."""
     if not is_content(word, language) or is_ordinary(word):
         return ""
+    if word.isalpha():
+        return word
     bare_word = _APOSTROPHE_END.sub("", word)
     return bare_word if is_content(bare_word, language) and not is_ordinary(bare_word) else ""
 

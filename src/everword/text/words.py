@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everword.text.detect import function_words, script_of
-from everword.text.sentences import Sentence
+from everword.text.doc import read_once
+from everword.text.sentences import Kind, Sentence
 from everword.text.terms import word_terms
 from everword.word_lists import WordLists, any_of, lazy_pattern
 
@@ -240,17 +241,23 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
     counts: dict[str, int] = {}
     shape: dict[str, float] = {}
     for sentence in sentences:
-        if sentence.kind == "note":
-            continue
-        for place, word in enumerate(words(sentence.text)):
-            if not is_content(word, language):
-                continue
-            root = stem(word, language)
-            weight = _shape(word, starts=place == 0 or sentence.kind != "prose")
+        for root, weight in _shapes(sentence.text, language, sentence.kind) if sentence.kind != "note" else ():
             counts[root] = counts.get(root, 0) + 1
             if weight > shape.get(root, 0.0):
                 shape[root] = weight
     return {root: shape[root] * (1 + log(times)) if times > 1 else shape[root] for root, times in counts.items()}
+
+
+@read_once
+def _shapes(text: str, language: str, kind: Kind) -> tuple[tuple[str, float], ...]:
+    """The stem of each content word of a sentence, and what the word weighs for its shape."""
+    return tuple(
+        [
+            (stem(word, language), _shape(word, starts=place == 0 or kind != "prose"))
+            for place, word in enumerate(words(text))
+            if is_content(word, language)
+        ]
+    )
 
 
 # Chosen on the development data: numbers and names are what is asked for later, and what cannot be guessed.

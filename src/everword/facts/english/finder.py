@@ -86,12 +86,12 @@ def complete_answer(text: str, question: str) -> str:
     first = next((sentence.text for sentence in sentences(limit_text(text)) if sentence.text.strip()), "")
     if len(last_question.split()) > MAX_QUESTION or not first or first.rstrip().endswith("?"):
         return ""
-    for question_kind, pattern in _QUESTIONS.items():
-        match = pattern.search(last_question)
+    for question_kind, possible_sentences in _SENTENCES.items():
+        match = getattr(_QUESTIONS, question_kind).search(last_question)
         if match:
             matter = (match.groupdict().get("what") or "").strip()
             is_vague = _ANSWERS.vague.search(matter) is not None
-            return "" if is_vague else _complete(first.strip(), _SENTENCES[question_kind]).replace("{what}", matter)
+            return "" if is_vague else _complete(first.strip(), possible_sentences).replace("{what}", matter)
     return ""
 
 

@@ -54,10 +54,9 @@ def readings(clause: Clause) -> Iterator[FactReading]:
     if clause.attribute:
         yield from attribute_readings(clause)
         return
-    for verb, pattern in _VERBS.items():
-        match = pattern.match(clause.text)
+    for verb, (read, fact) in _READERS.items():
+        match = getattr(_VERBS, verb).match(clause.text)
         if match:
-            read, fact = _READERS[verb]
             yield from read(clause.text[match.end() :].strip(), clause, fact)
             return
 
@@ -516,6 +515,7 @@ _JOB = FactReading("identity", "job", "", 0.95, 0.8)
 _NAME = FactReading("identity", "name", "", 0.95, 1.0)
 _LIKES = FactReading("preference", "likes", "", 0.95, 0.5)
 _AVOIDS = FactReading("constraint", "avoids", "", 0.95, 0.8, survives_negation=True)
+# In the order of the patterns: the first that matches is read.
 _READERS = {
     "live_in": (_place, _HOME),
     "lived_in": (_past_place, _HOME),
@@ -533,8 +533,8 @@ _READERS = {
     "start_as": (_new_job, replace(_JOB, changes=True)),
     "leave_job": (_employer, replace(_WORK, over=True)),
     "change_studies": (_study, FactReading("identity", "studies", "", 0.9, 0.6, changes=True)),
-    "exchange": (_exchange, FactReading("other", "other", "", 0.9, 0.4, changes=True)),
     "change_school": (_employer, replace(_WORK, key="school", importance=0.6, changes=True)),
+    "exchange": (_exchange, FactReading("other", "other", "", 0.9, 0.4, changes=True)),
     "be_called": (_own_name, _NAME),
     "go_by": (_go_by, replace(_NAME, confidence=0.6)),
     "change_name": (_name, replace(_NAME, changes=True)),

@@ -28,7 +28,7 @@ from typing import Generic, TypeVar
 
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
-from everword.text.doc import spoken_words
+from everword.text.doc import read_once, spoken_words
 from everword.text.english import PROGRAMMING, RELATIONS, is_past, species
 from everword.text.terms import analyse, word_terms
 from everword.text.words import SPELT_NUMBERS, is_content, stem
@@ -342,7 +342,8 @@ def _is_exact(word: str) -> bool:
     return word[0].isupper() or any(map(str.isdigit, word))
 
 
-def _words_by_stem(text: str) -> dict[str, str]:
+@read_once
+def _words_by_stem(text: str) -> Mapping[str, str]:
     """The words of a value by their stems; negations too, though they are no content words."""
     words: dict[str, str] = {}
     for word in spoken_words(text):

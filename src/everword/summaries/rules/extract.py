@@ -901,7 +901,7 @@ def _may_follow(sentence: Sentence) -> bool:
         _, _, counts = doc_of(sentence.text).read(read_signs)
         return counts
     is_word = len(sentence.text.split()) < 2
-    return not is_word and says_something(sentence) and may_be_told(sentence) and not is_judgement(sentence.text)
+    return not is_word and may_be_told(sentence) and says_something(sentence) and not is_judgement(sentence.text)
 
 
 def _questions_before(statements: Sequence[SummarySentence], place: int) -> list[int]:

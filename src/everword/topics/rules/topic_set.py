@@ -232,6 +232,13 @@ class Centroids:
         centroid of each."""
         places = [place for place, first in enumerate(self.firsts) if first not in firsts]
         staying = [self.firsts[place] for place in places]
+        if len(rows) == 1 and len(staying) < len(self.firsts) and [*firsts] == [rows[0][0]]:
+            topics = self.topics.copy()
+            matrix = self.matrix.copy()
+            place = self.firsts.index(rows[0][0])
+            topics[place] = rows[0][1]
+            matrix[place] = direction(rows[0][2])
+            return Centroids(self.firsts, topics, matrix)
         if not rows:
             has_all = len(places) == len(self.firsts)
             return self if has_all else Centroids(staying, self.topics[places], self.matrix[places])
