@@ -152,7 +152,7 @@ def made_of_fields(kind: Any, given: Given) -> Any:
     else:
         optional = set(kind._field_defaults)
     values = {}
-    for name in hints if not is_dataclass(kind) else [each.name for each in fields(kind)]:
+    for name in hints if not is_dataclass(kind) else [each.name for each in fields(kind) if each.init]:
         if name not in optional or speaks_of_time_or_text(hints[name]):
             values[name] = value_of(name, hints[name], given)
     return kind(**values)
