@@ -172,7 +172,9 @@ class Settings:
     server_origins: str = setting(
         "", "Web pages that may call a server from a browser, with commas: `https://app.example.com`. Empty: none."
     )
-    server_rate: int = setting(0, "Requests a minute for each key of a server, and process. 0: no limit.", least=0)
+    server_rate: int = setting(
+        0, "Requests a minute for each key, at all servers of a store together. 0: no limit.", least=0
+    )
     server_body_kb: int = setting(8_192, "The largest request a server reads, in KiB.", least=1)
     server_body_idle: int = setting(20, "Seconds a server waits for the next part of a request's body.", least=1)
     server_body_seconds: int = setting(300, "Seconds a server waits for the whole of a request's body.", least=1)

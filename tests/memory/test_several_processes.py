@@ -14,6 +14,7 @@ from sample_sizes import sample
 
 from everword import Batch, Draft, Memory
 from everword.config import Settings
+from everword.testing import FrozenClock, ScriptedLLM
 from everword.wiring import open_store
 
 ROUNDS = sample(12, least=4)
@@ -142,3 +143,27 @@ def test_workers_divide_what_there_is_to_do_and_double_nothing(store_url: str, t
             memory.add_many(chats_of(number))
         memory.settle(PATIENCE)
         assert derived(memory, rounds) == made_by_two
+
+
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.checklist("G12")
+def test_what_one_process_has_spent_no_other_spends(store_url: str) -> None:
+    """The tokens of a day are those of all processes."""
+    clock = FrozenClock()
+    models = [ScriptedLLM(default='{"tier1": "name = Ann", "tier2": "Ann runs two shops in Delft."}') for _ in range(2)]
+    with ExitStack() as stack:
+        one, other = (
+            stack.enter_context(Memory(store_url, memory=model, clock=clock, daily_tokens=10, followers=False))
+            for model in models
+        )
+        one.conversation("kitchen", user="ann").add("user", "I run two shops in Delft. " * 40)
+        one.settle()
+        one.stats()  # counts what is done and not yet counted
+        other.conversation("garden", user="ann").add("user", "I grow green beans behind both shops. " * 40)
+        other.settle()
+        assert models[0].requests
+        assert not models[1].requests
+        clock.advance(timedelta(days=1))
+        other.conversation("garden", user="ann").add("user", "I grow red beans, too. " * 40)
+        other.settle()
+        assert models[1].requests

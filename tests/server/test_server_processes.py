@@ -100,7 +100,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """On PostgreSQL. They take long to start, so two tests share them: the second kills one, and ends the other."""
+    """On PostgreSQL. They take long to start, so tests share them: the last kills one, and ends the other."""
     with postgres.database() as store:
         with closing(open_store(store, Settings())) as opened:
             create_key(opened, name="so that it asks for keys")
@@ -149,6 +149,27 @@ def test_workers_count_a_keys_requests_together_and_all_heed_its_end(pair: Pair)
                 threading.Event().wait(0.05)
             else:
                 raise AssertionError("a worker goes on believing a key that was revoked")
+
+
+@pytest.mark.checklist("G12")
+def test_another_server_knows_within_seconds_what_a_key_has_used(pair: Pair, tmp_path: Path) -> None:
+    """The key has 60 requests a minute, and at one server it has none left. The other lets it in until it knows that,
+    and not for a whole burst of its own."""
+    with closing(open_store(pair.store, Settings())) as store:
+        bearer = {"Authorization": f"Bearer {create_key(store, name='busy', rate=60)[1]}"}
+    process, other, _ = started(tmp_path, "--store", pair.store)
+    try:
+        with httpx2.Client(headers=bearer, timeout=PATIENCE) as http:
+            while http.get(f"{pair.url}/v1/space").status_code == 200:
+                pass
+            passed = 0
+            while http.get(f"{other}/v1/space").status_code == 200:
+                passed += 1
+                threading.Event().wait(0.2)
+    finally:
+        process.kill()
+        process.wait()
+    assert passed < 60
 
 
 def test_a_worker_killed_under_load_loses_nothing_it_has_answered(pair: Pair) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from everword.server.rates import SIZE, Rates, create_table
+from everword.config import Settings
+from everword.ports import Store
+from everword.server.rates import ENTRY, SIZE, Rates, SharedRates, create_table
+from everword.wiring import open_store
 
 # What is run in processes of their own. Their clock stands still: nothing fills up meanwhile.
 TAKING = """
@@ -110,8 +115,65 @@ def test_a_bucket_that_was_torn_is_full(table: Path) -> None:
     for rubbish in (b"\xff", b"\x7f"):  # no number, and a huge one
         rates.take("k", 2)
         whole = table.read_bytes()
-        place = next(n for n in range(0, SIZE, 32) if any(whole[n : n + 16]))
+        place = next(n for n in range(0, SIZE, ENTRY.size) if any(whole[n : n + 16]))
         with table.open("r+b") as file:
             file.seek(place + 16)
             file.write(rubbish * 16)
         assert [rates.take("k", 2) for _ in range(3)] == [0.0, 0.0, 30.0]
+
+
+# -- several servers on one store
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    with closing(open_store(store_url, Settings())) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.checklist("G12")
+def test_servers_on_one_store_keep_a_rate_together(store: Store) -> None:
+    """A minute and a half, in which a client asks two servers ten times a second. Each may let in a burst before it
+    hears of the other; then the key has its rate."""
+    now = 0.0
+    servers = [Rates(20, None, lambda: now) for _ in range(2)]
+    told = [SharedRates(rates, store, lambda: 1_000_000 + now) for rates in servers]
+    let_in = [0, 0]
+    for tenth in range(900):
+        now = tenth / 10
+        for number, rates in enumerate(servers):
+            let_in[number] += rates.take("key", 60) == 0.0
+            if tenth % 10 == 3 * number:
+                told[number].tell({"key": 60})
+    assert 2 * 20 < sum(let_in) <= 90 + 2 * 20
+    assert min(let_in) > 20  # both serve the key
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_a_server_that_comes_later_finds_a_bucket_as_it_was_left(store: Store) -> None:
+    now = 7.0
+    first, later = (Rates(10, None, lambda: now) for _ in range(2))
+    assert [first.take("key", 60) for _ in range(11)] == [0.0] * 10 + [1.0]
+    SharedRates(first, store, lambda: now).tell({"key": 60, "another": 60})
+    assert later.take("key", 60) == 0.0
+    SharedRates(later, store, lambda: now).tell({"key": 60})
+    assert later.take("key", 60) == pytest.approx(2.0)  # it owes one
+    now = 9.5
+    assert later.take("key", 60) == 0.0
+    now += 3_600
+    assert [later.take("key", 60) for _ in range(10)] == [0.0] * 10
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_a_clock_that_is_ahead_gives_nothing_away(store: Store) -> None:
+    now = 7.0
+    behind, ahead = (Rates(10, None, lambda: now) for _ in range(2))
+    told = SharedRates(behind, store, lambda: now), SharedRates(ahead, store, lambda: now + 30)
+    let_in = 0
+    for _ in range(120):
+        now += 0.5
+        for rates, shared in zip((behind, ahead), told, strict=True):
+            let_in += rates.take("key", 60) == 0.0
+            shared.tell({"key": 60})
+    assert let_in <= 60 + 30 + 2 * 10

@@ -22,7 +22,8 @@ class ServerOptions:
 
     `space` is the one used when a request names none. `origins` may call from a browser: none by default. `rate` is
     requests a minute for each key (0: no limit) and `burst` how many of them may come at once; `body` is bytes. A key
-    may have limits of its own. `rates` is the table in which the workers of one server count requests together.
+    may have limits of its own. `rates` is the table in which the workers of one server count requests together; if it
+    `shares_rates`, it counts them together with all other servers on its store.
 
     A body has time limits: `body_idle` is the longest pause in seconds, `body_seconds` the time for all of it, and
     `body_rate` the least average rate in bytes a second, not counting `body_idle` (0: no rate).
@@ -39,4 +40,5 @@ class ServerOptions:
     body_seconds: float = 300.0
     body_rate: int = 1_024
     rates: Path | None = None
+    shares_rates: bool = False
     session_secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)

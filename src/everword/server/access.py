@@ -44,7 +44,7 @@ from everword.server.keys import (
     read_cookie,
 )
 from everword.server.problems import Problem, problem_of, problem_response
-from everword.server.rates import Rates
+from everword.server.rates import Rates, SharedRates
 
 LARGE = 1 << 16  # bytes of a body that takes a while to check
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
@@ -190,6 +190,9 @@ class Door:
         self._options = options
         self._keys = keys
         self._rates = Rates(options.burst, options.rates)
+        self._shared_rates: SharedRates | None = None
+        if keys is not None and options.shares_rates:
+            self._shared_rates = SharedRates(self._rates, keys.store)
         self._anonymous = Access(ANONYMOUS, home=options.space)
         self._sessions = Sessions(options.session_secret)
 
@@ -241,6 +244,8 @@ class Door:
             retry_headers = {"Retry-After": str(math.ceil(wait))}
             detail = f"more than {rate} requests a minute; come again later"
             raise Problem(429, "too_many", detail, headers=retry_headers)
+        if rate and self._shared_rates is not None:
+            self._shared_rates.note_use(key_id, rate)
 
     async def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access, ApiKey | None]:
         """Who calls: by the key in the header, or on a page of the dashboard by the session's cookie, and by nothing

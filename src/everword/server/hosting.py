@@ -106,7 +106,9 @@ def application(settings: Settings, auth: bool, rates: Path | None = None) -> Fa
     store = open_store(settings.store, settings)
     memory = MemoryEngine(lambda: build(settings, store=store))
     telemetry = ActivityCounter(open_telemetry(settings))
-    options = replace(server_options(settings), rates=rates, session_secret=choose_session_secret(store))
+    is_shared = not settings.store.startswith("json:")
+    secret = choose_session_secret(store)
+    options = replace(server_options(settings), rates=rates, shares_rates=is_shared, session_secret=secret)
     return create_app(memory, options, keys=Keys(store) if auth else None, telemetry=telemetry, settings=settings)
 
 

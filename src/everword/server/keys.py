@@ -277,7 +277,7 @@ class Keys:
     """The keys of a store, as a server looks them up: with a cache, and last uses written in the background."""
 
     def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._store = store
+        self.store = store
         self.now = now
         self._cache: TLRUCache[str, ApiKey | None] = TLRUCache(MAX_CACHE, lambda id, key, now: now + HELD)
         self._used: dict[str, datetime] = {}  # the last uses that were written, or will be
@@ -307,7 +307,7 @@ class Keys:
         now = self.now()
         if key is None or not key.is_active(now):
             return None
-        ended = await asyncio.to_thread(self._store.read, lambda tx: read_ended(tx, session.key_id))
+        ended = await asyncio.to_thread(self.store.read, lambda tx: read_ended(tx, session.key_id))
         if ended.includes(session):
             return None
         self._note_use(key, now)
@@ -316,7 +316,7 @@ class Keys:
     async def end_session(self, session: Session) -> None:
         """Make a session open nothing from now on, on every server of the store."""
         now = self.now()
-        await asyncio.to_thread(self._store.write, lambda tx: end_session(tx, session, now))
+        await asyncio.to_thread(self.store.write, lambda tx: end_session(tx, session, now))
 
     async def _key_by_id(self, id: str) -> ApiKey | None:
         with suppress(KeyError):
@@ -328,7 +328,7 @@ class Keys:
         return await asyncio.shield(read)  # a caller that is cancelled does not cancel it for the others
 
     async def _read_key(self, id: str) -> ApiKey | None:
-        key: ApiKey | None = await asyncio.to_thread(self._store.read, lambda tx: read_key(tx, id))
+        key: ApiKey | None = await asyncio.to_thread(self.store.read, lambda tx: read_key(tx, id))
         self._cache[id] = key
         return key
 
@@ -354,7 +354,7 @@ class Keys:
 
     def _write_uses(self, due: Mapping[str, datetime]) -> None:
         with suppress(StoreError):  # a request is not refused because its last use could not be written
-            self._store.write(lambda tx: write_uses(tx, due))
+            self.store.write(lambda tx: write_uses(tx, due))
 
     def _end_write(self, _: object) -> None:
         self._is_writing = False
