@@ -138,14 +138,14 @@ def test_servers_on_one_store_keep_a_rate_together(store: Store) -> None:
     hears of the other; then the key has its rate."""
     now = 0.0
     servers = [Rates(20, None, lambda: now) for _ in range(2)]
-    told = [SharedRates(rates, store, lambda: 1_000_000 + now) for rates in servers]
+    shared = [SharedRates(rates, store) for rates in servers]
     let_in = [0, 0]
     for tenth in range(900):
         now = tenth / 10
         for number, rates in enumerate(servers):
             let_in[number] += rates.take("key", 60) == 0.0
             if tenth % 10 == 3 * number:
-                told[number].tell({"key": 60})
+                shared[number].tell({"key": 60}, now)
     assert 2 * 20 < sum(let_in) <= 90 + 2 * 20
     assert min(let_in) > 20  # both serve the key
 
@@ -155,9 +155,9 @@ def test_a_server_that_comes_later_finds_a_bucket_as_it_was_left(store: Store) -
     now = 7.0
     first, later = (Rates(10, None, lambda: now) for _ in range(2))
     assert [first.take("key", 60) for _ in range(11)] == [0.0] * 10 + [1.0]
-    SharedRates(first, store, lambda: now).tell({"key": 60, "another": 60})
+    SharedRates(first, store).tell({"key": 60, "another": 60}, now)
     assert later.take("key", 60) == 0.0
-    SharedRates(later, store, lambda: now).tell({"key": 60})
+    SharedRates(later, store).tell({"key": 60}, now)
     assert later.take("key", 60) == pytest.approx(2.0)  # it owes one
     now = 9.5
     assert later.take("key", 60) == 0.0
@@ -169,11 +169,10 @@ def test_a_server_that_comes_later_finds_a_bucket_as_it_was_left(store: Store) -
 def test_a_clock_that_is_ahead_gives_nothing_away(store: Store) -> None:
     now = 7.0
     behind, ahead = (Rates(10, None, lambda: now) for _ in range(2))
-    told = SharedRates(behind, store, lambda: now), SharedRates(ahead, store, lambda: now + 30)
     let_in = 0
     for _ in range(120):
         now += 0.5
-        for rates, shared in zip((behind, ahead), told, strict=True):
+        for rates, seconds in ((behind, 0), (ahead, 30)):
             let_in += rates.take("key", 60) == 0.0
-            shared.tell({"key": 60})
+            SharedRates(rates, store).tell({"key": 60}, now + seconds)
     assert let_in <= 60 + 30 + 2 * 10

@@ -94,9 +94,9 @@ class Rates:
     def take_untold(self, key: str, rate: int) -> float:
         """How many tokens were taken since this was last asked."""
         with self._bucket(key, rate) as bucket:
-            untold = bucket.untold
+            count = bucket.untold
             bucket.untold = 0.0
-        return untold
+        return count
 
     def set_tokens(self, key: str, rate: int, tokens: float) -> None:
         """Set what is in a bucket, less what was taken since it was asked for."""
@@ -157,10 +157,9 @@ def refill(tokens: float, seconds: float, capacity: float, rate: int) -> float:
 class SharedRates:
     """Keeps the buckets of a server in step with those of all servers on its store."""
 
-    def __init__(self, rates: Rates, store: Store, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, rates: Rates, store: Store) -> None:
         self._rates = rates
         self._store = store
-        self._now = now
         self._due: dict[str, int] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -176,31 +175,31 @@ class SharedRates:
             due = self._due
             self._due = {}
             with suppress(StoreError):  # no request waits for it; what is not told is counted by this server alone
-                await asyncio.to_thread(self.tell, due)
+                await asyncio.to_thread(self.tell, due, time.time())
 
-    def tell(self, rates: Mapping[str, int]) -> None:
+    def tell(self, rates: Mapping[str, int], now: float) -> None:
         """Take from the buckets of all servers what this one has taken from its own, and learn what is left."""
-        untold = {key: self._rates.take_untold(key, rate) for key, rate in sorted(rates.items())}
-        used = {key: tokens for key, tokens in untold.items() if tokens}
-        if used:
-            left = self._store.write(lambda tx: self._take_from_all(tx, used, rates))
-            for key, tokens in left.items():
-                self._rates.set_tokens(key, rates[key], tokens)
+        counts = {key: self._rates.take_untold(key, rate) for key, rate in sorted(rates.items())}
+        counts = {key: count for key, count in counts.items() if count}
+        if counts:
+            levels = self._store.write(lambda tx: self._take_from_all(tx, counts, rates, now))
+            for key, level in levels.items():
+                self._rates.set_tokens(key, rates[key], level)
 
-    def _take_from_all(self, tx: Tx, used: Mapping[str, float], rates: Mapping[str, int]) -> dict[str, float]:
+    def _take_from_all(
+        self, tx: Tx, counts: Mapping[str, float], rates: Mapping[str, int], now: float
+    ) -> dict[str, float]:
         """What is left of each key for all servers. It may be less than nothing: a debt of at most a burst."""
-        left: dict[str, float] = {}
-        now = self._now()
-        for key, tokens in used.items():  # in order, as all servers lock
+        levels: dict[str, float] = {}
+        for key, count in counts.items():  # in order, as all servers lock
             name = NOTE + key
             capacity = self._rates.capacity(rates[key])
             tx.lock(name)
-            level, _, at = (tx.note(name) or f"{capacity} {now}").partition(" ")
-            tokens_now = refill(float(level), now - float(at), capacity, rates[key])
-            left[key] = max(-capacity, tokens_now - tokens)
-            ahead = float(at) - now  # of a server whose clock is ahead, if it is not just wrong
-            tx.set_note(name, f"{left[key]:.3f} {now + (ahead if 0 < ahead < MINUTE else 0):.3f}")
-        return left
+            tokens, time_of_note = map(float, (tx.note(name) or f"{capacity} {now}").split())
+            levels[key] = max(-capacity, refill(tokens, now - time_of_note, capacity, rates[key]) - count)
+            is_ahead = now < time_of_note < now + MINUTE  # of a server whose clock is, unless that is just wrong
+            tx.set_note(name, f"{levels[key]:.3f} {time_of_note if is_ahead else now:.3f}")
+        return levels
 
 
 def create_table(file: Path) -> Path:

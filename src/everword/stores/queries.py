@@ -567,13 +567,19 @@ def totals_queries(of_space: bool) -> tuple[Any, Any, Any, Any]:
         func.coalesce(func.sum(conversations.c.turns), 0),
         func.coalesce(func.sum(conversations.c.characters), 0),
     ).where(*among(conversations))
-    erased = select(func.coalesce(func.sum(erasures.c.messages), 0)).where(*among(erasures))
+    erasure_totals = select(func.coalesce(func.sum(erasures.c.messages), 0)).where(*among(erasures))
     users = func.count(tallies.c.user_id.distinct()).filter(tallies.c.user_id != "")
     entry_totals = select(func.coalesce(func.sum(tallies.c.docs), 0), users).where(*among(tallies))
     spaces = select(conversations.c.space).where(*among(conversations)).distinct().subquery()
     is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
-    stands = (messages.c.space == spaces.c.space, messages.c.erasure.is_(None), is_date)
+    conditions = (messages.c.space == spaces.c.space, messages.c.erasure.is_(None), is_date)
     first, last = (
-        select(end(messages.c.time)).where(*stands).correlate(spaces).scalar_subquery() for end in (func.min, func.max)
+        select(end(messages.c.time)).where(*conditions).correlate(spaces).scalar_subquery()
+        for end in (func.min, func.max)
     )
-    return conversation_totals, erased, entry_totals, select(func.min(first), func.max(last)).select_from(spaces)
+    return (
+        conversation_totals,
+        erasure_totals,
+        entry_totals,
+        select(func.min(first), func.max(last)).select_from(spaces),
+    )

@@ -431,14 +431,14 @@ class SqlTx(RowReader, ABC):
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         of_space = {} if space is None else {"of_space": space}
         totals = (self.connection.execute(query, of_space).one() for query in queries.totals_queries(bool(of_space)))
-        (conversation_count, spaces, turns, characters), (erased,), (entry_count, users), (first, last) = totals
+        (conversation_count, spaces, turns, characters), (tombstones,), (entry_count, users), (first, last) = totals
         return Stats(
             store="",
             spaces=spaces,
             conversations=conversation_count,
             users=users,
-            messages=int(turns) - int(erased),
-            erased=int(erased),
+            messages=int(turns) - int(tombstones),
+            erased=int(tombstones),
             characters=int(characters),
             first=first,
             last=last,
