@@ -315,8 +315,8 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "secrets.detector.secrets_by_form": lambda given: list(
         RULES["secrets.detector.secrets_by_form"](given.text, given.text.lower(), [(0, len(given.text))])
     ),
-    "secrets.announced.announced_secrets": lambda given: list(
-        RULES["secrets.announced.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
+    "secrets.detector.announced_secrets": lambda given: list(
+        RULES["secrets.detector.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
     "log.rules.contains_turn": lambda given: RULES["log.rules.contains_turn"]([[1, 2]], 1),
     "log.rules.with_audience": lambda given: RULES["log.rules.with_audience"](
@@ -326,6 +326,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         changed_message_of(given), log_changes_of(given)[1], log_changes_of(given)[1].after
     ),
     "log.rules.undo_change": call_with_changes("log.rules.undo_change"),
+    "log.rules.check_choice": lambda given: RULES["log.rules.check_choice"]("field", given.text, ("role", given.text)),
     "log.rules.is_result": call_with_changes("log.rules.is_result"),
     **{
         f"log.rules.{name}": lambda given, name=name: RULES[f"log.rules.{name}"](  # type: ignore[misc]

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
+from everword.log.rules import check_share
 from everword.ports import PassageCandidate
 from everword.recall.rules.neighbours import OCCASION, REACH, to_columns
 from everword.recall.rules.query import speaks_of_a_life
 from everword.recall.rules.ranking import Weights
 from everword.recall.rules.selection import (
     FLOOR,
-    check_floor,
     rarity,
     relevance,
     relevance_with_neighbours,
@@ -116,13 +116,13 @@ def test_likeness_is_counted_from_that_of_unrelated_texts() -> None:
 
 @pytest.mark.parametrize("value", [0, 0.5, 1, 1.0])
 def test_a_floor_is_a_number_from_0_to_1(value: float) -> None:
-    assert check_floor(value) == value
+    assert check_share("floor", value) == value
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.01, 50, float("nan"), float("inf"), True, "0.5", None])
 def test_any_other_floor_is_refused(value: object) -> None:
     with pytest.raises(InvalidInput, match="floor"):
-        check_floor(value)
+        check_share("floor", value)
 
 
 @pytest.mark.parametrize(

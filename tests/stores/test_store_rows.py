@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from everword.model import Conversation
+from everword.model import EPOCH, Conversation
 from everword.ports import Tx
 from everword.stores import queries, schema
-from everword.stores.schema import EPOCH
 from everword.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore, dialect_and_statements
 from everword.testing.samples import ODD_IDS, make_conversation, make_message
 

@@ -33,7 +33,7 @@ from pathlib import Path as FilePath
 from typing import IO, Any, Final, TypeAlias, TypeVar
 
 from everword.errors import ImportFailed
-from everword.model import BadRecord, Record
+from everword.model import EPOCH, BadRecord, Record
 from everword.parsing import KEPT_DEPTH, STREAM, Readable, UnreadableJson, json_events
 
 MARK = b"\xef\xbb\xbf"  # the byte order mark some programs put before UTF-8
@@ -365,7 +365,6 @@ def _allow_reading(action: int, *_: Any) -> int:
 
 T = TypeVar("T")
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_SECOND = 253_402_300_799  # the end of the year 9999
 
 

@@ -21,11 +21,24 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from everword.errors import InvalidInput
 from everword.log.secret_policy import holds_placeholder, masked
-from everword.model import ROLES, Conversation, Draft, Fault, Kept, LogChange, Message, Role, Seal, Version
+from everword.model import (
+    EPOCH,
+    ROLES,
+    Conversation,
+    Draft,
+    Fault,
+    Kept,
+    LogChange,
+    Message,
+    Role,
+    Seal,
+    Version,
+    to_microseconds,
+)
 from everword.model.log import notes_key, own_notes
 from everword.parsing import UnreadableJson, check_nesting, read_json
 from everword.word_lists import lazy_pattern
@@ -44,8 +57,6 @@ AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
 FIRST_TIME = datetime(1900, 1, 1, tzinfo=UTC)
 END_OF_TIME = datetime(2201, 1, 1, tzinfo=UTC)
 ORIGINAL_TIME = "original_time"  # in the metadata of an imported message whose own time is not accepted
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 CONTROL = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SURROGATE = lazy_pattern("[\ud800-\udfff]")
 SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool": "tool", "user": "user"}
@@ -55,6 +66,7 @@ _write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separato
 _write_fields = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 SPAN = re.compile(r"(?P<count>\d{1,12}(?:\.\d{1,6})?)(?P<unit>[smhdw])", re.ASCII)
+T = TypeVar("T")
 Ranges = Sequence[Sequence[int]]  # turns, as pairs of the first and the last
 
 
@@ -108,11 +120,25 @@ def check_items(field: str, values: object, kind: type | None = None) -> list[An
     return items
 
 
+def check_share(field: str, value: object) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(field, f"must be a number from 0 to 1, not {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise InvalidInput(field, f"is {value}; must be from 0 to 1")
+    return float(value)
+
+
+def check_choice(field: str, value: object, choices: Sequence[T]) -> T:
+    """The one of the choices that the value is."""
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise InvalidInput(field, f"is {value!r}; must be one of {', '.join(map(str, choices))}")
+
+
 def check_role(value: object) -> Role:
-    for role in ROLES:
-        if value == role:
-            return role
-    raise InvalidInput("role", f"is {value!r}; must be one of {', '.join(ROLES)}")
+    return check_choice("role", value, ROLES)
 
 
 def check_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
@@ -252,12 +278,12 @@ def compute_digest(message: Message, salt: bytes) -> bytes:
         message.author,
         message.user,
         message.content,
-        (message.time - EPOCH) // MICROSECOND,
+        to_microseconds(message.time),
         message.platform_id,
         canonical_json(message.metadata),
     ]
     if message.expires_at is not None:
-        fields.append((message.expires_at - EPOCH) // MICROSECOND)  # a number: what follows is text
+        fields.append(to_microseconds(message.expires_at))  # a number: what follows is text
     if message.reply_to is not None:
         fields.append(message.reply_to)
     return hashlib.sha256(salt + _write_fields(fields).encode()).digest()
@@ -368,7 +394,7 @@ def compute_change_digest(change: LogChange, salt: bytes) -> bytes:
         change.number,
         change.kind,
         change.turn,
-        (change.at - EPOCH) // MICROSECOND,
+        to_microseconds(change.at),
         change.by,
         canonical_json(change.before),
         canonical_json(change.after),

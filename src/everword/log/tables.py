@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -26,6 +26,7 @@ from everword.log.rules import is_as_changed, is_sealed, kept_as, older_versions
 from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
 from everword.model import (
+    EPOCH,
     Added,
     AuditLine,
     Batch,
@@ -54,7 +55,6 @@ MAX_LISTED = 5  # damaged messages that one error lists
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 PAIRS = [first + second for first in LETTERS for second in LETTERS]
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 CHANGES_TABLE = "changes"
 CHANGE_FIELDS = ("space", "conversation", "number", "kind", "turn", "at", "by", "before", "after")  # its columns

@@ -58,7 +58,7 @@ class ConversationTopics:
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
-        weight = check_importance(importance)
+        weight = rules.check_share("importance", importance)
         metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
 
@@ -489,14 +489,6 @@ def name_scores(states: Mapping[int, topic_set.TopicState], query: str) -> dict[
             first = topic_set.root(states, state.first)
             scores[first] = scores.get(first, 0.0) + bonus
     return scores
-
-
-def check_importance(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput("importance", f"must be a number from 0 to 1, not {type(value).__name__}")
-    if not 0 <= value <= 1:
-        raise InvalidInput("importance", f"is {value}; must be from 0 to 1")
-    return float(value)
 
 
 def check_tag(value: object) -> str:

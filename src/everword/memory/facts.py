@@ -37,7 +37,6 @@ from everword.model import (
     Batch,
     Draft,
     Fact,
-    FactCategory,
     FactChange,
     FactChangeKind,
     Filter,
@@ -78,7 +77,7 @@ class Facts(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         moment = None if as_of is None else rules.check_time("as_of", as_of)
-        kind = None if category is None else check_category(category)
+        kind = None if category is None else rules.check_choice("category", category, FACT_CATEGORIES)
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
         now = self.runtime.parts.clock.now()
         valid_facts = facts_now(all_facts, now) if moment is None else deciding.facts_as_of(all_facts, moment)
@@ -154,7 +153,7 @@ class Facts(MemoryPart):
         user_id = rules.check_id("user", user)
         author = user_id if speaker is None else rules.check_id("speaker", speaker)
         new = FoundFact(
-            check_category(category),
+            rules.check_choice("category", category, FACT_CATEGORIES),
             check_line("key", key, MAX_KEY),
             check_line("value", value, MAX_VALUE),
             subject=None if subject is None else check_line("subject", subject, MAX_KEY),
@@ -317,13 +316,6 @@ def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:
 
 
 # -- checks
-
-
-def check_category(value: str) -> FactCategory:
-    for category in FACT_CATEGORIES:
-        if value == category:
-            return category
-    raise InvalidInput("category", f"is {value!r}; must be one of {', '.join(FACT_CATEGORIES)}")
 
 
 def check_line(field: str, value: str, limit: int) -> str:

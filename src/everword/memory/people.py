@@ -201,8 +201,7 @@ class Knowledge(MemoryPart):
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
-        if kind not in NAME_KINDS:
-            raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(NAME_KINDS)}")
+        rules.check_choice("kind", kind, NAME_KINDS)
         if self.access.user is not None:  # by a user's key, a nickname or an alias that nobody else in the space has
             if kind in SHOWN_BY_PLATFORM:
                 self.access.check_unbound()

@@ -23,7 +23,7 @@ from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.context.receipts import LastPrompts
-from everword.errors import EverwordError, InvalidInput, NotFound, StoreClosed, StoreError
+from everword.errors import EverwordError, NotFound, StoreClosed, StoreError
 from everword.follow.ask import ActivityCounter, Meter, has_model
 from everword.follow.store_calls import Callers, StoreCalls
 from everword.log import rules
@@ -731,6 +731,5 @@ def check_batch(batch: Batch) -> None:
     rules.check_id("conversation", batch.conversation)
     if batch.user is not None:
         rules.check_id("user", batch.user)
-    if batch.on_edit not in ON_EDIT:
-        raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
+    rules.check_choice("on_edit", batch.on_edit, ON_EDIT)
     rules.check_items("drafts", batch.drafts, Draft)

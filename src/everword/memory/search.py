@@ -14,7 +14,7 @@ from everword.ports import Tx
 from everword.recall import retrieval as recall
 from everword.recall.retrieval import open_source
 from everword.recall.rules.query import text_to_compare
-from everword.recall.rules.selection import check_floor, match_words
+from everword.recall.rules.selection import match_words
 
 MAX_QUERY = 1 << 20  # bytes
 MAX_LIMIT = 1_000  # in one answer
@@ -59,7 +59,7 @@ def check_search(
         runtime.parts.secrets.mask(rules.check_text("query", query, limit=MAX_QUERY)),
         where,
         rules.check_number("limit", limit, MAX_LIMIT),
-        None if floor is None else check_floor(floor),
+        None if floor is None else rules.check_share("floor", floor),
         check_kinds(kinds),
     )
 

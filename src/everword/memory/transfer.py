@@ -20,10 +20,10 @@ from everword.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefu
 from everword.facts.profile_changes import MergeScene, keep_statements
 from everword.facts.prompts import remember
 from everword.log.rules import clamp_time, has_expired, profile_conversation
-from everword.log.tables import COPYING, EPOCH, damage_error, new_id
+from everword.log.tables import COPYING, damage_error, new_id
 from everword.memory.memory import MemoryEngine
 from everword.memory.runtime import Runtime
-from everword.model import ROLES, Added, BadRecord, Batch, OnEdit, Record
+from everword.model import EPOCH, ROLES, Added, BadRecord, Batch, OnEdit, Record
 from everword.model.log import NOTES
 from everword.ports import VERSION_NOTE, Store, Tx
 from everword.stores.schema import TABLES as STORED

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
 from everword.model.facts import Fact
@@ -28,6 +28,17 @@ ON_EDIT: tuple[OnEdit, ...] = get_args(OnEdit)
 DEFAULT_SPACE = "default"
 NOTES = "everword"
 OLD_NOTES = ("recollect",)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def to_microseconds(time: datetime) -> int:
+    """A time as stores and seals have it: microseconds since 1970."""
+    return (time - EPOCH) // MICROSECOND
+
+
+def from_microseconds(count: int) -> datetime:
+    return EPOCH + timedelta(microseconds=count)
 
 
 @dataclass(frozen=True, slots=True)

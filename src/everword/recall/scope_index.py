@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 
 from everword.cache import Cache
 from everword.errors import StoreError
-from everword.log.rules import EPOCH, MICROSECOND
-from everword.model import ROLES, Filter
+from everword.model import ROLES, Filter, to_microseconds
 from everword.ports import NEVER, PassageBlock, ScopeState, Tally, Tx, Vectors, products
 from everword.recall.rules.neighbours import Numbers, Passages, PassageTable, number_of, place_keys
 from everword.recall.rules.ranking import Traits
@@ -214,7 +213,7 @@ POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
 
 
 def to_micros(time: datetime) -> int:
-    return (time - EPOCH) // MICROSECOND
+    return to_microseconds(time)
 
 
 def sort_terms(codes: Codes, first: int = 0) -> Codes:

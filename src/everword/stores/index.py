@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from sqlalchemy import Integer, Text, bindparam, delete, func, literal_column, select, update
 
 from everword.errors import StoreError
-from everword.model import Entry, Filter, Message
+from everword.model import EPOCH, Entry, Filter, Message
 from everword.ports import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, SearchIndex, Tally, Vectors
 from everword.stores import queries, schema
 from everword.stores.queries import statement_of
 from everword.stores.rows import conversation_row, message_row, turn_conditions
-from everword.stores.schema import EPOCH, UNDECODED, conversations, entries, meta, parse_meta_number, tallies, vectors
+from everword.stores.schema import UNDECODED, conversations, entries, meta, parse_meta_number, tallies, vectors
 from everword.stores.sql import SqlTx
 from everword.stores.vectors import stack_vectors, unit_vectors
 

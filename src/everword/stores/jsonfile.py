@@ -30,12 +30,11 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from everword.cache import Cache
 from everword.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
+from everword.model import to_microseconds
 from everword.stores.connections import rolling_back
 from everword.stores.migrations import CURRENT, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.rows import sqlite_error
 from everword.stores.schema import (
-    EPOCH,
-    MICROSECOND,
     STRICT,
     TABLES,
     Instant,
@@ -326,7 +325,7 @@ def is_writable(value: dict[str, Any]) -> bool:
 
 def storage_value(kind: Any, value: Any) -> Any:
     """A value as the database stores it: a time becomes a number."""
-    return (value - EPOCH) // MICROSECOND if isinstance(kind, Instant) else value
+    return to_microseconds(value) if isinstance(kind, Instant) else value
 
 
 def unreadable_table(path: Path, table: Table, reason: str) -> StoreError:

@@ -28,11 +28,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
 from everword.errors import DamagedMessage, SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
-from everword.model import ROLES, Conversation, Message, Seal
+from everword.model import EPOCH, ROLES, Conversation, Message, Seal
 from everword.ports import OnDamagedMessage, OnDamagedRow
 from everword.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
 from everword.stores.schema import (
-    EPOCH,
     UNDECODED,
     Instant,
     Object,

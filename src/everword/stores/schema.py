@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,9 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 from everword.errors import StoreError
+from everword.model import EPOCH, to_microseconds
 from everword.secrets import marks_from_json
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 # What the decoding of a value may raise.
 UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
@@ -56,7 +55,7 @@ class Instant(TypeDecorator[datetime]):
 
     @staticmethod
     def encode(value: datetime | None) -> int | None:
-        return None if value is None else (value - EPOCH) // MICROSECOND
+        return None if value is None else to_microseconds(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         return self.decode(value)

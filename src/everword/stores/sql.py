@@ -30,7 +30,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from everword.cache import Cache, Scope
 from everword.errors import StoreBusy, StoreError
 from everword.masking import mask_credentials
-from everword.model import Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
+from everword.model import EPOCH, Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
 from everword.ports import FORMER_EMBEDDER, ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
 from everword.secrets import marks_from_json
 from everword.stores import queries, schema
@@ -47,7 +47,6 @@ from everword.stores.rows import (
     turn_conditions,
 )
 from everword.stores.schema import (
-    EPOCH,
     UNDECODED,
     Instant,
     UnreadableRow,

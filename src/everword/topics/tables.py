@@ -15,7 +15,6 @@ import json
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from importlib import resources
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ import numpy as np
 from everword.errors import InvalidInput
 from everword.log.rules import check_role
 from everword.log.tables import CALLED_BY, warn_of_damage
-from everword.model import ExtractLine, Filter, Message
+from everword.model import ExtractLine, Filter, Message, from_microseconds, to_microseconds
 from everword.model.views import TopicMessage
 from everword.ports import Tx
 from everword.summaries.rules.days import GIVEN
@@ -408,8 +407,6 @@ def summary_lines(tx: Tx, place: Place, first: int) -> tuple[ExtractLine, ...]:
 
 
 FORM = b"\x01"
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000  # microseconds
 PACK_SIZE = 64
 """Messages of one pack. More of them gain little, and all of a pack is written again when it grows."""
@@ -422,7 +419,7 @@ def encode_pack(messages: Sequence[TopicMessage]) -> bytes:
     turn = 0
     time = 0
     for message in messages:
-        now = (message.time - EPOCH) // MICROSECOND
+        now = to_microseconds(message.time)
         gap = now - time
         # Most times are whole seconds; finer ones are written in microseconds.
         delay = f"{gap // SECOND}" if gap % SECOND == 0 else f"{gap}u"
@@ -457,7 +454,7 @@ def _read_lines(speakers: Sequence[Sequence[str]], lines: Sequence[str]) -> list
         turn += int(turns)
         time += int(delay[:-1]) if delay.endswith("u") else int(delay) * SECOND
         content = json.loads(f'"{words}"')
-        messages.append(TopicMessage(turn, check_role(role), author, content, EPOCH + timedelta(microseconds=time)))
+        messages.append(TopicMessage(turn, check_role(role), author, content, from_microseconds(time)))
     return messages
 
 

@@ -23,7 +23,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.errors import InvalidInput
 from everword.model import Hit, Message
 from everword.ports import Vectors
 from everword.recall.rules.neighbours import Passages, Surroundings, surroundings
@@ -53,15 +52,6 @@ CLOSE = 5.0
 """Standard deviations of likeness from which on a summary is relevant by itself, whatever words it has."""
 
 Scores = NDArray[np.float64]
-
-
-def check_floor(value: object) -> float:
-    """A floor as it may be given: a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput("floor", f"must be a number from 0 to 1, not {type(value).__name__}")
-    if not 0 <= value <= 1:
-        raise InvalidInput("floor", f"is {value}; must be from 0 to 1")
-    return float(value)
 
 
 def rarity(frequencies: Sequence[int], size: int) -> Scores:

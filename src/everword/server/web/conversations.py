@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -38,7 +38,7 @@ from everword.memory.inspection import (
     recent_lines,
     topics_of_many,
 )
-from everword.model import Deletion, Topic
+from everword.model import EPOCH, Deletion, Topic, from_microseconds, to_microseconds
 from everword.server.access import Caller, caller_for
 from everword.server.problems import Problem
 from everword.server.routes.answers import line_response
@@ -67,8 +67,6 @@ MESSAGES = 40  # in a page of a chat
 AROUND = 10  # messages shown after the one that was jumped to
 FOUND = 100  # messages that a search of the list looks at
 MAX_QUERY = 1_000  # characters
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 
 router = APIRouter(include_in_schema=False)
 MAX_LEVEL = 100
@@ -115,7 +113,7 @@ def write_cursor(line: ListedConversation) -> str:
 
 
 def place_cursor(moment: datetime, id: str) -> str:
-    return f"{(moment - EPOCH) // MICROSECOND}.{id}"
+    return f"{to_microseconds(moment)}.{id}"
 
 
 def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
@@ -127,7 +125,7 @@ def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 18 and id):
         raise InvalidInput("cursor", "is not one that an earlier page returned")
     try:
-        return EPOCH + int(moment) * MICROSECOND, id
+        return from_microseconds(int(moment)), id
     except OverflowError:
         raise InvalidInput("cursor", "is not one that an earlier page returned") from None
 

@@ -22,11 +22,10 @@ from everword.context.build import TITLES
 from everword.context.receipts import SLOTS
 from everword.errors import InvalidInput, NotFound
 from everword.follow.ask import NONE
-from everword.log.rules import MAX_ID
+from everword.log.rules import MAX_ID, check_share
 from everword.log.tables import cursor_of
 from everword.memory.inspection import Names, name_items, names_of_authors, past_replies, read_page
 from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
-from everword.recall.rules.selection import check_floor
 from everword.server.access import Caller, caller_for
 from everword.server.web.conversations import page_of
 from everword.server.web.pages import (
@@ -172,7 +171,7 @@ def parse_floor(text: str) -> float | None:
     if not text.strip():
         return None
     try:
-        return check_floor(float(text))
+        return check_share("floor", float(text))
     except ValueError:
         raise InvalidInput("floor", "must be a number from 0 to 1") from None
 

@@ -23,13 +23,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import pairwise, takewhile
 from math import fsum
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from everword.model import ExtractLine, Role
+from everword.model import ExtractLine, Role, from_microseconds, to_microseconds
 from everword.summaries.rules import tiers
 from everword.summaries.rules.tiers import drop_dangling
 from everword.text import fences
@@ -65,8 +65,6 @@ NAMELESS = frozenset({"The user", "The assistant", "The system", "The tool"})
 NARRATOR = "Summary"
 """What introduces prose of a model that stands after somebody's words."""
 _NARRATOR_KEY: tuple[Role, str] = ("system", NARRATOR)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _MONTHS = tuple(month[:3].capitalize() for month in MONTHS)
 
 
@@ -222,9 +220,7 @@ def to_object(lines: Lines) -> dict[str, Any]:
 def from_object(value: Mapping[str, Any]) -> tuple[ExtractLine, ...]:
     """The lines that `to_object` wrote."""
     return tuple(
-        ExtractLine(
-            turn, role, author, text, None if time is None else _EPOCH + timedelta(microseconds=time), kind, leans
-        )
+        ExtractLine(turn, role, author, text, None if time is None else from_microseconds(time), kind, leans)
         for turn, role, author, time, kind, leans, text in value.get("lines", ())
     )
 
@@ -233,7 +229,7 @@ def _values(line: ExtractLine) -> Iterator[str | int | None]:
     yield line.turn
     yield line.role
     yield line.author
-    yield None if line.time is None else (line.time - _EPOCH) // _MICROSECOND
+    yield None if line.time is None else to_microseconds(line.time)
     yield line.kind
     yield line.leans
     yield line.text
