@@ -1375,7 +1375,11 @@ export class Everword {
     this.#server = new Connection(url, options);
   }
 
-  /** The conversations of a space, or of one user in it, in order of id. Needs the scope `read`. */
+  /**
+   * The conversations of a space, the one with the newest message first; of one user, if given. A conversation that
+   * gets a message while you read the pages moves to the front: no later page has it again, and if no page had it
+   * yet, the first page has it now. Needs the scope `read`.
+   */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
   }

@@ -229,14 +229,12 @@ class Tx(Protocol):
         user: str | None = None,
         after: tuple[str, str] = ("", ""),
         limit: int = 1000,
-        with_empty: bool = True,
         recent: bool = False,
         before: tuple[datetime, str] | None = None,
     ) -> list[Conversation]:
-        """Conversations in order of (space, id), those after `after`; if not `with_empty`, without those from which
-        everything was erased. With `recent`, those of a space that hold something, the ones that changed last first
-        (and of one moment in reverse order of id); those after the place `before` in that order: a time of change, and
-        an id."""
+        """Conversations in order of (space, id), those after `after`. With `recent`, those of a space from which not
+        everything was erased, the one with the newest message first (and of one moment in reverse order of id); those
+        after the place `before` in that order: the time of a message, and an id."""
 
     def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
         """Save a conversation, with messages that were added at its end."""

@@ -102,7 +102,7 @@ def test_a_conversation_without_a_title_has_that_of_its_first_topic(tmp_path: Pa
         assert listed.title == chat.topics()[0].title != ""
         given = memory.conversation("c2", user="alex")
         given.add("user", "Which paint for the fence?", metadata={"title": "Garden"})
-        assert [conversation.title for conversation in memory.conversations(user="alex")] == [listed.title, "Garden"]
+        assert [conversation.title for conversation in memory.conversations(user="alex")] == ["Garden", listed.title]
 
 
 def test_a_context_names_conversations_by_title_as_data() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
@@ -322,16 +323,40 @@ def test_history_gives_the_last_ones_before_a_turn(store_url: str) -> None:
 
 
 @pytest.mark.every_store
-def test_conversations_are_listed_in_pages_in_order(store_url: str) -> None:
+def test_conversations_are_listed_in_pages_the_newest_first(store_url: str) -> None:
+    ids = ["b", "1.a", "é", "Z", "10", "9", "日本"]  # from the oldest to the newest
+    start = datetime(1969, 12, 31, 23, 59, 57, 123_456, tzinfo=UTC)
     with Memory(store_url) as memory:
-        ids = sorted(["b", "a", "é", "Z", "10", "9", "日本"])
-        for id in reversed(ids):
-            memory.conversation(id, user="alex" if id < "a" else "kim").add("user", "hello")
-        first = memory.conversations(limit=4)
-        rest = memory.conversations(limit=4, after=first[-1].id)
-        assert [c.id for c in [*first, *rest]] == ids
+        for seconds, id in enumerate(ids):
+            chat = memory.conversation(id, user="alex" if seconds % 2 else "kim")
+            chat.add("user", "hello", time=start + timedelta(seconds=seconds))
+        first = memory.conversations(limit=3)
+        second = memory.conversations(limit=3, after=first[-1].cursor)
+        third = memory.conversations(limit=3, after=second[-1].cursor)
+        assert [c.id for c in [*first, *second, *third]] == ids[::-1]
+        assert memory.conversations(limit=3, after=third[-1].cursor) == []
         assert {c.turns for c in first} == {1}
-        assert [c.id for c in memory.conversations(user="alex")] == [id for id in ids if id < "a"]
+        assert [c.id for c in memory.conversations(user="alex")] == ids[5::-2]
+
+
+def test_a_conversation_that_changes_between_two_pages_is_in_none_of_them_twice(tmp_path: Path) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        for number in range(6):
+            memory.conversation(f"c{number}", user="alex").add("user", "hello", time=start + timedelta(hours=number))
+        first = memory.conversations(limit=3)
+        for id in ("c4", "c1", "new"):  # one that was listed, one that was not yet, and one that is new
+            memory.conversation(id, user="alex").add("user", "again")
+        memory.delete_conversation("c3")  # the one after which the next page begins
+        rest = memory.conversations(limit=3, after=first[-1].cursor)
+        assert [[c.id for c in page] for page in (first, rest)] == [["c5", "c4", "c3"], ["c2", "c0"]]
+        assert [c.id for c in memory.conversations(limit=3)] == ["new", "c1", "c4"]
+
+
+@pytest.mark.parametrize("cursor", ["a", "1", "1.", ".a", "x.a", "1e3.a", "９.a", "-.a", f"{'9' * 20}.a", "1.a\nb"])
+def test_what_is_no_cursor_is_refused(cursor: str, tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory, pytest.raises(InvalidInput, match=r"^after: "):
+        memory.conversations(after=cursor)
 
 
 def test_export_gives_everything_in_order_over_many_pages(store_url: str) -> None:

@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +304,11 @@ def test_a_cursor_of_elsewhere_leads_nowhere(http: httpx2.Client) -> None:
     here = {"space": "three", "cursor": theirs}
     for path in ("/v1/people", "/v1/users/ann/facts", "/v1/conversations/c/topics"):
         assert told(http.get(path, params=here)) == (410, "cursor_over"), path
-    assert http.get("/v1/conversations", params=here).json() == {"items": [], "next": None}
+    assert told(http.get("/v1/conversations", params=here)) == (422, "invalid_input")
+    talks = http.get("/v1/conversations", params={"space": "one"}).json()["items"]
+    place = f"{int(datetime.fromisoformat(talks[-1]['last_message_at']).timestamp()) + 1}000000.c"
+    elsewhere = http.get("/v1/conversations", params={"space": "three", "cursor": place})
+    assert elsewhere.json() == {"items": [], "next": None}
     for cursor in ("-1", "0", "1e3", "９", "9" * 20, "x", " 1"):
         assert told(http.get(MESSAGES, params={"cursor": cursor})) == (422, "invalid_input"), cursor
     for path in ("/v1/conversations", "/v1/people", MESSAGES):

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -20,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 from prepared_programs import PreparedProgram
 
-from everword import AsyncMemory, Memory
+from everword import AsyncMemory, Conversation, Memory
 from everword.cli.serve import run_until_stopped
 from everword.server import ServerOptions
 from everword.server.mcp.tools import build_server as protocol
@@ -192,11 +194,15 @@ async def use_everything(client: Client) -> None:
     listed = {str(one.uri) for one in (await client.list_resources()).resources}
     assert listed == {"everword://profile", "everword://conversations", "everword://today"}
     assert "- location: Berlin" in await read(client, "everword://profile?user=alex")
-    chats = json.loads(await read(client, "everword://conversations"))["conversations"]
-    assert {one["id"]: one["messages"] for one in chats}["chat"] == 3
-    assert [
-        one["id"] for one in json.loads(await read(client, "everword://conversations?after=chat"))["conversations"]
-    ] == ["profile:alex"]
+    listing = json.loads(await read(client, "everword://conversations"))
+    assert [(one["id"], one["messages"]) for one in listing["conversations"]][1:] == [("chat", 3)]
+    assert listing["next"] is None
+    (first, second) = listing["conversations"]
+    assert (first["id"], first["last_message_at"] > second["last_message_at"]) == ("profile:alex", True)
+    last = datetime.fromisoformat(first["last_message_at"])
+    cursor = Conversation("default", first["id"], "alex", last, last, last_message_at=last).cursor
+    later = json.loads(await read(client, f"everword://conversations?after={quote(cursor)}"))
+    assert [one["id"] for one in later["conversations"]] == ["chat"]
     assert "My otter is called Otto" in await read(client, "everword://conversations/chat")
 
     text, gone = await good(client, "forget", what="that I live in Berlin", user="alex")
@@ -421,7 +427,7 @@ def test_a_key_opens_its_space_with_its_rights_and_for_its_user(serving: Serving
         async with over_http(serving, other) as client:
             assert (await good(client, "search_memory", query="vault code"))[1] == {"messages": []}
             assert (await good(client, "get_facts", user="sam"))[1] == {"facts": []}
-            assert json.loads(await read(client, "everword://conversations")) == {"conversations": []}
+            assert json.loads(await read(client, "everword://conversations")) == {"conversations": [], "next": None}
             with pytest.raises(MCPError):
                 await client.read_resource("everword://conversations/c")
         async with over_http(serving, other, **{"X-Everword-Space": "team"}) as client:

@@ -119,11 +119,15 @@ def test_lists_come_in_pages(http: httpx2.Client) -> None:
         turns.append([one["turn"] for one in page["items"]])
         cursor = page["next"]
     assert turns == [list(range(16, 26)), list(range(6, 16)), list(range(1, 6))]
-    for name in "dabc":
+    for name in "dab":
         http.post(f"/v1/conversations/{name}/messages", json=say("hello"))
-    first = http.get("/v1/conversations?limit=3").json()
-    rest = http.get("/v1/conversations", params={"limit": 3, "cursor": first["next"]}).json()
-    assert [one["id"] for one in first["items"] + rest["items"]] == ["a", "b", "c", "d"]
+    first = http.get("/v1/conversations?limit=2").json()
+    http.post("/v1/conversations/a/messages", json=say("hello again"))
+    rest = http.get("/v1/conversations", params={"limit": 2, "cursor": first["next"]}).json()
+    assert [one["id"] for one in first["items"] + rest["items"]] == ["b", "a", "d", "c"]
+    assert rest["next"] is None or http.get("/v1/conversations", params={"cursor": rest["next"]}).json()["items"] == []
+    assert http.get("/v1/conversations?limit=1").json()["items"][0]["id"] == "a"
+    assert http.get("/v1/conversations?cursor=a").status_code == 422
     for n in range(3):
         http.post(f"/v1/users/u{n}/names", json={"name": f"Name {n}"})
     pages = [http.get("/v1/people?limit=2").json()]

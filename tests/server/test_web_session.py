@@ -12,7 +12,7 @@ from page_reader import faults_in
 from everword.config import Secret, Settings
 from everword.model import Budget, Receipt, Section
 from everword.server.keys import LASTS, MOST_ENDED, EndedSessions, Sessions, read_cookie
-from everword.server.web import administration, conversations, labs, open_pages, pages
+from everword.server.web import administration, labs, open_pages, pages
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 KEY = "0123456789abcdef"
@@ -67,13 +67,6 @@ def test_after_signing_in_one_goes_to_a_page_of_ours(path: str) -> None:
 def test_after_signing_in_one_comes_back_to_the_page_one_asked_for() -> None:
     for path in ("/", "/?space=a", "/web/person?id=a"):
         assert open_pages.own_path(path) == path
-
-
-def test_a_cursor_of_the_list_names_its_place_again() -> None:
-    assert conversations.parse_cursor("") is None
-    moment = NOW.replace(microsecond=123_456)
-    microseconds = int(NOW.timestamp()) * 1_000_000 + 123_456
-    assert conversations.parse_cursor(f"{microseconds}.a.b") == (moment, "a.b")
 
 
 def test_a_context_is_split_at_the_fences_that_the_builder_wrote() -> None:

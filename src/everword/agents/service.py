@@ -114,9 +114,8 @@ class Service:
     def greeting(self, memory: Memory, project: Project, session: str) -> list[str]:
         """What is known of the person here, and how the session before this one ended."""
         profile = memory.profile(user=self.person, space=project.id, wait=0).text
-        conversations = memory.conversations(user=self.person, space=project.id, limit=1_000)
-        sessions = [conversation for conversation in conversations if conversation.id != session]
-        last = max(sessions, key=lambda other: other.last_message_at or other.created_at, default=None)
+        sessions = memory.conversations(user=self.person, space=project.id, limit=2)
+        last = next((other for other in sessions if other.id != session), None)
         if last is None:
             return []
         messages = memory.conversation(last.id, user=self.person, space=project.id).history(limit=2)

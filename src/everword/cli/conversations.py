@@ -188,9 +188,8 @@ def conversations(user: str | None, as_json: bool) -> None:
         user = user and handle.find_person(user)
         while page := handle.memory.conversations(user=user, after=after, limit=PAGE):
             listing += [conversation for conversation in page if not conversation.id.startswith(TOLD)]
-            after = page[-1].id
+            after = page[-1].cursor
         names = handle.names_of(conversation.user for conversation in listing if conversation.user)
-    listing.sort(key=lambda conversation: conversation.last_message_at or conversation.changed_at, reverse=True)
     if as_json:
         for conversation in listing:
             ids = {"space": conversation.space, "conversation": conversation.id}

@@ -128,7 +128,7 @@ async def every_conversation(memory: AsyncMemory, space: str) -> AsyncIterator[s
     while page := await memory.conversations(space=space, after=after, limit=PAGE):
         for conversation in page:
             yield conversation.id
-        after = page[-1].id
+        after = page[-1].cursor
 
 
 def store_of_agents() -> str:

@@ -37,6 +37,7 @@ from everword.model import (
     Role,
     Seal,
     Version,
+    from_microseconds,
     to_microseconds,
 )
 from everword.model.log import notes_key, own_notes
@@ -65,6 +66,7 @@ MAX_TURN = 2**31 - 1  # messages in one conversation
 _write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _write_fields = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+CURSOR_TIME = re.compile(r"-?\d{1,16}", re.ASCII)  # microseconds since 1970, within three centuries
 SPAN = re.compile(r"(?P<count>\d{1,12}(?:\.\d{1,6})?)(?P<unit>[smhdw])", re.ASCII)
 T = TypeVar("T")
 Ranges = Sequence[Sequence[int]]  # turns, as pairs of the first and the last
@@ -87,6 +89,14 @@ def check_id(field: str, value: object) -> str:
     if SURROGATE.search(value):
         raise InvalidInput(field, "contains a lone surrogate, which is not text")
     return value
+
+
+def check_cursor(field: str, value: object) -> tuple[datetime, str]:
+    """The place in the list of conversations that a cursor names: the time of the newest message, and the id."""
+    moment, _, id = value.partition(".") if isinstance(value, str) else ("", "", "")
+    if not CURSOR_TIME.fullmatch(moment):
+        raise InvalidInput(field, "is not the `cursor` of a conversation, or the `next` of a page")
+    return from_microseconds(int(moment)), check_id(field, id)
 
 
 def profile_conversation(speaker: str) -> str:

@@ -661,7 +661,7 @@ class Overview(Generic[T]):
     """What some conversations have, and where the conversations after these begin, if there are more."""
 
     items: tuple[T, ...]
-    next_before: Place | None
+    next_cursor: str | None
 
 
 async def topics_of_many(
@@ -672,9 +672,9 @@ async def topics_of_many(
     now = runtime.parts.clock.now()
 
     def read(tx: Tx) -> Overview[ListedTopic]:
-        conversations = recent_talks(tx, space, user, before)
+        conversations, next_cursor = recent_talks(tx, space, user, before)
         topics = list[ListedTopic]()
-        for conversation in conversations[:TALKS]:
+        for conversation in conversations:
             page = runtime.topics.read_page(tx, space, conversation.id)
             states: States = page.book.states or topic_rows.states_of(tx, page.place, active=False)
             merge_states = states_of_merges(states)
@@ -684,7 +684,7 @@ async def topics_of_many(
                 for first in orders.order_of(page, states, merge_states, not page.book.states, now)[:TOPICS_OF_EACH]
             ]
         topics.sort(key=lambda listed: (round(listed.topic.priority, 2), listed.topic.last_active_at), reverse=True)
-        return Overview(tuple(topics), next_place(conversations))
+        return Overview(tuple(topics), next_cursor)
 
     return await runtime.read(read)
 
@@ -704,9 +704,9 @@ async def episodes_of_many(
     """The highest episodes of the conversations of a space, or of one user, that changed last."""
 
     def read(tx: Tx) -> Overview[ListedEpisodes]:
-        conversations = recent_talks(tx, space, user, before)
+        conversations, next_cursor = recent_talks(tx, space, user, before)
         listed = list[ListedEpisodes]()
-        for conversation in conversations[:TALKS]:
+        for conversation in conversations:
             records = sorted(
                 episodes.active_episodes(tx, space, conversation.id),
                 key=lambda record: (-record.episode.level, -record.episode.first),
@@ -716,22 +716,16 @@ async def episodes_of_many(
                 listed.append(
                     ListedEpisodes(conversation.id, labels_of(tx, space, [conversation])[conversation.id], tuple(shown))
                 )
-        return Overview(tuple(listed), next_place(conversations))
+        return Overview(tuple(listed), next_cursor)
 
     return await runtime.read(read)
 
 
-def recent_talks(tx: Tx, space: str, user: str | None, before: Place | None) -> list[Conversation]:
-    """The conversations that changed last, and one more, without those of commands."""
-    conversations = tx.conversations(space, user, recent=True, before=before, limit=TALKS + 1)
-    return [conversation for conversation in conversations if not conversation.id.startswith(TOLD)]
-
-
-def next_place(conversations: Sequence[Conversation]) -> Place | None:
-    if len(conversations) <= TALKS:
-        return None
-    last = conversations[TALKS - 1]
-    return (last.last_message_at or last.changed_at, last.id)
+def recent_talks(tx: Tx, space: str, user: str | None, before: Place | None) -> tuple[list[Conversation], str | None]:
+    """The conversations that changed last, without those of commands; and where those after them begin, if any."""
+    page = tx.conversations(space, user, recent=True, before=before, limit=TALKS + 1)
+    talks = [conversation for conversation in page[:TALKS] if not conversation.id.startswith(TOLD)]
+    return talks, page[TALKS - 1].cursor if len(page) > TALKS else None
 
 
 def states_of_merges(states: States) -> States:

@@ -35,15 +35,17 @@ class LogAndViews(MemoryPart):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`, with their titles; of one user, if given. One
+        """Conversations of a space with their titles, the one with the newest message first; of one user, if given.
+        For the next page, give the `cursor` of the last one as `after`. A conversation that gets a message meanwhile
+        moves to the front: pages never have it twice, and if they have not had it yet, the first page has it now. One
         from which everything was removed is not listed."""
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LIMIT)
         user_id = None if user is None else rules.check_id("user", user)
-        start = (space_id, after if after == "" else rules.check_id("after", after))
+        before = None if after == "" else rules.check_cursor("after", after)
 
         def read(tx: Tx) -> list[Conversation]:
-            page = tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
+            page = tx.conversations(space_id, user_id, recent=True, before=before, limit=count)
             titles = log.conversation_titles(tx, space_id, [conversation.id for conversation in page])
             return [replace(conversation, title=titles.get(conversation.id, "")) for conversation in page]
 

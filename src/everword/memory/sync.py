@@ -47,7 +47,9 @@ class BlockingMemory(OwnLoop):
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`, with their titles; of one user, if given. One
+        """Conversations of a space with their titles, the one with the newest message first; of one user, if given.
+        For the next page, give the `cursor` of the last one as `after`. A conversation that gets a message meanwhile
+        moves to the front: pages never have it twice, and if they have not had it yet, the first page has it now. One
         from which everything was removed is not listed."""
         return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
 

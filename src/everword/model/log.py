@@ -199,6 +199,11 @@ class Conversation:
     last_message_at: datetime | None = None
     title: str = field(default="", compare=False)
 
+    @property
+    def cursor(self) -> str:
+        """Its place among the conversations of its space: `conversations` lists those `after` it."""
+        return f"{to_microseconds(self.last_message_at or EPOCH)}.{self.id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Added:

@@ -241,12 +241,11 @@ def has_something(comparison: Comparison) -> Any:
     )
 
 
-def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
+def conversations_query(comparison: Comparison) -> Any:
     """Conversations after a space and id, at most so many, in their order."""
     keys = (conversations.c.space, conversations.c.id)
     past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
     query = select(conversations).where(*equality_conditions(conversations, comparison), tuple_(*keys) > tuple_(*past))
-    query = query if with_empty else query.where(has_something(comparison))
     return query.order_by(*keys).limit(bindparam("most", type_=Integer))
 
 

@@ -143,7 +143,6 @@ class SqlTx(RowReader, ABC):
         user: str | None = None,
         after: tuple[str, str] = ("", ""),
         limit: int = 1000,
-        with_empty: bool = True,
         recent: bool = False,
         before: tuple[datetime, str] | None = None,
     ) -> list[Conversation]:
@@ -153,7 +152,7 @@ class SqlTx(RowReader, ABC):
             query = statement_of(queries.recent_query, queries.comparison_shape(where), before is not None)
             params |= {} if before is None else {"before_time": Instant.encode(before[0]), "before_id": before[1]}
         else:
-            query = statement_of(queries.conversations_query, queries.comparison_shape(where), with_empty)
+            query = statement_of(queries.conversations_query, queries.comparison_shape(where))
             params |= {"after_space": after[0], "after_id": after[1]}
         with self.naming_damage(conversations, query, params):
             return [to_conversation(row) for row in self._fetch_raw(query, params)]

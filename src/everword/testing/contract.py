@@ -420,7 +420,7 @@ class LogContract:
         assert all(message.erased for message in store.read(lambda tx: tx.messages(Filter("s"))))
         assert store.read(lambda tx: tx.index.tally("s", None)).docs == 0
         assert len(store.read(lambda tx: tx.conversations())) == 1
-        assert store.read(lambda tx: tx.conversations(with_empty=False)) == []
+        assert store.read(lambda tx: tx.conversations(recent=True)) == []
 
     def test_a_conversation_is_renamed_wherever_it_is_named(self, store: Store) -> None:
         original = make_message(1)

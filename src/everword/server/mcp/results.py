@@ -382,6 +382,7 @@ class ConversationOut(BaseModel):
 
 class ConversationList(BaseModel):
     conversations: list[ConversationOut]
+    next: Name | None
 
 
 RESULTS: dict[str, type[ToolResult]] = {

@@ -407,20 +407,17 @@ class MemoryResources:
             )
 
     async def today(self, ctx: Ctx, user: str | None = None) -> str:
-        """What was said today, oldest first, in the conversations that changed last."""
+        """What was said today, oldest first, in the conversations with the newest messages."""
         with resource_errors("today"):
             memory, space = self._view.of_caller(ctx, "history")
             memory.access.check_operation("conversations")
             person = memory.access.user if user is None else user
             now = memory.runtime.parts.clock.now()
-            conversations = await memory.conversations(space=space, user=person, limit=LISTED)
-            recent = sorted(conversations, key=lambda conversation: conversation.changed_at, reverse=True)
             parts: list[fences.Fenced] = []
-            for conversation in recent[:RECENT]:
-                if conversation.changed_at.date() == now.date():
-                    history = await memory.conversation(conversation.id, space=space).history(limit=SHOWN)
-                    said = [m for m in history if m.time.date() == now.date() and m.is_shown_at(now)]
-                    parts += fences.messages(said)
+            for conversation in await memory.conversations(space=space, user=person, limit=RECENT):
+                history = await memory.conversation(conversation.id, space=space).history(limit=SHOWN)
+                said = [m for m in history if m.time.date() == now.date() and m.is_shown_at(now)]
+                parts += fences.messages(said)
             return fences.data_block("TODAY", parts) if parts else "Nothing was said today."
 
     async def graph(self, ctx: Ctx, user: str | None = None) -> str:
@@ -447,11 +444,14 @@ class MemoryResources:
         return f"What was today about, and what is still open? Answer from this:\n\n{await self.today(ctx, user)}"
 
     async def conversations(self, ctx: Ctx, after: str = "") -> str:
-        """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
+        """The conversations there are, the one with the newest message first, as JSON; `next` is the `after` of the
+        next page."""
         with resource_errors("conversations"):
             memory, space = self._view.of_caller(ctx, "conversations")
             conversations = await memory.conversations(space=space, after=after, limit=LISTED)
-            return ConversationList.model_validate({"conversations": conversations}).model_dump_json()
+            following = conversations[-1].cursor if len(conversations) == LISTED else None
+            page = {"conversations": conversations, "next": following}
+            return ConversationList.model_validate(page).model_dump_json()
 
     async def conversation(self, ctx: Ctx, id: str) -> str:
         """The last messages of a conversation, oldest first."""

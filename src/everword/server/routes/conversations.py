@@ -19,7 +19,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from everword.errors import EverwordError, InvalidInput
-from everword.log.rules import ONCE, parse_expiry
+from everword.log.rules import ONCE, check_cursor, parse_expiry
 from everword.log.secret_policy import masked
 from everword.memory.changes import remove_conversation
 from everword.memory.conversation import AsyncConversation
@@ -62,9 +62,13 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 async def conversations(
     caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
-    """The conversations of a space, or of one user in it, in order of id."""
+    """The conversations of a space, the one with the newest message first, or of one user in it. A conversation that
+    gets a message while you read the pages moves to the front: no later page has it again, and if no page had it yet,
+    the first page has it now."""
+    if cursor is not None:
+        check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
-    return json_response({"items": page, "next": page[-1].id if len(page) == limit else None})
+    return json_response({"items": page, "next": page[-1].cursor if len(page) == limit else None})
 
 
 # -- messages

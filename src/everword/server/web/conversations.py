@@ -19,6 +19,7 @@ from starlette.responses import Response
 from everword.errors import InvalidInput, NotFound
 from everword.facts.tables import own_name
 from everword.log.access import ConversationScope
+from everword.log.rules import check_cursor
 from everword.memory.conversation import AsyncConversation
 from everword.memory.inspection import (
     ListedConversation,
@@ -38,7 +39,7 @@ from everword.memory.inspection import (
     recent_lines,
     topics_of_many,
 )
-from everword.model import EPOCH, Deletion, Topic, from_microseconds, to_microseconds
+from everword.model import Deletion, Topic
 from everword.server.access import Caller, caller_for
 from everword.server.problems import Problem
 from everword.server.routes.answers import line_response
@@ -95,8 +96,8 @@ async def show_conversations(
     if query.strip():
         lines = await find_lines(caller, query, person)
     else:
-        lines = await recent_lines(caller.memory.runtime, caller.space, person, parse_cursor(cursor), PAGE)
-        next_cursor = write_cursor(lines[-1]) if len(lines) == PAGE else None
+        lines = await recent_lines(caller.memory.runtime, caller.space, person, place_of(cursor), PAGE)
+        next_cursor = lines[-1].conversation.cursor if len(lines) == PAGE else None
     values = {"lines": lines, "query": query, "user": user, "next_cursor": next_cursor}
     return show_page(caller, "conversations.html", section="Conversations", **values)
 
@@ -108,26 +109,9 @@ async def find_lines(caller: Caller, query: str, person: str | None) -> list[Lis
     return await lines_of(caller.memory.runtime, caller.space, caller.access.user, ids)
 
 
-def write_cursor(line: ListedConversation) -> str:
-    return place_cursor(line.conversation.last_message_at or EPOCH, line.conversation.id)
-
-
-def place_cursor(moment: datetime, id: str) -> str:
-    return f"{to_microseconds(moment)}.{id}"
-
-
-def parse_cursor(cursor: str) -> tuple[datetime, str] | None:
-    """The place in the list that a cursor names."""
-    if not cursor:
-        return None
-    moment, _, id = cursor.partition(".")
-    digits = moment.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 18 and id):
-        raise InvalidInput("cursor", "is not one that an earlier page returned")
-    try:
-        return from_microseconds(int(moment)), id
-    except OverflowError:
-        raise InvalidInput("cursor", "is not one that an earlier page returned") from None
+def place_of(cursor: str) -> tuple[datetime, str] | None:
+    """The place in a list of conversations that a cursor names."""
+    return check_cursor("cursor", cursor) if cursor else None
 
 
 async def page_of(caller: Caller, id: str, before: int | None) -> MessagePage:
@@ -242,7 +226,7 @@ async def show_episodes(
     """The active episodes of a conversation, the highest level first; or the highest of many conversations."""
     if not conversation:
         person = caller.access.resolve_user(user or None)
-        overview = await episodes_of_many(caller.memory.runtime, caller.space, person, parse_cursor(cursor))
+        overview = await episodes_of_many(caller.memory.runtime, caller.space, person, place_of(cursor))
         values = await overview_values(caller, overview, user)
         return show_page(caller, "episodes_of_many.html", section="Episodes", **values)
     scope = scope_of(caller, conversation)
@@ -277,9 +261,8 @@ async def show_parts(
 async def overview_values(caller: Caller, overview: Overview[Any], user: str) -> dict[str, Any]:
     """What an overview of many conversations gives its page."""
     name = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, user)) if user else ""
-    cursor = None if overview.next_before is None else place_cursor(*overview.next_before)
     lines = [] if caller.access.is_bound else await suggest_conversations(caller)
-    return {"items": overview.items, "next_cursor": cursor, "user": user, "name": name, "lines": lines}
+    return {"items": overview.items, "next_cursor": overview.next_cursor, "user": user, "name": name, "lines": lines}
 
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
@@ -324,7 +307,7 @@ async def show_topics(
     if not conversation:
         person = caller.access.resolve_user(user or None)
         orders: TopicOrders = caller.request.app.state.topic_orders
-        overview = await topics_of_many(caller.memory.runtime, orders, caller.space, person, parse_cursor(cursor))
+        overview = await topics_of_many(caller.memory.runtime, orders, caller.space, person, place_of(cursor))
         values = await overview_values(caller, overview, user)
         return show_page(caller, "topics_of_many.html", section="Topics", **values)
     scope = scope_of(caller, conversation)
