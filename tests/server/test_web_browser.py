@@ -328,7 +328,7 @@ def test_a_message_and_a_person_are_removed_after_a_preview_and_the_log_is_whole
         expect(page.get_by_text("What would go")).to_be_visible()
         skip_to_content(page)
         press_until(page, "Tab", "#confirm")
-        page.keyboard.type("sam")
+        page.keyboard.type("erase")
         press_until(page, "Tab", "Erase")
         page.keyboard.press("Enter")
         expect(page.get_by_text("gone for good")).to_be_visible()

@@ -407,7 +407,19 @@ def test_topics_are_merged_split_and_tagged(server: Serving) -> None:
         assert browser.get("/web/topic", params={"conversation": "talk", "id": "t99"}).status_code == 404
 
 
-def test_removal_shows_first_what_goes_and_needs_the_id(server: Serving) -> None:
+def test_a_conversation_with_a_title_is_called_by_it_and_not_by_its_id(server: Serving) -> None:
+    id = "3be7b960-ff5d-13c2-71f9-701f1a455708"
+    chat = server.memory.conversation(id, user="ida", space="titles")
+    server.run(chat.add("user", "Which tram goes to the castle?", metadata={"title": "Lisbon <b>& more"}))
+    with signed_in(server, space=[], scopes=ALL_RIGHTS) as browser:
+        for path in ("/web/conversation?id=", "/web/message?turn=1&conversation=", "/web/erase?conversation="):
+            page = PageReader(browser.get(f"{path}{id}&space=titles").text)
+            shown, _, _ = page.text.partition("Do this in a program")
+            assert "Lisbon <b>& more" in shown
+            assert id not in shown
+
+
+def test_removal_shows_first_what_goes_and_needs_a_word_to_confirm(server: Serving) -> None:
     chat = server.memory.conversation("old", user="lee", space="gone")
     server.run(chat.extend([Draft("user", f"line {number}") for number in range(90)]))
     with signed_in(server, space=[], scopes=ALL_RIGHTS) as browser:
@@ -426,9 +438,9 @@ def test_removal_shows_first_what_goes_and_needs_the_id(server: Serving) -> None
         assert "line 89" not in browser.get("/web/conversation", params={"id": "old", **space}).text
         preview = browser.get("/web/erase", params={"user": "lee", **space})
         assert "89" in preview.text
-        wrong = browser.post("/web/erase", params=space, data={"user": "lee", "confirm": "le", "token": token})
+        wrong = browser.post("/web/erase", params=space, data={"user": "lee", "confirm": "lee", "token": token})
         assert wrong.status_code == 422
-        right = browser.post("/web/erase", params=space, data={"user": "lee", "confirm": "lee", "token": token})
+        right = browser.post("/web/erase", params=space, data={"user": "lee", "confirm": "erase", "token": token})
         assert "gone for good" in right.text
         proof = browser.post("/web/integrity/verify", data={"token": token}).text
         assert "The log is whole" in proof

@@ -69,6 +69,13 @@ def test_after_signing_in_one_comes_back_to_the_page_one_asked_for() -> None:
         assert open_pages.own_path(path) == path
 
 
+def test_a_day_is_the_same_day_in_every_zone_and_a_moment_is_shown_in_that_of_the_viewer() -> None:
+    day = '<time datetime="2026-05-01" data-show="date">2026-05-01</time>'
+    assert pages.write_moment(NOW.date()) == pages.write_moment(NOW.replace(hour=0), day=True) == day
+    assert 'data-show="day">2026-05-01<' in pages.write_moment(NOW, day=True)
+    assert 'data-show="minute">2026-05-01 00:00<' in pages.write_moment(NOW.replace(hour=0))
+
+
 def test_a_context_is_split_at_the_fences_that_the_builder_wrote() -> None:
     text = "MEMORY\nhow to\n\n=== WHAT IS KNOWN ===\n- name: Al\n=== OTHER ===\n=== END WHAT IS KNOWN ===\n\nthe end"
     parts = list(labs.split_system(text))

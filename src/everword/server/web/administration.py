@@ -28,6 +28,7 @@ from starlette.responses import Response, StreamingResponse
 
 from everword.config import Secret, Settings, setting_sources
 from everword.errors import EverwordError, InvalidInput, NotFound
+from everword.facts.tables import own_name
 from everword.log import tables as log
 from everword.log.access import Access
 from everword.log.operations import RIGHTS
@@ -47,6 +48,7 @@ from everword.server.web.pages import (
     label_places,
     redirect,
     show_page,
+    suggest_conversations,
     view_of,
 )
 
@@ -194,7 +196,8 @@ LINES = 30  # of the audit
 MAX_FAULTS = 200  # that are shown
 GAP = Markup("<!-- steps -->")  # where the steps of a proof go
 
-NOT_TYPED = "is not what was to be removed: type its id to confirm; nothing was removed"
+CONFIRMATION = "erase"  # what somebody types who wants it
+NOT_TYPED = "is not the word “erase”: type it to confirm; nothing was removed"
 
 MAX_DIGITS = 9
 
@@ -212,7 +215,8 @@ async def show_integrity(caller: Annotated[Caller, caller_for("audit")]) -> Resp
     if not caller.access.is_bound:
         retention = await caller.memory.retain(dry_run=True, space=caller.space)
         lines = await caller.memory.audit(limit=LINES, space=caller.space)
-    values = {"retention": retention, "lines": lines, "may_verify": may_verify(caller)}
+    values: dict[str, Any] = {"retention": retention, "lines": lines, "may_verify": may_verify(caller)}
+    values["suggested"] = await suggest_conversations(caller)
     return show_page(caller, "integrity.html", section="Integrity", **values)
 
 
@@ -272,13 +276,17 @@ async def show_preview(
 ) -> Response:
     """What would go. Nothing is changed."""
     if bool(user) == bool(conversation):
-        return show_page(caller, "erase.html", section="Integrity", user="", conversation="", deletion=None)
+        return show_page(caller, "erase.html", section="Integrity", user="", conversation="", label="", deletion=None)
     if user:
         deletion = await preview_person(caller, user)
     else:
         deletion = await caller.memory.delete_conversation(conversation, space=caller.space, dry_run=True)
     values: dict[str, Any] = {"user": user, "conversation": conversation, "deletion": deletion}
     values["labels"] = await label_places(caller, [] if deletion is None else deletion.conversations)
+    if user:
+        values["label"] = await caller.memory.runtime.read(lambda tx: own_name(tx, caller.space, user))
+    else:
+        values["label"] = values["labels"].get(conversation, conversation)
     return show_page(caller, "erase.html", section="Integrity", **values)
 
 
@@ -289,7 +297,7 @@ async def erase(caller: Annotated[Caller, caller_for("delete")], form: Form) -> 
     conversation = form.text("conversation")
     if bool(user) == bool(conversation):
         raise InvalidInput("user", "or `conversation` is needed, and not both")
-    if form.text("confirm") != (user or conversation):
+    if form.text("confirm").strip().casefold() != CONFIRMATION:
         raise InvalidInput("confirm", NOT_TYPED)
     link = view_of(caller).link("/web/integrity")
     if user:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -60,6 +61,8 @@ from everword.server.web.pages import (
     show_page,
     suggest_conversations,
     view_of,
+    write_data,
+    write_samples,
 )
 from everword.topics.rules.topic_set import priority
 
@@ -130,7 +133,10 @@ async def show_conversation(
     """A conversation as a chat: its last messages, or those before a turn, or those around one."""
     upto = turn + AROUND if turn is not None else before
     page = await page_of(caller, id, upto)
+    path = f"/v1/conversations/{quote(id, safe='')}/messages"
+    loop = f"for message in memory.conversation({write_data(id)}).history():"
     values = {"id": id, "page": page, "turn": turn, "label": await label_place(caller, id)}
+    values["samples"] = write_samples(caller, path, None, loop, "    print(message.author, message.content)")
     return show_page(caller, "conversation.html", section="Conversations", **values)
 
 

@@ -228,7 +228,8 @@ async def show_search(
     shown_messages = [hit.message for hit in hits] + ([explanation.message] if explanation else [])
     names = await names_of_authors(caller.memory.runtime, shown_messages)
     labels = await label_places(caller, [message.conversation for message in shown_messages])
-    values = {"query": query, "asked": values_sent, "roles": ROLES, "hits": draw_hits(hits), "explanation": explanation}
+    values: dict[str, Any] = {"query": query, "asked": values_sent, "roles": ROLES, "hits": draw_hits(hits)}
+    values |= {"explanation": explanation, "lines": await suggest_conversations(caller)}
     return show_page(caller, "search.html", section="Search lab", labels=labels, names=names, **values)
 
 

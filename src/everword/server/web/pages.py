@@ -16,7 +16,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from hashlib import sha256
 from itertools import groupby
@@ -293,8 +293,10 @@ def asset_link(name: str) -> str:
 def write_moment(moment: datetime | date | None, *, day: bool = False) -> Markup:
     if moment is None:
         return Markup('<span class="none">never</span>')
+    if day and isinstance(moment, datetime) and moment.astimezone(UTC).time() == time():
+        moment = moment.astimezone(UTC).date()  # only its day is known, which is the same in every zone
     if not isinstance(moment, datetime):
-        return Markup("<time datetime='{0}'>{0}</time>").format(moment.isoformat())
+        return Markup('<time datetime="{0}" data-show="date">{0}</time>').format(moment.isoformat())
     utc = moment.astimezone(UTC)
     text = utc.strftime("%Y-%m-%d" if day else "%Y-%m-%d %H:%M")
     return Markup('<time datetime="{}" data-show="{}">{}</time>').format(

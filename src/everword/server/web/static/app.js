@@ -1,9 +1,10 @@
-// Shows times in the viewer's zone, and draws charts. Pages can be read without it.
+// Shows times in the viewer's zone, days as they are, and draws charts. Pages can be read without it.
 "use strict";
 
 const FORMATS = {
   minute: { dateStyle: "medium", timeStyle: "short" },
   day: { dateStyle: "medium" },
+  date: { dateStyle: "medium", timeZone: "UTC" },
 };
 
 function showTimes(root) {
