@@ -1376,7 +1376,7 @@ export class Everword {
   }
 
   /**
-   * The conversations of a space, the one with the newest message first; of one user, if given. A conversation that
+   * The conversations of a space, or of one user in it, the one with the newest message first. A conversation that
    * gets a message while you read the pages moves to the front: no later page has it again, and if no page had it
    * yet, the first page has it now. Needs the scope `read`.
    */

@@ -62,7 +62,7 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 async def conversations(
     caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
-    """The conversations of a space, the one with the newest message first, or of one user in it. A conversation that
+    """The conversations of a space, or of one user in it, the one with the newest message first. A conversation that
     gets a message while you read the pages moves to the front: no later page has it again, and if no page had it yet,
     the first page has it now."""
     if cursor is not None:
