@@ -1,7 +1,7 @@
 """Many people and channels in one store: does what one of them asks cost more, the more others there are?
 
     python benchmarks/scale.py [--sizes 20000 1000000] [--kinds sqlite postgresql] [--count 40] [--seed 7]
-                               [--folder FOLDER] [--log-and-index] [--writers 1]
+                               [--folder FOLDER] [--log-and-index] [--writers 1] [--reads]
 
 The store has 3 spaces, one with 90 % of all messages. People and channels are sized by Zipf's law: of people with so
 many messages there are half as many as of people with half as many. For each size, the engine itself writes one person
@@ -15,7 +15,7 @@ the people with 60 messages who have been searched once. On SQLite the processor
 whose work is done by another process, the clock. Stores stay in `--folder` and are used again. PostgreSQL is started
 from the pip package, as in the tests, and ends with this program. With `--log-and-index`, a store has only messages and
 what a search reads of them, and contexts are of these: so ten million take half the space. `--writers` fill PostgreSQL
-beside each other.
+beside each other. With `--reads`, no time is taken, but the rows and blocks that PostgreSQL reads are counted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from sqlalchemy import Text
+from sqlalchemy import Text, event
 
 from corpus import corpus, questions
 from everword import Batch, Draft, Memory
@@ -48,6 +48,7 @@ from everword.config import Settings
 from everword.memory.transfer import copy_store
 from everword.model import Role
 from everword.stores.index import scope_term
+from everword.stores.postgres import PostgresStore
 from everword.stores.schema import TABLES, Instant, Names, Object
 from everword.wiring import open_store
 from machine import describe_machine
@@ -373,6 +374,71 @@ def append(memory: Memory, copy: Copy, text: str) -> None:
 ACTIONS = ("first search", "later search", "first context", "later context", "append")
 
 
+Reads = dict[tuple[str, str], list[float]]
+KINDS_OF_READS = ("statements", "rows", "blocks")
+
+
+def count_reads(url: str, copies: Sequence[Copy], count: int, seed: int) -> Reads:
+    """What the first search and the first context of a person with 60 messages read of PostgreSQL: for each way by
+    which tables are read, how many statements, rows and blocks there are for each person."""
+    chance = random.Random(seed)
+    people = draw_some(chance, [copy for copy in copies if copy.space == "giant"], Unit(USUAL), 2 * count)
+    strangers = [copy for copy in copies if copy.space != "giant"][:3]
+    asked = questions(corpus(1_000, seed), 200)
+    reads: Reads = {}
+    statements: list[tuple[str, Any]] = []
+    store = open_store(url, Settings())
+    assert isinstance(store, PostgresStore)
+
+    def note(connection: object, cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        if statement.lstrip().startswith(("SELECT", "WITH")):
+            statements.append((statement, parameters))
+
+    with Memory(store, followers=False) as memory:
+        for stranger in strangers:
+            search(memory, stranger, asked[0])
+            context(memory, stranger, asked[0])
+        event.listen(store.engine, "before_cursor_execute", note)
+        calls = (("first search", search, people[0::2]), ("first context", context, people[1::2]))
+        for action, call, those in calls:
+            for number, copy in enumerate(those):
+                statements.clear()
+                call(memory, copy, asked[number])
+                for statement, parameters in list(statements):
+                    with store.engine.connect() as connection:
+                        query = f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statement}"
+                        plan = connection.exec_driver_sql(query, parameters).scalar_one()[0]["Plan"]
+                    sources = dict(scans(plan))
+                    way = (action, ", ".join(sorted(sources)))
+                    more = (1, sum(sources.values()), plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+                    pairs = zip(reads.get(way, (0.0, 0.0, 0.0)), more, strict=True)
+                    reads[way] = [total + number / len(those) for total, number in pairs]
+    return reads
+
+
+def scans(plan: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Each way by which a plan reads a table, with the rows that it reads."""
+    if "Relation Name" in plan:
+        kinds = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
+        way = f"{plan['Relation Name']} by {plan.get('Index Name', plan['Node Type'])}"
+        yield way, sum(plan.get(kind, 0) for kind in kinds) * plan["Actual Loops"]
+    for part in plan.get("Plans", ()):
+        yield from scans(part)
+
+
+def show_reads(sizes: Sequence[int], found: Sequence[Reads]) -> None:
+    for action in ("first search", "first context"):
+        ways = {way for reads in found for of_action, way in reads if of_action == action}
+        counts = {
+            way: [reads.get((action, way), (0.0,) * 3)[kind] for kind in range(len(KINDS_OF_READS)) for reads in found]
+            for way in ways
+        }
+        counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+        header = ("read", *(f"{kind}, {size:,}" for kind in KINDS_OF_READS for size in sizes))
+        rows = [(way, *(f"{n:.1f}" for n in counts[way])) for way in sorted(counts, key=lambda way: -counts[way][-1])]
+        show(f"{action} of a person with {USUAL} messages", header, rows)
+
+
 def table_bytes(kind: str, url: str) -> dict[str, int]:
     """Bytes of each table, with its indexes."""
     if kind == "postgresql":
@@ -420,6 +486,13 @@ def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
     figures = Figures({}, {}, {})
     options = {"log_and_index": arguments.log_and_index, "writers": arguments.writers}
     with filled_stores(kind, arguments.sizes, arguments.seed, folder, **options) as addresses:
+        if arguments.reads:
+            stores = zip(arguments.sizes, addresses, strict=True)
+            show_reads(
+                arguments.sizes,
+                [count_reads(a, draw_copies(n, arguments.seed), arguments.count, arguments.seed) for n, a in stores],
+            )
+            return
         for size, address in zip(arguments.sizes, addresses, strict=True):
             command = [sys.executable, __file__, "--measure", address, "--sizes", str(size), "--count"]
             command += [str(arguments.count), "--seed", str(arguments.seed)]
@@ -485,6 +558,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where stores are kept; a temporary one unless given")
     parser.add_argument("--log-and-index", action="store_true", help="stores without the other views")
     parser.add_argument("--writers", type=int, default=1, help="connections that fill PostgreSQL beside each other")
+    parser.add_argument("--reads", action="store_true", help="count what PostgreSQL reads, and take no times")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
