@@ -48,7 +48,7 @@ test-all:
 	@$(MAKE) --no-print-directory newcomer
 	@$(MAKE) --no-print-directory frozen
 
-# What a newcomer does first, in an empty environment with the built wheel. It needs pip's index, or its cache.
+# What a newcomer does first, in an empty environment with the wheel of the built sdist. It needs pip's index, or its cache.
 newcomer: $(VENV)/.dev
 	@$(BIN)/python tests/newcomer.py
 

@@ -1,5 +1,6 @@
-"""What a newcomer does in the first minutes, in an empty environment: install the built wheel, `init`, the README's
-example, `ask`, and the dashboard. It needs pip's index (or its cache), so it is not part of the suite: `make newcomer`.
+"""What a newcomer does in the first minutes, in an empty environment: install the wheel that is built from the built
+sdist and is file by file the one of the checkout, `init`, the README's example, `ask`, and the dashboard. It needs
+pip's index (or its cache), so it is not part of the suite: `make newcomer`.
 
 python tests/newcomer.py
 """
@@ -16,9 +17,11 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
+from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -39,9 +42,12 @@ def visit(folder: Path) -> None:
     home.mkdir()
     python = folder / "env" / "bin" / "python"
     command = str(python.with_name("everword"))
-    with step("build the wheel"):
-        run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
+    with step("build the sdist and the wheel"):
+        sdist, wheel_of_checkout = build(folder / "checkout")
+    with step("build the wheel from the sdist"):
+        run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(sdist))
     (wheel,) = folder.glob("everword-*.whl")
+    assert packed_files(wheel) == packed_files(wheel_of_checkout)
     with step("make an empty environment"):
         run(sys.executable, "-m", "venv", str(folder / "env"))
     with step("install the wheel"):
@@ -64,6 +70,23 @@ def visit(folder: Path) -> None:
         assert "<html" in first_page(command, home)
 
 
+def build(folder: Path) -> tuple[Path, Path]:
+    """The sdist and the wheel of the checkout, by the build backend that pyproject.toml names."""
+    backend = folder / "backend"
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--target", str(backend), "hatchling")
+    command = ("-m", "hatchling", "build", "--directory", str(folder))
+    run(sys.executable, *command, cwd=ROOT, variables={"PYTHONPATH": str(backend)})
+    (sdist,) = folder.glob("everword-*.tar.gz")
+    (wheel,) = folder.glob("everword-*.whl")
+    return sdist, wheel
+
+
+def packed_files(wheel: Path) -> dict[str, int]:
+    """The files of a wheel, each with its checksum."""
+    with ZipFile(wheel) as archive:
+        return {entry.filename: entry.CRC for entry in archive.infolist()}
+
+
 @contextmanager
 def step(name: str) -> Iterator[None]:
     started = time.monotonic()
@@ -71,9 +94,11 @@ def step(name: str) -> Iterator[None]:
     print(f"{time.monotonic() - started:6.1f} s  {name}", flush=True)
 
 
-def run(*command: str, cwd: Path | None = None) -> str:
+def run(*command: str, cwd: Path | None = None, variables: Mapping[str, str] = MappingProxyType({})) -> str:
     """What a program prints. What is set for everword here is not set there."""
-    ran = subprocess.run(command, cwd=cwd, env=environment(), stdout=subprocess.PIPE, text=True, check=False)
+    ran = subprocess.run(
+        command, cwd=cwd, env={**environment(), **variables}, stdout=subprocess.PIPE, text=True, check=False
+    )
     if ran.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with status {ran.returncode}:\n{ran.stdout}")
     return ran.stdout

@@ -1314,7 +1314,7 @@ export interface TopicStats {
   inactive_seconds: number;
 }
 
-/** Take back a `forget`, or a change of a fact by hand, by the id that it returned. Returns what came back. */
+/** Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back. */
 export interface UndoIn {
   /** The id of what `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
   id: string;
@@ -1539,7 +1539,7 @@ export class Everword {
   }
 
   /**
-   * Take back a `forget`, or a change of a fact by hand, by the id that it returned. Returns what came back. Needs
+   * Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back. Needs
    * the scopes `read` and `write`.
    */
   undo(user: string, body: UndoIn, options: CallOptions = {}): Promise<Forgotten> {

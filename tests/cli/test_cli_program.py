@@ -100,6 +100,15 @@ def test_help_shows_defaults() -> None:
     assert "[default: 10;" in succeeded("search", "--help")
 
 
+def test_the_tab_key_completes_a_command_in_bash() -> None:
+    (line,) = [line.strip() for line in succeeded("--help").splitlines() if line.strip().startswith("eval ")]
+    keys = 'COMP_WORDS=(everword dige) COMP_CWORD=1; _everword_completion everword; echo "${COMPREPLY[@]}"'
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    command = ["bash", "-c", f"{line}\n{keys}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | path)
+    assert done.stdout == "digest\n", done.stderr
+
+
 def test_version() -> None:
     assert succeeded("--version").split() == ["everword,", "version", __version__]
 

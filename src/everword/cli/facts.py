@@ -39,7 +39,7 @@ TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", hel
 @click.argument("user")
 @click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was true at this moment.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
-@click.option("--about", "query", metavar="WORDS", help="The facts that fit these words best first.")
+@click.option("--about", "query", metavar="WORDS", help="Sort by how well a fact fits these words.")
 @click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
 @click.option("--refused", is_flag=True, help="What a model found but was not accepted, and why.")
 @json_option(ALL_OF_FACT.format(" a line"))

@@ -85,7 +85,7 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool |
     if not everywhere:
         offer_past(host, place_of(folder, everywhere), past)
     elif past:
-        raise click.UsageError("--past is of one project: run it there, without --everywhere")
+        raise click.UsageError("--past imports the sessions of one project: run it there, without --everywhere")
 
 
 def offer_past(host: str, folder: Path, is_wanted: bool | None) -> None:

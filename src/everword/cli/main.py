@@ -88,6 +88,12 @@ def program(debug: bool) -> None:
 
     Everything is kept in the store, a file `everword.db` in the working folder unless told otherwise: by --store,
     by EVERWORD_STORE, or by `store = …` in everword.toml. `everword settings` shows all there is to set.
+
+    To complete commands and options with the Tab key, put this line into ~/.bashrc; for zsh, with `zsh_source`, into
+    ~/.zshrc:
+
+    \b
+    eval "$(_EVERWORD_COMPLETE=bash_source everword)"
     """
 
 

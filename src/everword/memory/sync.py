@@ -198,7 +198,7 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand, by the id that it returned. Returns what came back."""
+        """Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
