@@ -127,7 +127,7 @@ def test_every_option_and_variable_that_a_page_shows_exists(page: Path) -> None:
     files = (SOURCE / "config.py", SOURCE / "cli" / "serve.py", *(SOURCE / "agents").glob("*.py"))
     source = "".join(file.read_text(encoding="utf-8") for file in files)
     known = {PREFIX + field.name.upper() for field in fields(Settings)} | set(re.findall(r"EVERWORD_[A-Z_]+", source))
-    named = {name for name in re.findall(r"EVERWORD_[A-Z_]+", text) if not name.startswith("EVERWORD_TEST_")}
+    named = {name for name in re.findall(r"\bEVERWORD_[A-Z_]+", text) if not name.startswith("EVERWORD_TEST_")}
     assert {name for name in named if name.rstrip("_") not in known and name != PREFIX} == set()
 
 

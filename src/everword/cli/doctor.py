@@ -71,9 +71,9 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 def doctor(ask: bool, as_json: bool) -> None:
     """Check that everything works, and say what to do.
 
-    Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages. Each line
-    says ok, warn or fail, and what to do. The exit status is 1 if something fails. Nothing is changed, and no model is
-    asked unless --ask is given.
+    Looks at Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages. Each
+    line says ok, warn or fail, and what to do. The exit status is 1 if something fails. Nothing is changed, and no
+    model is asked unless --ask is given.
 
     \b
     everword doctor

@@ -39,7 +39,7 @@ EVENTS = {
     "session": "A session begins: print what is known of the project, and how the last session ended.",
     "prompt": "Print what the memory has about a prompt, and keep the prompt.",
     "tool": "Keep a line about a tool call: the command or the changed file, and the error.",
-    "turn": "Keep what the agent said at the end of a turn, with what it did.",
+    "turn": "Keep the agent's words at the end of a turn, and what it did.",
 }
 
 
