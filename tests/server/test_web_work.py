@@ -166,6 +166,8 @@ def test_home_is_never_empty_after_an_import_and_a_range_narrows_it(server: Serv
 def test_one_search_finds_messages_people_conversations_and_topics(server: Serving) -> None:
     with signed_in(server, scopes=("read",)) as browser:
         found = text_of(browser.get("/web/find", params={"query": "oven"}))
+        for path in ("/web/find", "/web/conversations"):
+            assert "Nothing found" in text_of(browser.get(path, params={"query": "zzzzqqq"}))
         assert "My oven is broken since Monday." in found
         assert "Conversations Broken oven" in found
         person = text_of(browser.get("/web/find", params={"query": "alba"}))

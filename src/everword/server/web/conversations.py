@@ -45,6 +45,7 @@ from everword.server.access import Caller, caller_for
 from everword.server.problems import Problem
 from everword.server.routes.answers import line_response
 from everword.server.web.pages import (
+    FLOOR,
     PRESENCES,
     Form,
     FormFields,
@@ -107,7 +108,7 @@ async def show_conversations(
 
 async def find_lines(caller: Caller, query: str, person: str | None) -> list[ListedConversation]:
     """The conversations in which a query is found, the best first."""
-    hits = await caller.memory.search(query, user=person, limit=FOUND, space=caller.space)
+    hits = await caller.memory.search(query, user=person, limit=FOUND, floor=FLOOR, space=caller.space)
     ids = list(dict.fromkeys(hit.message.conversation for hit in hits))[:PAGE]
     return await lines_of(caller.memory.runtime, caller.space, caller.access.user, ids)
 

@@ -32,7 +32,7 @@ from everword.model import Fact, Hit
 from everword.server.access import Caller, caller_for
 from everword.server.web.administration import Figures, figures_for
 from everword.server.web.labs import parse_day
-from everword.server.web.pages import label_places, name_authors, show_page, view_of, write_data, write_samples
+from everword.server.web.pages import FLOOR, label_places, name_authors, show_page, view_of, write_data, write_samples
 
 router = APIRouter(include_in_schema=False)
 
@@ -172,7 +172,7 @@ async def find(
     if not words:
         return show_page(caller, "find.html", section="", query="", nothing=True)
     runtime, user = caller.memory.runtime, caller.access.user
-    hits = await caller.memory.search(words, user=user, limit=HITS, space=caller.space)
+    hits = await caller.memory.search(words, user=user, limit=HITS, floor=FLOOR, space=caller.space)
     people = await find_people(caller, words)
     facts = await find_facts(caller, words, hits, people)
     lines = await titled_conversations(runtime, caller.space, user, words, EACH)

@@ -58,6 +58,7 @@ MAX_SHOWN = 2_000  # characters of a text that a list shows
 CODE = re.compile(r"`([^`]+)`")
 MAX_TURN = 2**31 - 1
 PRESENCES = ((0.35, "current"), (0.15, "recent"), (0.05, "fading"), (0.0, "quiet"))  # from which presence on
+FLOOR = 0.04  # the relevance of a hit below which it has nothing to do with what was asked
 SUGGESTED = 12  # conversations that are offered to choose from
 ME = "me"  # who one is on a server without keys, until one says it
 MINUTE = 60
