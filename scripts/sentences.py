@@ -37,7 +37,9 @@ def doc_sentences() -> Iterator[tuple[str, str]]:
         text = page.read_text(encoding="utf-8")
         if page.name == "cli.md":
             text = HELP_EXAMPLE.sub("", text.replace("```", ""))
-        for paragraph in re.split(r"\n\s*\n|\n(?=- )|\n(?=  (?:--?[\w-]+(?:[ ,/]|$)|\w+  ))", BLOCK.sub("", text)):
+        for paragraph in re.split(
+            r"\n\s*\n|\n(?=- )|\n(?=  (?:--?[\w-]+(?:,|  | /| [A-Z\[]|$)|\w+  ))", BLOCK.sub("", text)
+        ):
             sentence = ""
             for part in END.split(" ".join(paragraph.split()).removeprefix("- ")):
                 sentence = f"{sentence} {part}".lstrip()

@@ -1170,8 +1170,8 @@ export interface Span {
 }
 
 /**
- * Move messages of a group, and those that answer them, out of their thread into one of their own, which is returned.
- * Later messages join either. `merge_topics` puts them together again.
+ * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
+ * messages join either. `merge_topics` puts them together again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1314,7 +1314,7 @@ export interface TopicStats {
   inactive_seconds: number;
 }
 
-/** Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back. */
+/** Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came back. */
 export interface UndoIn {
   /** The id of what `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
   id: string;
@@ -1539,8 +1539,8 @@ export class Everword {
   }
 
   /**
-   * Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back. Needs
-   * the scopes `read` and `write`.
+   * Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came back.
+   * Needs the scopes `read` and `write`.
    */
   undo(user: string, body: UndoIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "undo"], { body, repeatable: true }, options);
@@ -1778,9 +1778,8 @@ export class Everword {
   }
 
   /**
-   * Move messages of a group, and those that answer them, out of their thread into one of their own, which is
-   * returned. Later messages join either. `merge_topics` puts them together again. Needs the scopes `read` and
-   * `write`.
+   * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
+   * messages join either. `merge_topics` puts them together again. Needs the scopes `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);

@@ -66,7 +66,7 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 
 
 @click.command(cls=StoreCommand)
-@click.option("--ask", is_flag=True, help="Also ask the configured models a question, of one word each.")
+@click.option("--ask", is_flag=True, help="Also ask each configured model for a one-word answer.")
 @JSON_LINES
 def doctor(ask: bool, as_json: bool) -> None:
     """Check that everything works, and say what to do.

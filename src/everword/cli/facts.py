@@ -200,7 +200,7 @@ def fact() -> None:
 def show(id: str, user: str, as_json: bool) -> None:
     """Show one fact, and the messages it comes from.
 
-    ID is the one that `everword facts` lists; also of a fact that no longer holds.
+    ID is the one that `everword facts` lists. The fact may be one that no longer holds.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex

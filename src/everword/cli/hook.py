@@ -199,7 +199,7 @@ def remember_text(text: str | None) -> None:
 @hook.command("recall")
 @TEXT
 def recall_text(text: str | None) -> None:
-    """Print what the memory of this project has about TEXT, in the words that an agent gets."""
+    """Print what an agent would get about TEXT in this project."""
     from everword.agents.service import Service
 
     with project_memory() as (memory, project, _):

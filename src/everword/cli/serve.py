@@ -125,12 +125,12 @@ def keys() -> None:
 
 @keys.command(cls=StoreCommand)
 @click.option("--name", required=True, metavar="NAME", help="What it is for; to know it again in the list.")
-@click.option("--scopes", default="read,write", metavar="LIST", help="Of read, write and admin; with commas.")
+@click.option("--scopes", default="read,write", metavar="LIST", help="read, write or admin, with commas between them.")
 @click.option("--all-spaces", is_flag=True, help="Open every space, and not one.")
 @click.option("--user", metavar="ID", help="Open only this user's memory.")
 @click.option("--rate", metavar="N", type=int, help="Requests a minute.  [default: the setting `server_rate`]")
 @click.option("--body-kb", metavar="N", type=int, help="Size of a request.  [default: the setting `server_body_kb`]")
-@click.option("--days", metavar="N", type=int, help="Open nothing any more after so many days.  [default: for good]")
+@click.option("--days", metavar="N", type=int, help="End the key after so many days.  [default: for good]")
 @options.json_option("One JSON object, with the key.")
 def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
     """Make a key, and show it once.
@@ -207,7 +207,7 @@ def key_state(key: ApiKey) -> str:
 def revoke(id: str, as_json: bool) -> None:
     """End a key, and all keys that were made with it.
 
-    ID is the one `everword keys list` shows, or the whole key, if that is what was found. A server that is running
+    ID is the one that `everword keys list` shows. You can also give the whole key. A server that is running
     follows within a second.
 
     \b

@@ -269,9 +269,9 @@ def existing_settings() -> Settings:
 def rebuild(view: str, as_json: bool) -> None:
     """Throw a view away and build it again from the log.
 
-    VIEW is a name that `everword stats` lists. Rebuild the index after you change the embedder: vectors of two
-    embedders are never mixed; words are found all the time. Views that a model writes are written again by the model
-    that is configured now. The log is not touched. If you stop the command, `everword worker --once` continues.
+    VIEW is a name that `everword stats` lists. Rebuild the index after you change the embedder, because vectors of two
+    embedders are never mixed. Search by words works all the time. Views that a model writes are written again by the
+    model that is configured now. The log is not touched. If you stop the command, `everword worker --once` continues.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index

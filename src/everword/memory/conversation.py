@@ -293,7 +293,7 @@ class ConversationFace(ConversationTopics):
         (addition,) = (await runtime.append_messages([batch]))[0]
         if addition.kept == "refused":
             raise InvalidInput(
-                "platform_id", f"{platform_id!r} is that of a message with another text: edit that message first"
+                "platform_id", f"{platform_id!r} belongs to a message with another text: edit that message first"
             )
         question = addition.message
         tools = turn.TurnTools(

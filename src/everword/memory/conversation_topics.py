@@ -291,8 +291,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """Move messages of a group, and those that answer them, out of their thread into one of their own, which is
-        returned. Later messages join either. `merge_topics` puts them together again."""
+        """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
+        Later messages join either. `merge_topics` puts them together again."""
         numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; name at least one message by its turn")

@@ -102,7 +102,8 @@ class Knowledge(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back."""
+        """Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came
+        back."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         request_id = rules.check_id("id", id)

@@ -198,7 +198,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand. `id` is what that returned. Returns what came back."""
+        """Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came
+        back."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
@@ -509,8 +510,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """Move messages of a group, and those that answer them, out of their thread into one of their own, which is
-        returned. Later messages join either. `merge_topics` puts them together again."""
+        """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
+        Later messages join either. `merge_topics` puts them together again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:

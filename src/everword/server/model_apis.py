@@ -113,7 +113,7 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
 
 @router.get("/v1/models", summary="The models", responses=described("models"))
 async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """The models that are configured, and `everword`, which is whichever of them answers."""
+    """The configured models, and `everword`, which stands for any of them."""
     names = relay.model_names(caller.memory.runtime)
     return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
@@ -576,7 +576,7 @@ async def find_reply(caller: Caller, id: str) -> Message:
     responses=described("claude_models", error="message_error"),
 )
 async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """The models that are configured, and `everword`, which is whichever of them answers; all on one page."""
+    """The configured models, and `everword`, which stands for any of them; all on one page."""
     models = [claude_model(name) for name in (MODEL, *relay.model_names(caller.memory.runtime))]
     page = {"has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
     return JSONResponse({"data": models, **page})

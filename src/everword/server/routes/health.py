@@ -70,7 +70,7 @@ async def description(request: Request) -> Response:
 
 @router.get("/metrics", response_class=Response)
 async def metrics(access: Annotated[Access, access_for("metrics")]) -> Any:
-    """Counts and timings, as Prometheus reads them: of all workers of this server. They name nobody."""
+    """Counts and timings of all workers of this server, as Prometheus reads them. They name nobody."""
     access.check_unbound()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
