@@ -311,6 +311,8 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     """The context for a state: the economical one, or the whole conversation if that costs no more, with the whole
     memory if that is small. Raises InvalidInput if not even the system prompt and the message fit."""
     context = choose_parts(state, budget, tokenizer)
+    if state.is_unsaid:
+        return context
     tokens = context.receipt.tokens
     whole_context = None
     if state.other_chats and not budget.fixed:

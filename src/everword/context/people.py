@@ -152,9 +152,7 @@ def facts_for_viewer(
 ) -> list[Fact]:
     """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
     the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
-    facts = facts_by_person.get(person)
-    if facts is None:
-        facts = tables.facts_of(tx, space, person, active=True)
+    facts = (facts_by_person or tables.active_facts_by_person(tx, space, [person])).get(person, ())
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
     return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
@@ -367,16 +365,15 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
     relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
     lasting: list[Fact] = []
     lesser: list[tuple[float, Fact]] = []
-    for place in sorted(range(len(facts)), key=lambda place: importance_rank(facts[place])):
-        fact = facts[place]
+    for fact, relevance in zip(facts, relevances, strict=True):
         if is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"):
             continue
         if fact.importance >= least or lasts(fact):
             lasting.append(fact)
-        elif query and relevances[place] >= FLOOR:
-            lesser.append((-relevances[place], fact))
-    lasting.sort(key=lambda fact: fact.category != "instruction")
-    lesser.sort(key=lambda pair: pair[0])
+        elif query and relevance >= FLOOR:
+            lesser.append((-relevance, fact))
+    lasting.sort(key=lambda fact: (fact.category != "instruction", importance_rank(fact)))
+    lesser.sort(key=lambda pair: (pair[0], importance_rank(pair[1])))
     # The messages that the lesser ones come from may be retrieved as well.
     nearest = [fact for _, fact in lesser[:LESSER_FACTS]]
     asked = {fact.id for fact, relevance in zip(facts, relevances, strict=True) if query and relevance >= FLOOR}

@@ -244,8 +244,9 @@ class Renderer:
 
     def _hit_heading(self, message: Message) -> str:
         """The day and conversation under which a retrieved message is shown."""
-        source = phrase(self.language, "this_conversation")
-        if message.conversation != self.conversation:
+        if message.conversation == self.conversation:
+            source = phrase(self.language, "this_conversation")
+        else:
             name = self.titles.get(message.conversation) or fences.plain_name(message.conversation)
             source = phrase(self.language, "in_conversation" if name else "elsewhere", name=name)
         return f"{self.calendar.day(message.time)}, {source}:"

@@ -208,6 +208,13 @@ class ContextState:
         )
 
     @property
+    def is_unsaid(self) -> bool:
+        """Whether nothing was said yet in the conversation, so that to send it whole changes nothing."""
+        own_parts = (self.earlier, self.window, self.episodes, self.topic, self.other_chats)
+        is_own = any(hit.message.conversation == self.conversation for hit in (*self.retrieved, *self.found))
+        return not any(own_parts) and not is_own and self.whole_instructions == self.search_instructions
+
+    @property
     def calendar(self) -> Calendar:
         """The day and the time zone in which times are shown."""
         return Calendar(self.now, self.zone)

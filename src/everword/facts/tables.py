@@ -59,7 +59,8 @@ def active_facts_by_person(tx: Tx, space: str, people: Iterable[str]) -> dict[st
 def ended_facts(tx: Tx, space: str, person: str) -> list[Fact]:
     """The facts about a person that have ended: not what was replaced, denied or forgotten."""
     where = {"space": space, "user_id": person, "active": 0, "retired_by": None}
-    return [to_fact(row) for row in tx.rows(FACTS, where=where)]
+    scope = FACTS, space, person
+    return tx.cache.get(tx, scope, "ended", lambda: [to_fact(row) for row in tx.rows(FACTS, where=where)])
 
 
 def facts_in(tx: Tx, space: str, people: Collection[str] | None = None) -> list[Fact]:

@@ -62,7 +62,7 @@ from everword.summaries.window import last_archived_turn
 from everword.text import fences
 from everword.text.addressing import KnownNames
 from everword.text.filler import is_small_talk
-from everword.topics.tables import answered_messages, place_of, thread_place
+from everword.topics.tables import answered_messages, place_of, thread_place, threads_at
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
@@ -317,11 +317,12 @@ class ContextBuilder:
         return nicknames
 
     def _titles(self, tx: Tx, state: ContextState) -> dict[str, str]:
-        """What the other conversations in the context are called, if they have titles; no two are called the same."""
+        """What the other conversations in the context are called; where they have titles, no two the same."""
         ids = sorted({message.conversation for message in state.retrieved_messages} - {self._scope.id})
         titles = log.given_titles(tx, self._scope.space, ids) if ids else {}
-        names = {id: fences.plain_name(titles.get(id, "")) or fences.plain_name(id) for id in ids if titles}
-        return fences.distinct_labels({id: name for id, name in names.items() if name})
+        names = {id: fences.plain_name(titles.get(id, "")) or fences.plain_name(id) for id in ids}
+        names = {id: name for id, name in names.items() if name}
+        return fences.distinct_labels(names) if titles else names
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""
@@ -437,17 +438,17 @@ class ContextBuilder:
         """The hits of a group, best first, each of the best with what it answers and what answers it; and the threads
         of them all by the ids of their messages."""
         place = place_of(self._scope.space, self._scope.id)
-        places = {hit.message.turn: thread_place(tx, place, hit.message.turn) for hit in hits}
-        threads = {hit.message.id: at.thread for hit in hits if (at := places[hit.message.turn]) is not None}
+        hit_turns = {hit.message.turn for hit in hits}
+        threads = threads_at(tx, place, hit_turns)
         scores: dict[int, tuple[float, str, int]] = {}
         for hit in hits[:WITH_THREAD]:
-            if (at := places[hit.message.turn]) is not None:
+            if (at := thread_place(tx, place, hit.message.turn)) is not None:
                 for part, turns in ((ASKED_BY, at.asked), (ANSWERING, at.answers)):
                     for turn in turns:
-                        scores.setdefault(turn, (hit.score * LENT, part, at.thread))
+                        scores.setdefault(turn, (hit.score * LENT, part, threads[hit.message.id]))
         where = Filter(self._scope.space, conversation=self._scope.id)
-        turns = sorted(scores.keys() - places.keys())
-        lines = tx.messages(where, turns=turns, damaged=warn_of_damage) if turns else []
+        other_turns = sorted(scores.keys() - hit_turns)
+        lines = tx.messages(where, turns=other_turns, damaged=warn_of_damage) if other_turns else []
         hits = list(hits)
         for line in lines:
             if line.id not in excluded_ids and line.is_shown_at(now) and line.content.strip():

@@ -420,7 +420,7 @@ def notes_key(metadata: Mapping[str, Any]) -> str:
 
 def own_notes(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     """The notes in this metadata; none if there are none, or if a caller gave something else under that key."""
-    notes = metadata.get(notes_key(metadata))
+    notes = metadata.get(notes_key(metadata)) if metadata else None
     return notes if isinstance(notes, Mapping) else {}
 
 

@@ -65,7 +65,7 @@ class TiktokenTokenizer:
     def count(self, text: str) -> int:
         if len(text) > LARGEST:
             return len(utf8_bytes(text))
-        if "\n" not in text and len(text) <= LONG_LINE:
+        if len(text) <= LONG_LINE and text.find("\n", 0, -1) < 0:
             return self._count_line(text)[0]
         tokens = 0
         budget = MERGED
@@ -77,7 +77,7 @@ class TiktokenTokenizer:
             line_tokens, merged_bytes = self._count_line(line)
             tokens += line_tokens * times
             budget -= merged_bytes + LINE_COST
-        return tokens + self._count_within_budget("".join(uncounted_lines), budget)
+        return tokens + self._count_within_budget("".join(uncounted_lines), budget) if uncounted_lines else tokens
 
     def _count_line(self, line: str) -> tuple[int, int]:
         """The tokens of a line, and how many of its bytes were merged."""

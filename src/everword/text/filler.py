@@ -36,7 +36,7 @@ _UNSPACED = lazy_pattern("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 def is_small_talk(text: str) -> bool:
     """Whether a text is only small talk. Emoji and punctuation alone are, and so is a blank text."""
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS or len(text.split()) > MAX_WORDS + 2:
         return False
     text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
     if len(text.split()) > MAX_WORDS + 2:

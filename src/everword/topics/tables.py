@@ -225,16 +225,23 @@ def turns_to_move(tx: Tx, place: Place, topics: Collection[int], turns: Collecti
 
 
 class ThreadPlace(NamedTuple):
-    """Where a message of a group stands: its thread, the turns of what it answers, and of what answers it."""
+    """Where a message of a group stands in its thread: the turns of what it answers, and of what answers it."""
 
-    thread: int
     asked: Sequence[int]
     answers: Sequence[int]
 
 
+def threads_at(tx: Tx, place: Place, turns: Collection[int]) -> dict[str, int]:
+    """The threads of the messages of a group at these turns, by the ids of the messages that are in one."""
+    columns = ("message_id", "topic", "why")
+    rows = tx.rows(TURNS, where={**place, "turn": tuple(turns)}, columns=columns) if turns else []
+    return {row["message_id"]: row["topic"] for row in rows if row["why"]}
+
+
 def thread_place(tx: Tx, place: Place, turn: int) -> ThreadPlace | None:
     """Where a message stands in its thread; None if it is in none."""
-    rows = tx.rows(TURNS, {**place, "turn": turn - 1}, ANSWERED_WITHIN, where=place)
+    columns = ("turn", "answers", "why")
+    rows = tx.rows(TURNS, {**place, "turn": turn - 1}, ANSWERED_WITHIN, where=place, columns=columns)
     if not rows or rows[0]["turn"] != turn or not rows[0]["why"]:
         return None
     asked: list[int] = []
@@ -246,7 +253,7 @@ def thread_place(tx: Tx, place: Place, turn: int) -> ThreadPlace | None:
     for row in rows[1:]:  # an answer to an answer is one, too
         if row["answers"] is not None and row["answers"] in {turn, *answers} and len(answers) < MAX_ANSWERS:
             answers.append(row["turn"])
-    return ThreadPlace(rows[0]["topic"], asked, answers)
+    return ThreadPlace(asked, answers)
 
 
 def load_threads(tx: Tx, place: Place, upto: int) -> Threads:

@@ -57,6 +57,7 @@ SAME_DATED_EVENT = 7
 """Days between two tellings of one event that both name its day: "last week" is no exact one."""
 SAME_EVENT = 45
 """Days between two tellings of one event, if one does not name its day."""
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def place_in_time(fact: FoundFact, message: Message) -> FoundFact:
@@ -156,7 +157,7 @@ def _holds_at(fact: Fact, moment: datetime) -> bool:
 
 def _end(fact: Fact) -> datetime:
     never_ends = fact.valid_to is None or (fact.active and is_occasion(fact))
-    return datetime.max.replace(tzinfo=UTC) if never_ends or fact.valid_to is None else fact.valid_to
+    return NEVER if never_ends or fact.valid_to is None else fact.valid_to
 
 
 def is_occasion(fact: Fact | FoundFact) -> bool:

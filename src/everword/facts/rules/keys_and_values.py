@@ -132,9 +132,8 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
 def keys_named(word: str) -> tuple[str, Mapping[str, str]]:
     """What `normalise_key` makes of a word that has no value: in most categories the first, in some of them others."""
     words = _plain_words(word)
-    knowing: Sequence[FactCategory] = [
-        category for category, keys in _keys_by_stems().items() if _key_stems(words) in keys
-    ]
+    stems = _key_stems(words)
+    knowing: Sequence[FactCategory] = [category for category, keys in _keys_by_stems().items() if stems in keys]
     usual = " ".join(_singular(part) for part in words)[:MAX_KEY].strip()
     if len(words) == 1 and not knowing:  # as most words: no category has a key with its stem
         return usual, {IDENTITY: RELATIONS[usual]} if RELATIONS.get(usual, usual) != usual else {}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,9 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    fact_words = _read_fact_words(facts)
-    word_places = [_word_places(group, fact_words) for group in query_groups(query, ("en",))]
+    groups = query_groups(query, ("en",))
+    fact_words = _read_fact_words(facts, frozenset(chain.from_iterable(groups)))
+    word_places = [_word_places(group, fact_words) for group in groups]
     key_places = _key_places(query, fact_words)
     all_places = word_places + key_places
     if not all_places:
@@ -82,8 +84,8 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class FactWords:
-    """The facts of a list by their terms, and by their categories and keys, each as places in the list; and which keys
-    a category has, and which categories a key."""
+    """The facts of a list by the terms of a query, and by their categories and keys, each as places in the list; and
+    which keys a category has, and which categories a key."""
 
     by_term: Mapping[str, Sequence[int]]
     by_key: Mapping[tuple[str, str], Sequence[int]]
@@ -91,12 +93,12 @@ class FactWords:
     categories: Mapping[str, Collection[str]]
 
 
-def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
+def _read_fact_words(facts: Sequence[Fact], asked_terms: frozenset[str]) -> FactWords:
     by_term: dict[str, list[int]] = {}
     by_key: dict[tuple[str, str], list[int]] = {}
     for place, fact in enumerate(facts):
         by_key.setdefault((fact.category, fact.key), []).append(place)
-        for term in _terms(fact_text(fact)):
+        for term in asked_terms & _terms(fact_text(fact)):
             by_term.setdefault(term, []).append(place)
     keys: dict[str, list[str]] = {}
     categories: dict[str, list[str]] = {}
@@ -171,15 +173,15 @@ LEAST_PAST = 0.5  # importance of what is shown although it has ended
 def past_facts(facts: Iterable[Fact], current_facts: Sequence[Fact]) -> list[Fact]:
     """What has ended and still says something of a person: a death, a loss, a job that was left. Not what was denied,
     forgotten or replaced, and not where the key has another value now."""
-    slots = {(fact.subject, fact.category, fact.key) for fact in current_facts}
-    return [
+    past = [
         fact
         for fact in facts
         if not (fact.active or fact.retired_by or is_claim(fact))
         and fact.importance >= LEAST_PAST
-        and (fact.subject, fact.category, fact.key) not in slots
         and any(is_in_category(fact.category, fact.key, category) for category in PAST_CATEGORIES)
     ]
+    slots = {(fact.subject, fact.category, fact.key) for fact in current_facts} if past else ()
+    return [fact for fact in past if (fact.subject, fact.category, fact.key) not in slots]
 
 
 def value_with_source(fact: Fact) -> str:
