@@ -303,7 +303,7 @@ class ContextBuilder:
 
     def _known_names(self, tx: Tx, state: ContextState) -> KnownNames:
         """How the people of the context are spoken to: those of this channel, and those whose messages were found."""
-        nicknames = read_channel_names(tx, self._scope.space, self._scope.id)
+        nicknames = read_channel_names(tx, self._scope.space, self._scope.id) if state.channel else KnownNames()
         hits = [hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)]
         if nicknames.is_group:  # what was found is said to people who may not have spoken since
             own_hits = [message for message in hits if message.conversation == self._scope.id]

@@ -34,6 +34,7 @@ from everword.recall.rules import selection as floor_rules
 from everword.recall.rules.neighbours import Numbers, PassageColumns, Passages, Surroundings
 from everword.recall.rules.ranking import Ranking, Traits, Weights, WordLikeness
 from everword.text.detect import DEFAULT, detect
+from everword.text.doc import doc_of
 from everword.text.terms import query_groups
 
 Groups = Sequence[Sequence[str]]
@@ -289,7 +290,8 @@ def standing_instructions(
     if where.role not in (None, "user"):
         return np.empty(0, np.int64)
     where = replace(where, role="user")
-    postings = source.postings(where, query_groups(ranking_rules.STANDING_WORDS, languages), PER_STANDING_WORD)
+    groups = doc_of(ranking_rules.STANDING_WORDS).read(query_groups, tuple(languages))
+    postings = source.postings(where, groups, PER_STANDING_WORD)
     docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
     numbers = neighbour_rules.distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
     known = source.traits(numbers)
@@ -365,7 +367,8 @@ def search(
     frequencies = [posting.frequency for posting in postings]
     scorer = PassageScorer(source, where, groups, frequencies, tally, vector)
     candidates = scorer.score(neighbour_rules.distinct_numbers(np.concatenate([*proposals, standing])))
-    names = author_names(tx, where.space, candidates.authors, where.user)
+    names = {author: [author] for author in candidates.authors()}
+    names |= author_names(tx, where.space, candidates.authors(neighbour_rules.USER), where.user)
     unknown_groups = {group for group, frequency in zip(groups, frequencies, strict=True) if not frequency}
     parsed_query = query_rules.add_authors(parsed_query, query, names, tally.languages, unknown_groups)
     message_limit = max(READ, limit + MORE)
@@ -440,10 +443,10 @@ class ScoredPassages:
     words: NDArray[np.float64]
     cosines: NDArray[np.float64]
 
-    @property
-    def authors(self) -> set[str]:
-        names = self.passages.author_names
-        return {names[number] for number in set(self.passages.authors.tolist())}
+    def authors(self, role: int | None = None) -> list[str]:
+        """The authors of these passages, or of those of one role, in order."""
+        authors = self.passages.authors if role is None else self.passages.authors[self.passages.roles == role]
+        return sorted(self.passages.author_names[number] for number in set(authors.tolist()))
 
     def best(
         self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers

@@ -61,18 +61,31 @@ def states_of(
 ) -> dict[int, TopicState]:
     """The topics of a conversation: all, those that are active, those that have faded, or those with these opening
     turns."""
-    where = dict(place) if active is None else {**place, "active": int(active)}
     if firsts is not None:
-        if not firsts:
-            return {}
-        where["first"] = tuple(sorted(firsts))
+        rows = rows_at(tx, place, firsts)
+        return {row["first"]: to_state(row) for row in rows if active is None or row["active"] == active}
+    where = dict(place) if active is None else {**place, "active": int(active)}
     return {row["first"]: to_state(row) for row in tx.rows(TABLE, where=where)}
+
+
+def rows_at(
+    tx: Tx, place: Place, firsts: Collection[int], columns: tuple[str, ...] = ()
+) -> Sequence[Mapping[str, Any]]:
+    """The rows of the topics with these opening turns. With a condition besides their key, a store may look at all
+    topics, of which there may be tens of thousands."""
+    return tx.rows(TABLE, where={**place, "first": tuple(sorted(firsts))}, columns=columns) if firsts else []
 
 
 def outlines_of(tx: Tx, place: Place) -> dict[int, TopicState]:
     """The outlines of the topics of a conversation that have faded: read many times faster than all that is kept."""
     rows = tx.rows(TABLE, where={**place, "active": 0}, columns=("first", "centroid", "merged_into"))
     return {row["first"]: TopicOutline.of(row["first"], bytes(row["centroid"]), row["merged_into"]) for row in rows}
+
+
+def faded_words(tx: Tx, place: Place, firsts: Collection[int]) -> dict[int, TopicWords]:
+    """The words of some topics that have faded, in no order."""
+    rows = rows_at(tx, place, firsts, ("first", "words"))
+    return {row["first"]: TopicWords(row["words"].get("stems", {})) for row in rows}
 
 
 def faded_family(tx: Tx, place: Place, first: int) -> dict[int, TopicState]:

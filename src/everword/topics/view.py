@@ -35,6 +35,7 @@ from everword.topics.rules.drift import REACH
 from everword.topics.rules.threads import BEGINS, Link, Threads
 from everword.topics.rules.topic_set import Row, States, TopicOutline, TopicSet, TopicState, root, round_vectors
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
+from everword.topics.rules.words import TopicWords
 
 VIEW = "topics"
 TITLES = "titles"
@@ -81,7 +82,8 @@ class TopicPage:
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
     archive: FadedTopics | None = None  # the faded topics as they were when they were last asked for
-    read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
+    read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one,
+    read_words: dict[int, TopicWords] = field(default_factory=dict)  # and those of which the words were read
     threads: Threads | None = None  # of a channel, while messages are assigned
     links: dict[int, Link] = field(default_factory=dict)
     moved: dict[int, Link] = field(default_factory=dict)  # what people moved out of a thread, by its turn
@@ -97,6 +99,7 @@ class TopicPage:
         self.faded_topics = FadedTopics()
         self.archive = None
         self.read_states = {}
+        self.read_words = {}
         self.threads = Threads()
         self.links = {}
         self.is_anew = True
@@ -110,7 +113,11 @@ class TopicPage:
     def load_archive(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set by now."""
         archive = (self.archive or self.load_faded(tx)).after(self.book.topics)
-        self.archive = replace(archive, read=lambda firsts: self._read_faded(tx, firsts))
+        self.archive = replace(
+            archive,
+            read=lambda firsts: self._read_faded(tx, firsts),
+            read_words=lambda firsts: self._read_faded_words(tx, firsts),
+        )
         return self.archive
 
     def _read_faded(self, tx: Tx, firsts: Sequence[int]) -> States:
@@ -118,6 +125,11 @@ class TopicPage:
         missing = [first for first in firsts if first not in self.read_states]
         self.read_states |= rows.states_of(tx, self.place, active=False, firsts=missing)
         return self.read_states
+
+    def _read_faded_words(self, tx: Tx, firsts: Sequence[int]) -> Mapping[int, TopicWords]:
+        missing = [first for first in firsts if first not in self.read_words]
+        self.read_words |= rows.faded_words(tx, self.place, missing)
+        return self.read_words
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""

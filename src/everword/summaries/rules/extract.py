@@ -162,15 +162,18 @@ def speaker_labels(
     """How the speakers of lines are shown, all distinct: by the labels of the context, by names, or by their ids."""
     speakers = list(dict.fromkeys([_NARRATOR_KEY, *(speaker_of(line) for line in lines)]))
     if labels is not None:
-        own = {speaker: with_sign(byline(speaker[1], speaker[0]), speaker[1]) for speaker in speakers}
-        shown = {speaker: labels.get(speaker, own[speaker]) for speaker in speakers}
+        shown = {speaker: labels[speaker] if speaker in labels else _signed_label(*speaker) for speaker in speakers}
         is_taken = NARRATOR.casefold() in map(str.casefold, labels.values())
-        shown[_NARRATOR_KEY] = own[_NARRATOR_KEY] if is_taken else NARRATOR
+        shown[_NARRATOR_KEY] = _signed_label(*_NARRATOR_KEY) if is_taken else NARRATOR
     elif names:
         shown = author_labels(speakers, names)
     else:
         shown = author_labels(speakers)
     return {(role, author): f"The {role}" if label == role else label for (role, author), label in shown.items()}
+
+
+def _signed_label(role: Role, author: str) -> str:
+    return with_sign(byline(author, role), author)
 
 
 def guard_words(text: str, labels: Collection[str]) -> str:

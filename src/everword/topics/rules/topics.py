@@ -117,10 +117,12 @@ def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class FadedTopics:
-    """The faded topics by their opening turn. Of some only the outline may be known: `read` gives their states."""
+    """The faded topics by their opening turn. Of some only the outline may be known: `read` gives their states, and
+    `read_words` their words alone, in no order."""
 
     states: TopicSet = field(default_factory=lambda: TopicSet(of_faded=True))
     read: Callable[[Sequence[int]], States] | None = None
+    read_words: Callable[[Sequence[int]], Mapping[int, TopicWords]] | None = None
 
     @classmethod
     def of(cls, states: States) -> FadedTopics:
@@ -142,15 +144,12 @@ class FadedTopics:
 
     def parts(self, first: int) -> list[TopicState]:
         """A topic and all its parts, itself first."""
-        return self._parts_of([first])[first]
-
-    def _parts_of(self, firsts: Iterable[int]) -> dict[int, list[TopicState]]:
-        parts = {first: self.states.parts(first) for first in firsts}
-        outlines = [part.first for family in parts.values() for part in family if isinstance(part, TopicOutline)]
+        family = self.states.parts(first)
+        outlines = [part.first for part in family if isinstance(part, TopicOutline)]
         if not outlines or self.read is None:
-            return parts
+            return family
         states = self.read(outlines)
-        return {first: [states.get(part.first, part) for part in family] for first, family in parts.items()}
+        return [states.get(part.first, part) for part in family]
 
     def find_return(
         self, vector: Row, least: float, words: Mapping[str, float] | None = None, scale: Scale = BUILT_IN
@@ -158,8 +157,12 @@ class FadedTopics:
         """The topic that a message returns to: the one it fits best, if it fits well enough. `words` are the message's
         stems with their weights."""
         near = self.states.near(vector)
-        parts = self._parts_of(nearest_topics(near, None) if len(near.cosines) else ())
-        words_by_topic = {first: [part.words for part in family] for first, family in parts.items()}
+        families = {first: self.states.parts(first) for first in nearest_topics(near, None)}
+        outlines = [part.first for family in families.values() for part in family if isinstance(part, TopicOutline)]
+        known = self.read_words(outlines) if words and outlines and self.read_words is not None else {}
+        words_by_topic = {
+            first: [known.get(part.first, part.words) for part in family] for first, family in families.items()
+        }
         best, fit = fit_topics(near, words_by_topic.get, words or {}, scale).best()
         return best if fit >= least else None
 
