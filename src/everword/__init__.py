@@ -77,6 +77,7 @@ __all__ = [
     "ImportFailed",
     "InvalidInput",
     "Item",
+    "MachineAway",
     "Member",
     "Memory",
     "MemoryAnswer",

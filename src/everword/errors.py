@@ -25,7 +25,8 @@ EverwordError
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
-    │   └── StoreAway     the database's server cannot be reached; try again
+    │   ├── StoreAway     the database's server cannot be reached; try again
+    │   └── MachineAway   one of the machines that the database is spread over cannot be reached; try again later
     ├── CommitUnknown     the server went away at a COMMIT: whether it was kept is not known; look before repeating it
     ├── StoreLocked       another process has this JSON file open
     ├── StoreUnwritable   the disk is full, read-only or failing; this transaction was not stored
@@ -201,6 +202,11 @@ class StoreAway(StoreBusy):
     """The database's server cannot be reached; nothing was written, try again."""
 
     reason = "the database's server is away"
+
+
+class MachineAway(StoreBusy):
+    """The machine that holds this space cannot be reached; nothing was written, try again later. Spaces on other
+    machines can be used."""
 
 
 class CommitUnknown(StoreError):

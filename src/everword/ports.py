@@ -297,9 +297,11 @@ class Tx(Protocol):
         since: datetime | None = None,
         limit: int = 100,
         besides: Collection[str] = (),
+        space: str | None = None,
     ) -> list[Lag]:
         """Conversations whose view is behind and free to be claimed, the longest waiting first; with `since`, only
-        those changed since. With `besides`, those of other spaces: the first of each before the second of any."""
+        those changed since, with a `space` only there. With `besides`, those of other spaces: the first of each before
+        the second of any."""
 
     def unseen(
         self,
@@ -338,9 +340,12 @@ class Tx(Protocol):
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         """How far a view is behind the log, and the state of its work."""
 
-    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
+    def set_aside_due(
+        self, view: str, now: datetime, limit: int, *, changed: bool = False, space: str | None = None
+    ) -> list[SetAside]:
         """Messages this view has set aside whose retry is due: the longest waiting of each space, then the next of
-        each. With `changed`, only those that did not fail and are to be read again because they were changed."""
+        each. With `changed`, only those that did not fail and are to be read again because they were changed; with a
+        `space`, only its own."""
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
         """Delete a view and set its cursors to zero, so that it is built again. With `conversation`, only for a view

@@ -73,7 +73,9 @@ if [ -e "$1/data/postmaster.pid" ]; then kill -QUIT "$(head -n 1 "$1/data/postma
 
 
 class PostgresServer:
-    """A server that makes databases for tests, and drops them."""
+    """A server that makes databases for tests, and drops them. `lock_waits` counts those who wait for a lock there."""
+
+    lock_waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -179,6 +181,8 @@ class PostgresServer:
 
 class CitusServer(PostgresServer):
     """The coordinator of a Citus cluster that makes databases for tests, spread over its machines."""
+
+    lock_waits = f"SELECT sum(result::bigint) FROM run_command_on_all_nodes('{PostgresServer.lock_waits}')"
 
     def __init__(self, url: str, via: str | None = None) -> None:
         """`url` names a database on the coordinator in which all machines are known."""

@@ -167,6 +167,7 @@ AS_ANOTHER = {
     errors.DamagedMessage: errors.StoreError,
     errors.Forbidden: errors.ScopeError,
     errors.StoreAway: errors.StoreBusy,
+    errors.MachineAway: errors.StoreBusy,
     errors.MessagesLost: errors.StoreError,
 }
 

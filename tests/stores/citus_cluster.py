@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import Any
 
 import psycopg
 import pytest
 from cli_driver import everword, succeeded
 from postgres_databases import CitusServer, PostgresServer
+from postgres_proxy import Break, PostgresProxy
+from sqlalchemy import event
+from sqlalchemy.engine import make_url
+from test_store_commit import COUNTED, FIGURES
+from test_store_spaces import ACROSS_SPACES, change, work
 
-from everword import Memory
+from everword import MachineAway, Memory
 from everword.errors import SchemaMismatch, StoreBusy
 from everword.model import Filter
 from everword.ports import Tx
 from everword.stores.postgres import PostgresStore
+from everword.testing.doubles import ScriptedLLM
 from everword.testing.samples import append_messages, make_conversation, make_message
 
 SPACES = [f"s{number}" for number in range(8)]
@@ -122,3 +131,87 @@ def test_doctor_tells_where_the_tables_lie(postgres_url: str) -> None:
         names = [machine.name for machine in store.machines()]
     assert len(names) == 2
     assert all(f"{name}: " in result.output for name in names)
+
+
+def test_each_statement_asks_one_machine(postgres_url: str) -> None:
+    """But those that are listed as looking into all spaces."""
+    statements: dict[str, Any] = {}
+
+    def note(_: object, __: object, statement: str, values: Any, *more: object) -> None:
+        if statement.startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
+            statements.setdefault(statement, values[0] if isinstance(values, list) else values)
+
+    store = PostgresStore(postgres_url)
+    event.listen(store.engine, "before_cursor_execute", note)
+    with Memory(store, followers=False, chat=ScriptedLLM(default="I see.")) as memory:
+        work(memory)
+        change(memory)
+    asking_many = set()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("SET search_path TO everword, public")
+        for statement, values in statements.items():
+            plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN (COSTS OFF) {statement}", values or None))
+            if any(int(count) > 1 for count in re.findall(r"Task Count: (\d+)", plan)):
+                asking_many.add(" ".join(statement.split()))
+    assert len(statements) > 100
+    assert {one for one in asking_many if not any(part in one for part in ACROSS_SPACES)} == set()
+
+
+@contextmanager
+def wire_to_a_machine(postgres: CitusServer, url: str) -> Iterator[tuple[PostgresProxy, str]]:
+    """A wire between the coordinator and the first of the other machines, and a space that lies there."""
+    address = postgres.address_by(1, url)
+    machine = make_url(address)
+    move = "SELECT citus_update_node(nodeid, nodename, %s) FROM pg_dist_node WHERE nodeport = %s"
+    where = "SELECT get_shard_id_for_distribution_column('everword.usage', %s::text)"
+    postgres.set({"citus.node_conninfo": "sslmode=disable"})
+    with PostgresProxy(address) as wire, psycopg.connect(postgres.address_by(0, url), autocommit=True) as admin:
+        rows: list[tuple[int, int]] = admin.execute("SELECT shardid, nodeport FROM citus_shards").fetchall()
+        ports = dict(rows)
+        shards = {space: admin.execute(where, [space]).fetchall()[0][0] for space in SPACES}
+        admin.execute(move, [wire.port, machine.port])
+        try:
+            yield wire, next(space for space in SPACES if ports[shards[space]] == machine.port)
+        finally:
+            admin.execute(move, [machine.port, wire.port])
+
+
+@pytest.mark.parametrize("way", ["answer", "question"])
+def test_a_commit_that_another_machine_does_not_answer_is_made_once(
+    postgres: PostgresServer, postgres_url: str, way: Break
+) -> None:
+    assert isinstance(postgres, CitusServer)
+    with ExitStack() as stack:
+        wire, space = stack.enter_context(wire_to_a_machine(postgres, postgres_url))
+        store = stack.enter_context(closing(PostgresStore(postgres.address_by(0, postgres_url))))
+
+        def count_call(tx: Tx) -> None:
+            tx.put("usage", [COUNTED | FIGURES | {"space": space, "calls": 1}], add=("calls",))
+
+        for number in (1, 2, 3):
+            wire.break_commit("usage", way)
+            store.write(count_call)
+            assert wire.broken.is_set()
+            assert [row["calls"] for row in store.read(lambda tx: tx.rows("usage"))] == [number]
+
+
+def test_spaces_on_other_machines_are_served_while_one_is_away(postgres: PostgresServer, postgres_url: str) -> None:
+    """The error says at once which it is, and what is written elsewhere is found."""
+    assert isinstance(postgres, CitusServer)
+    with ExitStack() as stack:
+        wire, lost_space = stack.enter_context(wire_to_a_machine(postgres, postgres_url))
+        memory = stack.enter_context(Memory(postgres.address_by(0, postgres_url), telemetry="off"))
+        chats = {space: memory.conversation("c", user="ann", space=space) for space in SPACES}
+        for chat in chats.values():
+            chat.add("user", "I keep a kettle in Delft.")
+        wire.hang_up()
+        with pytest.raises(MachineAway, match="a machine that holds part of the database is away"):
+            chats[lost_space].add("user", "And a teapot in Bonn.")
+        served = 0
+        for space, chat in chats.items():
+            with suppress(MachineAway):
+                chat.add("user", "And a teapot in Bonn.")
+                served += 1
+                hits = memory.search("teapot in Bonn", user="ann", space=space)
+                assert any("teapot" in hit.message.content for hit in hits)
+        assert 0 < served < len(SPACES)

@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import psycopg
 import pytest
+from postgres_databases import PostgresServer
 from postgres_proxy import PATIENCE, Break, PostgresProxy
 
 from everword import CommitUnknown, Memory
@@ -85,15 +86,16 @@ def test_the_value_is_that_of_the_run_that_was_kept(wire: PostgresProxy, way: Br
         assert store.write(write) == {"answer": 1, "question": 2}[way]
 
 
-def test_a_commit_that_arrives_late_is_refused(wire: PostgresProxy, postgres_url: str) -> None:
+def test_a_commit_that_arrives_late_is_refused(
+    wire: PostgresProxy, postgres: PostgresServer, postgres_url: str
+) -> None:
     """The client has gone and looked, and there was nothing; so nothing may come of it any more."""
     with closing(PostgresStore(wire.url)) as store, psycopg.connect(postgres_url, autocommit=True) as watcher:
         wire.break_commit("usage", "late")
         writer = threading.Thread(target=store.write, args=[count_call])
         writer.start()
         assert wire.broken.wait(PATIENCE)
-        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-        while writer.is_alive() and watcher.execute(waiting).fetchone() == (0,):
+        while writer.is_alive() and watcher.execute(postgres.lock_waits).fetchone() == (0,):
             pass  # until the second try waits for the row the first has changed
         answers = wire.deliver()
         writer.join(PATIENCE)

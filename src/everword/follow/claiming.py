@@ -123,7 +123,8 @@ class Lease:
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
     """What to claim: for which view, under which lease, and how many messages (`room`; conversations, for a view that
-    reads for itself). Only conversations that changed `since` then, none that `defers` holds back, with `patience` none
+    reads for itself). Only conversations of a `space`, if there is one, that changed `since` then, none that `defers`
+    holds back, with `patience` none
     of which there is not yet enough, and if they are to be `whole`, none that the view it follows has only in part. If
     the view works only on rows of a table that are `pending`, conversations without one are done with the claim."""
 
@@ -135,6 +136,7 @@ class ClaimRequest:
     patience: Patience | None = None
     whole: bool = False
     pending: str | None = None
+    space: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class ServiceOrder:
 
 def is_behind(tx: Tx, request: ClaimRequest, now: datetime) -> bool:
     """Whether there is something to claim. This takes no lock, and most of the time finds nothing."""
-    lags = tx.lagging(request.view.name, now, since=request.since, limit=LOOKED_AT)
+    lags = tx.lagging(request.view.name, now, since=request.since, limit=LOOKED_AT, space=request.space)
     return len(lags) == LOOKED_AT or bool(worthwhile_lags(tx, request, lags, now))
 
 
@@ -183,14 +185,22 @@ def worthwhile_lags(tx: Tx, request: ClaimRequest, lags: Sequence[Lag], now: dat
         lags = [lag for lag in lags if is_whole(tx, lag)]
     if request.patience is None or not lags:
         return lags
-    return due_lags(tx, request.view.name, request.patience, lags, now, max(LOOKED_AT, request.room))
+    count = max(LOOKED_AT, request.room)
+    return due_lags(tx, request.view.name, request.patience, lags, now, count, space=request.space)
 
 
 def due_lags(
-    tx: Tx, view: str, patience: Patience, lags: Sequence[Lag], now: datetime, count: int = LOOKED_AT
+    tx: Tx,
+    view: str,
+    patience: Patience,
+    lags: Sequence[Lag],
+    now: datetime,
+    count: int = LOOKED_AT,
+    *,
+    space: str | None = None,
 ) -> list[Lag]:
     """Those of these conversations, at most so many, in which enough has come for a view that waits."""
-    recent_lags = tx.lagging(view, now, since=now - patience.quiet, limit=2 * count)
+    recent_lags = tx.lagging(view, now, since=now - patience.quiet, limit=2 * count, space=space)
     recent_places = {(lag.space, lag.conversation) for lag in recent_lags}
     return [
         lag
@@ -219,9 +229,9 @@ def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], 
     """Conversations that are behind and not leased, also of spaces that come after a flood of others; and whether there
     may be more."""
     limit = max(LOOKED_AT, request.room)
-    lags = tx.lagging(request.view.name, now, since=request.since, limit=limit)
+    lags = tx.lagging(request.view.name, now, since=request.since, limit=limit, space=request.space)
     is_cut = len(lags) == limit
-    if is_cut:
+    if is_cut and request.space is None:
         busy_spaces = {lag.space for lag in lags}
         lags += tx.lagging(request.view.name, now, since=request.since, limit=limit, besides=busy_spaces)
     return worthwhile_lags(tx, request, lags, now), is_cut

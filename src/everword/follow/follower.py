@@ -49,6 +49,7 @@ RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as s
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 ABANDONED = 2.0  # seconds without any progress or lease, after which nobody is taken to be at work on the rest
 POLL = 2.0  # seconds between checks for what other processes have written
+MOST_SPACES = 8  # that are looked at one by one
 PAUSE = 0.1  # seconds without a new message, before a view that nobody waits for is brought up to date,
 LONGEST_PAUSE = 1.0  # and the longest such wait while new messages keep coming
 FULL_LOOK = 60.0  # seconds between checks of all conversations, not only of those changed lately
@@ -96,11 +97,13 @@ class Follower:
         patient: bool = False,
         expects_work: bool = False,
         whole: bool = False,
+        space: str | None = None,
     ) -> int:
         """Claim, prepare and store once. Returns the number of messages handled, 0 if there was nothing to do.
 
         It first looks without a lock, since there is usually nothing to do; not if the caller `expects_work`. With
-        `patient`, what may wait for more messages is left; with `whole`, what the view it follows has only in part.
+        `patient`, what may wait for more messages is left; with `whole`, what the view it follows has only in part;
+        with a `space`, what is of others.
         """
         async with self._step_lock:
             if self._worker.places:  # the store failed when they should have been given back
@@ -108,7 +111,7 @@ class Follower:
             self.drained = True
             self.trouble = None
             try:
-                request = self._claim_request(since, patient, whole)
+                request = self._claim_request(since, patient, whole, space)
                 if not expects_work and not await self._calls.read(lambda tx: self._has_work(tx, request)):
                     return 0
                 claim, due_rows = await self._claim(request)
@@ -160,13 +163,14 @@ class Follower:
     def _due_rows(self, tx: Tx, request: ClaimRequest, limit: int) -> list[SetAside]:
         """Messages that were set aside and are to be tried again. They can wait, and only a full look finds them; but
         not those that were changed: what the view has of them is gone."""
-        return tx.set_aside_due(self.view.name, self._clock.now(), limit, changed=request.since is not None)
+        is_short = request.since is not None
+        return tx.set_aside_due(self.view.name, self._clock.now(), limit, changed=is_short, space=request.space)
 
-    def _claim_request(self, since: datetime | None, patient: bool, whole: bool) -> ClaimRequest:
+    def _claim_request(self, since: datetime | None, patient: bool, whole: bool, space: str | None) -> ClaimRequest:
         patience = self._hooks.patience if patient else None
         hooks = self._hooks
         lease = self._worker.lease
-        return ClaimRequest(self.view, lease, self._room, since, hooks.later, patience, whole, hooks.pending)
+        return ClaimRequest(self.view, lease, self._room, since, hooks.later, patience, whole, hooks.pending, space)
 
     async def _catch_up(self, claim: Claim, *, is_backlog: bool) -> int:
         """Work on what was claimed. In a backlog for which somebody waits, the next batch is as large as the processor
@@ -335,7 +339,7 @@ class Steps(Protocol):
 
     drained: bool
 
-    async def step(self, since: datetime | None = None, *, patient: bool = False) -> int: ...
+    async def step(self, since: datetime | None = None, *, patient: bool = False, space: str | None = None) -> int: ...
 
     async def lags_in(self, where: Filter, since: datetime) -> bool: ...
 
@@ -349,16 +353,19 @@ class Loop:
         self,
         follower: Steps,
         clock: Clock,
-        on_progress: Callable[[], None] = lambda: None,
+        on_progress: Callable[..., None] = lambda *_: None,
         callers: Callers | None = None,
     ) -> None:
-        """`on_progress` is called after each step that brought something in: other views may follow this one. While
-        there are `callers`, the loop leaves them half of the time."""
+        """`on_progress` is called after each step that brought something in, with the space if the step was of one:
+        other views may follow this one. While there are `callers`, the loop leaves them half of the time."""
         self._follower = follower
         self._clock = clock
         self._on_progress = on_progress
         self._callers = callers or Callers()
         self._wake = asyncio.Event()
+        self._woken_spaces: set[str] = set()
+        self._last_sweep = float("-inf")  # when all spaces were looked at last
+        self._trouble = ""  # why the last step failed
         self._idle = asyncio.Event()
         self._hurry = asyncio.Event()
         self._step_done = asyncio.Event()  # set, and replaced by a new one, at the end of each step
@@ -368,8 +375,13 @@ class Loop:
     def start(self) -> None:
         self._task = asyncio.create_task(self._run_forever(), name="everword followers")
 
-    def wake(self) -> None:
-        """Say that there is something new, so that the loop does not wait for its next check."""
+    def wake(self, *spaces: str) -> None:
+        """Say that there is something new in these spaces, or anywhere, so that the loop does not wait for its next
+        check."""
+        if spaces:
+            self._woken_spaces.update(spaces)
+        else:
+            self._last_sweep = float("-inf")
         self._idle.clear()
         self._wake.set()
 
@@ -381,7 +393,7 @@ class Loop:
             if self._idle.is_set():
                 if not await self._follower.lags_in(where, self._clock.now() - OVERLAP):
                     return True
-                self.wake()
+                self.wake(where.space)
             self._follower.prefer(where.space)
             self._hurry.set()
             step_done = self._step_done
@@ -411,11 +423,8 @@ class Loop:
             started_at = time.monotonic()
             is_full_look = started_at - last_full_look > FULL_LOOK
             call_count = self._callers.call_count
-            message_count = await self._step(None if is_full_look else self._clock.now() - OVERLAP)
+            has_more = await self._look(None if is_full_look else self._clock.now() - OVERLAP)
             work_seconds = time.monotonic() - started_at if self._callers.call_count != call_count else 0.0
-            if message_count:
-                self._on_progress()
-            has_more = message_count > 0 and not self._follower.drained
             last_full_look = time.monotonic() if is_full_look and not has_more else last_full_look
             if not has_more and not self._wake.is_set():
                 self._idle.set()
@@ -444,15 +453,38 @@ class Loop:
             self._wake.clear()
             pause = PAUSE
 
-    async def _step(self, since: datetime | None) -> int:
+    async def _look(self, since: datetime | None) -> bool:
+        """Look at the spaces in which there is something new, or now and then at all at once: on several machines the
+        former asks one, and works while another one is away. Whether there is more to do."""
+        now = time.monotonic()
+        spaces, self._woken_spaces = self._woken_spaces, set()
+        if since is None or len(spaces) not in range(1, MOST_SPACES + 1) or now - self._last_sweep > POLL:
+            self._last_sweep = now
+            if (has_more := await self._step(since)) is not None:
+                return has_more
+        return any([await self._step(since, space) for space in sorted(spaces)])
+
+    async def _step(self, since: datetime | None, space: str | None = None) -> bool | None:
+        """One step, in all spaces or in one: whether there is more to do; None if it failed."""
+        spaces = () if space is None else (space,)
         try:
-            return await self._follower.step(since, patient=True)
+            count = await self._follower.step(since, patient=True, space=space)
         except StoreClosed:
             self._stopping = True  # somebody else closed it: there is nothing left to follow
+            return False
         except Exception as error:  # noqa: BLE001  a store that is unavailable for a while must not end the loop
-            if not self._stopping:
-                log.warning("followers: %s", reason_of(error))
-        return 0
+            reason = reason_of(error)
+            if not self._stopping and reason != self._trouble:  # once: it is tried again every other second
+                log.warning("followers: %s", reason)
+            self._trouble = reason
+            return None
+        self._trouble = ""
+        if count:
+            self._on_progress(*spaces)
+        has_more = count > 0 and not self._follower.drained
+        if has_more:
+            self.wake(*spaces)
+        return has_more
 
 
 async def retry_set_aside(

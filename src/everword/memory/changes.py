@@ -337,7 +337,7 @@ async def edit_message(
 
     edited = await runtime.write(edit)
     runtime.digests.clear()
-    runtime.wake()
+    runtime.wake(scope.space)
     return edited
 
 

@@ -169,7 +169,7 @@ async def append(runtime: Runtime, scope: ConversationScope, draft: Draft, is_so
     """Keep a message in the conversation, and wake the views. One that changes what is known is not held in memory."""
     batch = Batch(scope.space, scope.id, scope.user, [draft])
     added = await runtime.append_messages([batch], is_source=is_source)
-    runtime.wake()
+    runtime.wake(scope.space)
     return added[0][0]
 
 

@@ -103,7 +103,7 @@ class ConversationTopics:
         message, progress, topic = await runtime.write(write)
         while topic is None:
             progress, topic = await self._follow_missing(message.turn, message.turn, progress, now)
-        runtime.wake()
+        runtime.wake(self.scope.space)
         return topic
 
     async def _follow_missing(

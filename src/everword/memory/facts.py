@@ -254,7 +254,7 @@ async def keep_change(
     runtime: Runtime, kind: FactChangeKind, person: str, message: Message, old: Fact | None
 ) -> FactChange:
     change = await runtime.write(partial(store_change, kind, person, message, old))
-    runtime.wake()
+    runtime.wake(message.space)
     return change
 
 

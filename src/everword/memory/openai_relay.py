@@ -552,7 +552,7 @@ async def end_program_turn(
             return branches.keep_reply(tx, ended.target, ended.question, batch, now, secrets)
 
         await runtime.write(write)
-    runtime.wake()
+    runtime.wake(ended.target.space)
 
 
 class ForwardedTurn:

@@ -262,7 +262,7 @@ async def merge_statement(
             partial(keep_statements, scene=scene, merge=merge, inputs=inputs, is_last=is_last)
         )
         if standing is not None:
-            runtime.wake()
+            runtime.wake(message.space)
             return standing
     raise AssertionError("the last try always succeeds")
 

@@ -270,7 +270,7 @@ class Runtime:
     def _build_loop(self, name: str) -> Loop:
         from everword.follow.follower import Loop
 
-        wake_next = partial(self.wake, FOLLOWED.get(name, ()))
+        wake_next = partial(self.wake, names=FOLLOWED.get(name, ()))
         return Loop(self.followers[name], self.parts.clock, wake_next, self._callers)
 
     def _build_hooks(self, views: list[View[Any]]) -> dict[str, Hooks]:
@@ -381,10 +381,10 @@ class Runtime:
             if follower.drained or not await follower.lags_in(Filter(space), since):
                 return
 
-    def wake(self, names: Iterable[str] | None = None) -> None:
-        """Wake the loops of these views, or of all: there is something new to read."""
+    def wake(self, *spaces: str, names: Iterable[str] | None = None) -> None:
+        """Wake the loops of these views, or of all: there is something new to read in these spaces, or anywhere."""
         for name in self._loops.keys() if names is None else self._loops.keys() & names:
-            self._loops[name].wake()
+            self._loops[name].wake(*spaces)
 
     async def close(self) -> None:
         """Stop following, finish what is being written, close the models and the store."""
@@ -524,7 +524,7 @@ class Runtime:
             if not self._turn_counts[space, conversation]:
                 del self._turn_counts[space, conversation]
             if self._parts is not None:
-                self.wake()
+                self.wake(space)
 
     # -- the log
 

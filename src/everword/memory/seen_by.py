@@ -63,7 +63,7 @@ async def add_batches(runtime: Runtime, batches: Iterable[Batch], access: Access
         for space in {batch.space for batch in own_batches}:
             await check_display_names(runtime, access, space, *metadatas)
     results = await runtime.append_messages(own_batches)
-    runtime.wake()
+    runtime.wake(*{batch.space for batch in own_batches})
     now = runtime.parts.clock.now()
     return [
         [

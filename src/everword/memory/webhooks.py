@@ -269,16 +269,16 @@ class Courier:
         self._step_lock = asyncio.Lock()
         self.drained = True
 
-    async def step(self, since: datetime | None = None, *, patient: bool = False) -> int:
-        """Send some events of each space; return how many were sent."""
+    async def step(self, since: datetime | None = None, *, patient: bool = False, space: str | None = None) -> int:
+        """Send some events of each space, whichever there was something new in; return how many were sent."""
         async with self._step_lock:
             self.drained = True
             count = 0
-            space: str | None = ""
-            while (space := await self._calls.read(lambda tx: next_space(tx, space or ""))) is not None:
-                receiver = self._receivers.get(space, self._receivers.get("*"))
+            place: str | None = ""
+            while (place := await self._calls.read(lambda tx: next_space(tx, place or ""))) is not None:
+                receiver = self._receivers.get(place, self._receivers.get("*"))
                 if receiver is not None:
-                    count += await self._send_of_space(space, receiver)
+                    count += await self._send_of_space(place, receiver)
             return count
 
     async def lags_in(self, where: Filter, since: datetime) -> bool:

@@ -32,6 +32,9 @@ MACHINES = text(
 )
 MOST_SKEW = 2.0
 
+# What Citus says if a machine has not answered a COMMIT: whether it was kept there is not known.
+NOT_ANSWERED = "could not commit transaction for shard"
+
 # The same settings count on every machine that a transaction asks.
 REACHING_ALL = "SET LOCAL citus.propagate_set_commands = 'local'"
 

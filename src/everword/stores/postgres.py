@@ -56,6 +56,7 @@ from everword.cache import Cache, Scope
 from everword.errors import (
     CommitUnknown,
     ConfigError,
+    MachineAway,
     MissingExtra,
     StoreAway,
     StoreBusy,
@@ -436,6 +437,8 @@ class PostgresStore(SqlStore):
                 yield tx
                 commit = next_commit(opened.connection, tx.space) if tx.touched else None
                 opened.run("COMMIT" if commit is None else commit.statement)
+                if commit is not None:  # a COMMIT that failed may be fenced off, and its session with it
+                    opened.connection.info[KEY] = commit
         except DBAPIError as error:
             if commit is None or not is_lost(error) or not self._was_kept(commit):
                 raise
@@ -488,7 +491,12 @@ class PostgresStore(SqlStore):
         if state in UNWRITABLE:
             message = f"{self.name}: {UNWRITABLE[state]}; this transaction was not stored"
             return StoreUnwritable(message, UNWRITABLE[state])
-        if error.connection_invalidated or state in GONE or is_away(error):
+        if self.spread and state in GONE and not error.connection_invalidated:  # one behind the server that we talk to
+            return MachineAway(
+                f"{self.name}: a machine that holds part of the database is away ({first_line(error)}); nothing was "
+                "written, try again later"
+            )
+        if is_lost(error) or state in GONE or is_away(error):
             return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
         if state == TAKEN and str(constraint_of(error)).startswith(NUMBERED):
             return StoreBusy(
@@ -614,17 +622,15 @@ def quote_text(value: str) -> str:
 
 
 def next_commit(connection: Connection, space: str) -> Commit:
-    """The id of the transaction this connection is about to commit."""
-    last: Commit | None = connection.info.get(KEY)
-    commit = Commit(token_hex(16), 1, space) if last is None else Commit(last.session, last.number + 1, space)
-    connection.info[KEY] = commit
-    return commit
+    """The id of the transaction this connection is about to commit; its session goes on once that is committed."""
+    last: Commit | None = connection.info.pop(KEY, None)
+    return Commit(token_hex(16), 1, space) if last is None else Commit(last.session, last.number + 1, space)
 
 
 def is_lost(error: DBAPIError) -> bool:
-    """Whether an error at a COMMIT leaves its outcome unknown: the connection broke before the answer came. Any other
-    error is the answer, and means that nothing was committed."""
-    return bool(error.connection_invalidated)
+    """Whether an error at a COMMIT leaves its outcome unknown: the connection broke before the answer came, or that of
+    Citus to another machine. Any other error is the answer, and means that nothing was committed."""
+    return error.connection_invalidated or citus.NOT_ANSWERED in str(error.orig)
 
 
 def was_kept(connection: Connection, commit: Commit) -> bool:

@@ -358,9 +358,9 @@ def may_be_unread(view: str) -> Any:
 
 
 def is_read_by_all() -> Any:
-    """A condition: the cursor of every view is at the end of the conversation."""
+    """A condition: the cursor of every view is at the end of the conversation, which is `of_space`."""
     is_at_end = (
-        cursors.c.space == conversations.c.space,
+        cursors.c.space == bindparam("of_space"),  # by value: on several machines, only one is asked
         cursors.c.conversation == conversations.c.id,
         cursors.c.view.in_([literal_column(f"'{view}'") for view in VIEW_TABLES]),
         cursors.c.turn >= conversations.c.turns,
@@ -414,7 +414,7 @@ def lease_is_free(now: Any) -> Any:
     )
 
 
-def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
+def lagging_query(tx: type[Any], view: str, has_since: bool, has_besides: bool, of_space: bool) -> Any:
     """The conversations that a view has not finished. With `besides`, those of other spaces: the first of each space
     before the second of any."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
@@ -428,6 +428,8 @@ def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     )
     if has_since:
         query = query.where(changed_at >= bindparam("since", type_=Instant))
+    if of_space:
+        query = query.where(tx.without_index(conversations.c.space) == bindparam("of_space"))
     if not has_besides:
         return query.order_by(changed_at).limit(limit)
     place = func.row_number().over(partition_by=conversations.c.space, order_by=changed_at)
@@ -480,12 +482,13 @@ def changed_query(of_conversation: bool) -> Any:
     )
 
 
-def due_query(changed: bool) -> Any:
+def due_query(changed: bool, of_space: bool) -> Any:
     """Messages that were set aside and are due for a retry: the first of each space before the second of any. With
     `changed`, only those on which nothing failed."""
     place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
     conditions = [set_aside.c.view == bindparam("of_view"), set_aside.c.retry_at <= bindparam("now", type_=Instant)]
     conditions += [set_aside.c.failures == 0] if changed else []
+    conditions += [set_aside.c.space == bindparam("of_space")] if of_space else []
     rows = select(set_aside, place.label("place")).where(*conditions).subquery()
     columns = (rows.c[column.name] for column in set_aside.c)
     return select(*columns).order_by(rows.c.place, rows.c.retry_at).limit(bindparam("most", type_=Integer))

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from everword.cache import Cache, Scope
-from everword.errors import StoreBusy, StoreError
+from everword.errors import MachineAway, StoreBusy, StoreError
 from everword.masking import mask_credentials
 from everword.model import EPOCH, Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
 from everword.ports import FORMER_EMBEDDER, ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
@@ -347,11 +347,14 @@ class SqlTx(RowReader, ABC):
         since: datetime | None = None,
         limit: int = 100,
         besides: Collection[str] = (),
+        space: str | None = None,
     ) -> list[Lag]:
         values: dict[str, Any] = {"now": now, "most": limit}
         values |= {"since": since} if since is not None else {}
         values |= {"besides": sorted(besides)} if besides else {}
-        query = statement_of(queries.lagging_query, view, since is not None, bool(besides))
+        values |= {"of_space": space} if space is not None else {}
+        shape = (view, since is not None, bool(besides), space is not None)
+        query = statement_of(queries.lagging_query, type(self), *shape)
         return [Lag(*row) for row in self.fetch(query, values)]
 
     def unseen(
@@ -415,8 +418,11 @@ class SqlTx(RowReader, ABC):
         if rows:
             self.write_rows(leases, statement_of(queries.release_statement, error is not None), rows)
 
-    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
-        rows = self.fetch(statement_of(queries.due_query, changed), {"of_view": view, "now": now, "most": limit})
+    def set_aside_due(
+        self, view: str, now: datetime, limit: int, *, changed: bool = False, space: str | None = None
+    ) -> list[SetAside]:
+        values = {"of_view": view, "now": now, "most": limit} | ({} if space is None else {"of_space": space})
+        rows = self.fetch(statement_of(queries.due_query, changed, space is not None), values)
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
@@ -653,7 +659,8 @@ class SqlStore(ABC):
             except DBAPIError as error:
                 store_error = self.translate(error)
                 pauses = pauses or RetryPauses(self.busy_seconds, start)
-                if not isinstance(store_error, StoreBusy) or not pauses.wait():
+                may_pass = isinstance(store_error, StoreBusy) and not isinstance(store_error, MachineAway)
+                if not may_pass or not pauses.wait():
                     raise store_error from error
 
     def no_connection_error(self) -> StoreBusy:

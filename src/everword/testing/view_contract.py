@@ -184,6 +184,9 @@ class ViewContract:
         assert lagging(store, limit=1, besides={"s"}) == ["d"]
         assert lagging(store, besides={"s", "t"}) == ["f"]
         assert lagging(store, besides={"s"}, since=T0 + 4 * SECOND) == ["e", "f"]
+        assert lagging(store, space="t") == ["d", "e"]
+        assert lagging(store, space="t", since=T0 + 4 * SECOND, limit=1) == ["e"]
+        assert lagging(store, space="v") == []
 
     def test_what_is_unseen_of_a_space(self, store: Store) -> None:
         store.write(lambda tx: append_messages(tx, make_message(conversation="c"), at=T0))
@@ -229,6 +232,8 @@ class ViewContract:
         assert due(T0 + 9 * SECOND, limit=3) == [("s", 1), ("t", 1), ("s", 2)]
         (first, *_) = store.read(lambda tx: tx.set_aside_due("index", T0 + SECOND, 1))
         assert first == SetAside("s", "index", "c", 1, 2, T0 + SECOND, "OverflowError")
+        of_space = store.read(lambda tx: tx.set_aside_due("index", T0 + 2 * SECOND, 9, space="s"))
+        assert [(row.space, row.turn) for row in of_space] == [("s", 1), ("s", 2)]
 
     def test_the_state_of_a_view_counts_what_it_has_set_aside(self, store: Store) -> None:
         store.write(lambda tx: tx.put("set_aside", [set_aside_row(1), set_aside_row(2), set_aside_row(1, space="t")]))

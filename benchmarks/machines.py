@@ -1,0 +1,363 @@
+"""PostgreSQL that Citus spreads over machines: how many statements ask one machine, and what is lost, doubled or kept
+waiting when a machine stops, and when a server or a worker of everword is killed.
+
+    EVERWORD_TEST_CITUS=postgresql://user@coordinator/database python benchmarks/machines.py
+                                                                      [--rounds 60] [--seconds 20] [--clients 4]
+
+The address names a database on the coordinator in which all machines are known, as for `make test-citus`. In the first
+part, followers on, people and channels write, search and ask for contexts, in one space and in three, of which one has
+90 %; Citus itself counts the statements. The second part stops machines, so it needs all of them on this computer, and
+the right to end their processes: each machine is stopped at once (SIGQUIT, as in a crash) while clients write by way of
+two servers, one on the coordinator and one on the first machine, and is started again after `--seconds`. Then a server
+and a worker are killed (SIGKILL). A client repeats what was not answered, with its Idempotency-Key, and meanwhile goes
+on with other spaces; what it writes it searches for. In the end all that was answered must be in the log once, and in
+the index once; if not, this program fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+import psycopg
+from sqlalchemy.engine import make_url
+
+from corpus import corpus, questions
+from everword import Memory
+from everword.config import Settings
+from everword.server.keys import create_key
+from everword.wiring import open_store
+from machine import describe_machine
+from server import started
+from table import milliseconds, percentile, show
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "doubles"))
+from postgres_databases import CITUS, CitusServer, postgres_server
+
+SEED = 7
+SPACES = {"giant": 0.9, "middle": 0.07, "small": 0.03}  # and their shares of what is said
+PEOPLE, ROOMS = 15, 3
+PLACES = 8  # spaces that the clients write to
+PATIENCE = 60.0  # seconds that a client waits for an answer
+SETTLED = 600.0  # seconds until all views are made
+PAUSE = 0.2  # seconds before a client repeats what was not answered
+COUNTS = (
+    "SELECT query_execution_single_shard, query_execution_multi_shard FROM citus_stat_counters "
+    "WHERE name = current_database()"
+)
+SHARD = "SELECT get_shard_id_for_distribution_column('everword.messages', %s::text)"
+DOUBLED = (
+    "SELECT count(*) - count(DISTINCT (space, conversation, turn, part)) AS doubled, "
+    "count(DISTINCT (space, conversation, turn)) FROM everword.entries"
+)
+
+
+# -- how many statements ask one machine
+
+
+def work(memory: Memory, spaces: Sequence[str], rounds: int) -> None:
+    """What people and channels do in a while; who and where is drawn."""
+    chance = random.Random(SEED)
+    texts = corpus(1_000, SEED)
+    asked = questions(texts, 50)
+    for number in range(rounds):
+        (space,) = chance.choices(spaces, [SPACES[space] for space in spaces])
+        user = f"u{chance.randrange(PEOPLE)}"
+        chat = memory.conversation(f"{user}-chat{chance.randrange(2)}", user=user, space=space)
+        room = memory.conversation(f"room{chance.randrange(ROOMS)}", space=space)
+        for turn in range(4):
+            chat.add("user", texts[(number * 7 + turn) % len(texts)])
+            chat.add("assistant", texts[(number * 11 + turn + 3) % len(texts)])
+        room.add("user", texts[number % len(texts)], author=user)
+        memory.search(asked[number % 50], user=user, space=space)
+        memory.search(asked[(number + 1) % 50], conversation=room.id, space=space)
+        chat.context(asked[(number + 2) % 50])
+        if number % 3 == 0:
+            room.context(asked[(number + 3) % 50])
+            memory.facts(user=user, space=space)
+            memory.profile(user=user, space=space)
+            chat.history(limit=20)
+        if number % 10 == 0:
+            memory.remember(f"{user} likes short answers", user=user, space=space)
+            memory.conversations(user=user, space=space)
+            chat.edit(chat.history()[0].id, "I changed my mind about that.")
+
+
+def count_statements(server: CitusServer, rounds: int) -> None:
+    rows = []
+    for count in (1, 3):
+        with server.database() as store, psycopg.connect(store, autocommit=True) as connection:
+            connection.execute(f'ALTER DATABASE "{connection.info.dbname}" SET citus.enable_stat_counters = on')
+            before = connection.execute(COUNTS).fetchall()[0]
+            began = time.monotonic()
+            with Memory(store, telemetry="off") as memory:
+                work(memory, list(SPACES)[:count], rounds)
+            seconds = time.monotonic() - began
+            after = connection.execute(COUNTS).fetchall()[0]
+        one, many = (int(b - a) for a, b in zip(before, after, strict=True))
+        rows.append((count, f"{one + many:,}", f"{many:,}", f"{100 * one / (one + many):.1f} %", f"{seconds:.0f}"))
+    show("Statements", ("spaces", "statements", "on several shards", "on one shard", "seconds"), rows)
+
+
+# -- machines, servers and workers that end
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A PostgreSQL server on this computer."""
+
+    name: str
+    folder: Path
+
+    def stop(self) -> None:
+        process_id = int((self.folder / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(process_id, signal.SIGQUIT)
+        while (self.folder / "postmaster.pid").exists() and Path(f"/proc/{process_id}").exists():
+            time.sleep(0.02)
+
+    def start(self) -> None:
+        program = shlex.split((self.folder / "postmaster.opts").read_text())[0]
+        command = [str(Path(program).with_name("pg_ctl")), "-D", str(self.folder), "-w", "-s"]
+        owner = self.folder.stat()
+        identity = {"user": owner.st_uid, "group": owner.st_gid} if os.geteuid() == 0 else {}
+        log = ["-l", str(self.folder / "server.log"), "start"]
+        subprocess.run([*command, *log], check=True, cwd=self.folder, **identity)  # type: ignore[call-overload]
+
+
+def machines_of(server: CitusServer, store: str, count: int) -> list[Machine]:
+    machines = []
+    for number in range(1, count):
+        address = server.address_by(number, store)
+        with psycopg.connect(address) as connection:
+            folder = connection.execute("SHOW data_directory").fetchall()[0][0]
+        machines.append(Machine(f"{make_url(address).host}:{make_url(address).port}", Path(folder)))
+    return machines
+
+
+def machine_of_each(store: str, spaces: Sequence[str]) -> dict[str, str]:
+    """The machine on which each space lies."""
+    with psycopg.connect(store) as connection:
+        query = "SELECT shardid, nodename || ':' || nodeport FROM citus_shards"
+        places: dict[int, str] = dict(connection.execute(query).fetchall())
+        return {space: places[connection.execute(SHARD, [space]).fetchall()[0][0]] for space in spaces}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client got: when, how long it took, for which space, by which server, and the status (0: no answer)."""
+
+    at: float
+    seconds: float
+    space: str
+    server: int
+    status: int
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Load:
+    """Clients that write without a pause, and what they were answered. `ports` are those of the servers."""
+
+    ports: list[int]
+    key: str
+    spaces: Sequence[str]
+    answers: list[Answer] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)  # space and text of what was acknowledged
+    unfound: list[tuple[float, str]] = field(default_factory=list)  # when, and the space, of what a search did not find
+    is_over: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, number: int) -> None:
+        """One client. What is not answered waits, and is repeated until it is."""
+        waiting: deque[tuple[str, str, float]] = deque()
+        with httpx2.Client(headers={"Authorization": f"Bearer {self.key}"}, timeout=PATIENCE) as http:
+            count = 0
+            while not self.is_over.is_set() or waiting:
+                if waiting and (self.is_over.is_set() or waiting[0][2] < time.monotonic()):
+                    space, text, _ = waiting.popleft()
+                else:
+                    space, text = self.spaces[(number + count) % len(self.spaces)], f"parcel {number}x{count} in Delft"
+                    count += 1
+                if not self.say(http, number, space, text):
+                    waiting.append((space, text, time.monotonic() + PAUSE))
+                    if self.is_over.is_set():
+                        time.sleep(PAUSE)
+
+    def say(self, http: httpx2.Client, number: int, space: str, text: str) -> bool:
+        """Write a message by one server, by the other if that does not answer, and search for it. Whether it is
+        kept."""
+        body = {"user": f"u{number}", "messages": [{"role": "user", "content": text}]}
+        for server in (number % 2, 1 - number % 2):
+            path = f"http://127.0.0.1:{self.ports[server]}/v1"
+            where = {"space": space}
+            began = time.monotonic()
+            try:
+                url = f"{path}/conversations/chat{number}/messages"
+                answer = http.post(url, params=where, json=body, headers={"Idempotency-Key": f"{space} {text}"})
+            except httpx2.TransportError as error:
+                self.note(began, space, server, 0, type(error).__name__)
+                continue
+            detail = "" if answer.status_code == 200 else f"{answer.json()['code']}: {answer.json()['detail']}"
+            self.note(began, space, server, answer.status_code, detail)
+            if answer.status_code != 200:
+                continue
+            self.kept.append((space, text))
+            with suppress(httpx2.TransportError):
+                question = {"query": text, "user": f"u{number}"}
+                found = http.post(f"{path}/search", params=where, json=question)
+                if text not in found.text:
+                    self.unfound.append((time.monotonic(), space))
+            return True
+        return False
+
+    def note(self, began: float, space: str, server: int, status: int, detail: str) -> None:
+        now = time.monotonic()
+        self.answers.append(Answer(now, now - began, space, server, status, detail))
+
+
+@contextmanager
+def running(load: Load, clients: int) -> Iterator[None]:
+    with ThreadPoolExecutor(clients) as threads:
+        work = [threads.submit(load.run, number) for number in range(clients)]
+        try:
+            yield
+        finally:
+            load.is_over.set()
+        for client in work:
+            client.result()
+
+
+def describe(load: Load, name: str, began: float, end: float, away: Callable[[str], bool]) -> tuple[object, ...]:
+    """What clients got in a time: of spaces that are away and of the others."""
+    during = [answer for answer in load.answers if began <= answer.at < end]
+    there = sorted(answer.at for answer in during if not away(answer.space) and answer.status == 200)
+    gaps = [after - before for before, after in zip([began, *there], [*there, end], strict=True)]
+    times = [answer.seconds for answer in during if answer.status == 200 and not away(answer.space)] or [0.0]
+    refused = [answer.seconds for answer in during if answer.status != 200]
+    kept_away = sum(answer.status == 200 and away(answer.space) for answer in during)
+    unfound = sum(began <= at < end and not away(space) for at, space in load.unfound)
+    wait = milliseconds(max(refused)) if refused else ""
+    median = milliseconds(percentile(times, 0.5))
+    return name, f"{end - began:.0f}", len(there), median, f"{max(gaps):.2f}", unfound, kept_away, len(refused), wait
+
+
+def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: float) -> None:
+    with server.database() as store, ExitStack() as stack:
+        spaces = [f"s{number}" for number in range(PLACES)]
+        place_of = machine_of_each(store, spaces)
+        machines = machines_of(server, store, len(set(place_of.values())) + 1)
+        with closing(open_store(store, Settings())) as opened:
+            key = create_key(opened, name="benchmark")[1]
+        doors = [server.address_by(0, store), server.address_by(1, store)]
+
+        def serve(number: int) -> tuple[int, int]:
+            home = Path(tempfile.mkdtemp(dir=folder))
+            command = ("-m", "everword", "serve", "--port", "0", "--store", doors[number])
+            return stack.enter_context(started(home, *command))
+
+        def work_beside() -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", "everword", "worker", "--store", doors[0]]
+            return subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+
+        servers = [serve(0), serve(1)]
+        worker = work_beside()
+        load = Load([port for port, _ in servers], key, spaces)
+        rows = []
+
+        def phase(name: str, away: Callable[[str], bool] = lambda space: False) -> None:
+            began = time.monotonic()
+            time.sleep(seconds)
+            rows.append(describe(load, name, began, time.monotonic(), away))
+
+        try:
+            with running(load, clients):
+                phase("all are there")
+                for machine in machines:
+                    machine.stop()
+                    phase(f"{machine.name} is away", lambda space, name=machine.name: place_of[space] == name)  # type: ignore[misc]
+                    machine.start()
+                    back_at = time.monotonic()
+                    phase(f"{machine.name} is back")
+                    mine = [
+                        a.at
+                        for a in load.answers
+                        if a.at > back_at and place_of[a.space] == machine.name and a.status == 200
+                    ]
+                    print(f"{machine.name} was back: first answer for its spaces after {min(mine) - back_at:.2f} s")
+                os.kill(servers[0][1], signal.SIGKILL)
+                phase("a server is killed")
+                servers[0] = serve(0)
+                load.ports[0] = servers[0][0]
+                worker.kill()
+                worker.wait()
+                worker = work_beside()
+                phase("a worker is killed")
+        finally:
+            worker.kill()
+            worker.wait()
+        header = ("what", "seconds", "answered elsewhere", "median ms", "longest gap s", "not found", "answered there")
+        show("Clients write and search", (*header, "refused", "longest wait ms"), rows)
+        reasons = Counter((answer.status, answer.detail) for answer in load.answers if answer.status != 200)
+        show("Refused", ("status", "detail", "times"), [(*reason, count) for reason, count in reasons.most_common()])
+        check_whole(store, load)
+
+
+def check_whole(store: str, load: Load) -> None:
+    """Fails if something that was answered is not in the log and in the index, or is there twice."""
+    with Memory(store, telemetry="off") as memory:
+        memory.settle(SETTLED)
+        report = memory.verify()
+        stored = Counter((m.space, m.content) for space in load.spaces for m in memory.export(space=space))
+    with psycopg.connect(store) as connection:
+        doubled, indexed = connection.execute(DOUBLED).fetchall()[0]
+    kept = set(load.kept)
+    lost, twice = len(kept - stored.keys()), sum(count > 1 for count in stored.values())
+    row = (len(load.kept), len(stored), lost, twice, len(stored.keys() - kept), indexed, doubled, report.ok)
+    header = (
+        "acknowledged",
+        "stored",
+        "lost",
+        "doubled",
+        "stored, not acknowledged",
+        "indexed",
+        "indexed twice",
+        "log whole",
+    )
+    show("In the end", header, [row])
+    if lost or twice or doubled or indexed != len(stored) or not report.ok:
+        raise SystemExit("something was lost or doubled")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=60, help="of writing, searching and asking; 0: none are counted")
+    parser.add_argument("--seconds", type=float, default=20, help="that each thing is away; 0: nothing is stopped")
+    parser.add_argument("--clients", type=int, default=4)
+    arguments = parser.parse_args()
+    if not os.environ.get(CITUS):
+        raise SystemExit(f"set {CITUS}=postgresql://user@coordinator/database")
+    print(describe_machine())
+    with tempfile.TemporaryDirectory() as folder, postgres_server() as server:
+        assert isinstance(server, CitusServer)
+        if arguments.rounds:
+            count_statements(server, arguments.rounds)
+        if arguments.seconds:
+            stop_and_kill(server, Path(folder), arguments.clients, arguments.seconds)
+
+
+if __name__ == "__main__":
+    main()
