@@ -51,11 +51,11 @@ def started(folder: Path, *command: str) -> Iterator[tuple[int, int]]:
     with (folder / "log").open("w+b") as log:
         process = subprocess.Popen([sys.executable, *command], stderr=log, cwd=folder, env=os.environ)
         try:
-            while b"127.0.0.1:" not in (told := (folder / "log").read_bytes()):
+            while b"http://127.0.0.1:" not in (told := (folder / "log").read_bytes()):
                 if process.poll() is not None:
                     raise SystemExit(told.decode())
                 time.sleep(0.05)
-            yield int(told.partition(b"127.0.0.1:")[2].partition(b";")[0]), process.pid
+            yield int(told.partition(b"http://127.0.0.1:")[2].partition(b";")[0]), process.pid
         finally:
             process.terminate()
             process.wait()

@@ -12,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Literal
 
-from everword.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
+from everword.errors import EmbedderMismatch, EmbedderRefused, MachineAway, StoreClosed
 from everword.follow.claiming import Lease
 from everword.follow.faults import (
     Fault,
@@ -110,8 +112,14 @@ class Worker:
 
     async def give_back(self, error: str | None) -> None:
         """Give back all leases; with an error, the runs are tried again after a pause."""
-        places = [*self.places]
-        await self._calls.write(lambda tx: self.lease.release(tx, places, error))
+        places = sorted(self.places)
+        try:
+            await self._calls.write(lambda tx: self.lease.release(tx, places, error))
+        except MachineAway:  # which holds some of them: their leases lapse
+            for _, group in groupby(places, key=lambda place: place[0]):
+                with suppress(MachineAway):
+                    own_places = [*group]
+                    await self._calls.write(lambda tx: self.lease.release(tx, own_places, error))  # noqa: B023  called at once
         if error is not None:
             self._note_failing(places)
         self.places.clear()
