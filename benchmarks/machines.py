@@ -8,10 +8,10 @@ The address names a database on the coordinator in which all machines are known,
 part, followers on, people and channels write, search and ask for contexts, in one space and in three, of which one has
 90 %; Citus itself counts the statements. The second part stops machines, so it needs all of them on this computer, and
 the right to end their processes: each machine is stopped at once (SIGQUIT, as in a crash) while clients write by way of
-two servers, and is started again after `--seconds`. One of these talks to the coordinator, one to the first machine, and
-if that is away to the coordinator. Then a server and a worker are killed (SIGKILL). A client repeats what was not
-answered, with its Idempotency-Key, and meanwhile goes on with other spaces; what it writes it searches for. In the end
-all that was answered must be in the log once, and in the index once; if not, this program fails.
+two servers, and is started again after `--seconds`. One of these talks to the coordinator, the other to the first
+machine, and if that is away to the coordinator. Then a server and a worker are killed (SIGKILL). A client repeats what
+was not answered, with its Idempotency-Key, and meanwhile goes on with other spaces; what it writes it searches for. In
+the end all that was answered must be in the log once, and in the index once; if not, this program fails.
 """
 
 from __future__ import annotations

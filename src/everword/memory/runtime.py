@@ -376,8 +376,8 @@ class Runtime:
         if parts.settings.followers:
             await self._loops[view].wait_for(Filter(space), self.parts.settings.index_seconds)
         deadline = time.monotonic() + parts.settings.index_seconds
-        follower.prefer(space)
-        while await follower.step(since if parts.settings.followers else None) and time.monotonic() < deadline:
+        since_then = since if parts.settings.followers else None
+        while await follower.step(since_then, space=space) and time.monotonic() < deadline:
             if follower.drained or not await follower.lags_in(Filter(space), since):
                 return
 
