@@ -111,11 +111,13 @@ test-typescript: $(VENV)/.dev
 	EVERWORD_TEST_TYPESCRIPT=$(abspath $(VENV)/typescript) $(BIN)/pytest -q tests/server/typescript_client.py
 
 # The tests of stores and of the engine on PostgreSQL that Citus spreads over machines: the coordinator that
-# EVERWORD_TEST_CITUS names, in a database that knows all machines (docs/scale.md). Takes some fifteen minutes.
+# EVERWORD_TEST_CITUS names, in a database that knows all machines (docs/scale.md). Takes some twenty minutes; in the end
+# machines are stopped under load, which have to be on this computer.
 test-citus: $(VENV)/.dev
 	@test -n "$$EVERWORD_TEST_CITUS" || { echo "set EVERWORD_TEST_CITUS=postgresql://user@coordinator/database" >&2; exit 1; }
 	$(BIN)/pytest -q -n0 tests/stores/citus_cluster.py tests/stores/test_store_commit.py
 	$(BIN)/pytest -q -n0 --every-store -k postgres tests/stores/test_contract.py tests/log tests/memory
+	$(BIN)/python benchmarks/machines.py
 
 # What can be said of the code without running it.
 check: lint types
