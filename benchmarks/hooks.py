@@ -25,10 +25,10 @@ from pathlib import Path
 from statistics import quantiles
 
 from everword import Draft, Memory
-from everword.agents.events import project_of
 from everword.agents.hook import socket_path
 from everword.agents.install import command_for
 from everword.agents.service import STORE
+from everword.agents.sessions import project_of
 
 WORDS = ("cache", "queue", "index", "parser", "worker", "token", "socket", "schema", "retry", "deploy", "fixture")
 PROMPT = "How did we mend the {} of the {}?"

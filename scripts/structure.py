@@ -201,7 +201,7 @@ CLAUSE_SPLITTER = re.compile(r"_?(?:\w+_)?clauses|split_statement")
 class House:
     """What is counted over the whole package, and where."""
 
-    code_lines: int = 0
+    code_lines: Counter[str] = field(default_factory=Counter)
     import_lines: int = 0
     memos: list[str] = field(default_factory=list)
     caches: list[str] = field(default_factory=list)
@@ -216,7 +216,7 @@ def measure_house(source: Path) -> House:
     for path in sorted(source.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         nodes = list(ast.walk(ast.parse(text)))
-        house.code_lines += len(code_lines(text, nodes))
+        house.code_lines[path.relative_to(source).parts[0]] += len(code_lines(text, nodes))
         for node in nodes:
             place = f"{path}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -384,7 +384,7 @@ def print_house(source: Path, report: Report, places: bool) -> None:
     back = arrows_back(report.imports)
     tx_methods = class_methods(source / "ports.py", "Tx")
     figures: dict[str, tuple[float, Iterable[str]]] = {
-        "lines of code": (house.code_lines, ()),
+        "lines of code": (house.code_lines.total(), (f"{room} {n:,}" for room, n in house.code_lines.most_common())),
         "modules": (len(report.files), ()),
         "lines of imports": (house.import_lines, ()),
         "files that name an operation, mean": (

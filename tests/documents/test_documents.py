@@ -20,11 +20,7 @@ class Counted(StaticEmbedder):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.name, self.asked = name, list[str]()
-
-    @property
-    def identity(self) -> str:
-        return self.name
+        self.identity, self.asked = name, list[str]()
 
     async def embed(self, texts: Any) -> Any:
         self.asked += texts
@@ -125,9 +121,7 @@ def test_vectors_are_made_once_and_anew_for_another_embedder(store_url: str) -> 
 class Narrow(Counted):
     """Another embedder, whose vectors are shorter."""
 
-    @property
-    def width(self) -> int:
-        return 100
+    width = 100
 
     async def embed(self, texts: Any) -> Any:
         found = (await super().embed(texts))[:, :100]

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 from model_server import ModelServer, model_server
 
-from everword.agents.events import project_of
 from everword.agents.install import HOSTS, install
-from everword.agents.past import past_records
+from everword.agents.sessions import past_records, project_of
 
 PROGRAMS = Path(os.environ["EVERWORD_TEST_HOSTS"]) / "node_modules" / ".bin"
 SECONDS = 180  # for one session

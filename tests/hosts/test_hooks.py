@@ -20,10 +20,10 @@ import pytest
 from click.testing import CliRunner
 
 from everword import ConfigError, Memory
-from everword.agents.events import project_of, tool_note, turn_text
 from everword.agents.hook import PATIENCE, PAUSE, socket_path
 from everword.agents.install import HOSTS, command_for, install, uninstall
 from everword.agents.service import OPEN
+from everword.agents.sessions import project_of, tool_note, turn_text
 from everword.cli.main import program
 
 # What each host writes to its hooks, as recorded: at a prompt, after a tool, at the end of a turn.

@@ -19,9 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from everword import Memory
-from everword.agents.events import project_of
-from everword.agents.past import past_records
 from everword.agents.service import Service
+from everword.agents.sessions import past_records, project_of
 from everword.cli.main import program
 
 pytestmark = pytest.mark.checklist("G19")

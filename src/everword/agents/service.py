@@ -27,8 +27,7 @@ from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from typing import TYPE_CHECKING, Any
 
 from everword.agents import hook
-from everword.agents.events import Project, person_here, project_of, tool_note, turn_text
-from everword.agents.past import last_words
+from everword.agents.sessions import Project, last_words, person_here, project_of, tool_note, turn_text
 
 if TYPE_CHECKING:
     from everword import Memory, Role

@@ -21,7 +21,7 @@ from everword.errors import ConfigError
 
 if TYPE_CHECKING:
     from everword import AsyncMemory, Memory
-    from everword.agents.events import Project
+    from everword.agents.sessions import Project
     from everword.memory.transfer import ImportProgress
     from everword.model import Message, Record
 
@@ -90,8 +90,7 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool |
 
 def offer_past(host: str, folder: Path, is_wanted: bool | None) -> None:
     """Say what there is of a project, and bring it in if that is wanted; without an answer, nothing is brought in."""
-    from everword.agents.events import person_here, project_of
-    from everword.agents.past import past_records
+    from everword.agents.sessions import past_records, person_here, project_of
 
     project = project_of(str(folder))
     kinds = Counter(
@@ -255,7 +254,7 @@ def printable_lines(text: str) -> str:
 def project_memory() -> Iterator[tuple[Memory, Project, str]]:
     """The memory of the project that this folder is in, and whose it is."""
     from everword import Memory
-    from everword.agents.events import person_here, project_of
+    from everword.agents.sessions import person_here, project_of
 
     with Memory(store_of_agents(), secrets="redact") as memory:
         yield memory, project_of(os.getcwd()), person_here()

@@ -132,33 +132,44 @@ class _Table:
         return np.asarray(np.einsum("i,ij->j", scales, rows.astype(np.int32)))
 
 
-class StaticEmbedder:
+class LocalEmbedder:
+    """An embedder in this process: its identity and width are fixed, and it embeds in a thread."""
+
+    identity: str
+    width: int
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.identity!r})"
+
+    async def ready(self) -> None:
+        """Nothing to do: identity and width are fixed."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return await asyncio.to_thread(self.embed_now, texts)
+
+    def embed_now(self, texts: Sequence[str]) -> Vectors:
+        """The same, blocking: for callers that are in a thread already."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class StaticEmbedder(LocalEmbedder):
     """About ten thousand short texts a second on one core, in English and a hundred other languages."""
 
+    identity = f"static-2/{WIDTH}/{DIGEST[:4]}{LANGUAGES_DIGEST[:4]}{CHOICE_DIGEST[:4]}"
+    width = WIDTH
     comparable: tuple[str, ...] = (f"static-1/{WIDTH}/{DIGEST[:8]}",)
     """Its vectors of English are the same. Those of other languages are worth little and are near to nothing."""
 
     def __init__(self, folder: Path = DATA) -> None:
         self._folder = folder
 
-    def __repr__(self) -> str:
-        return f"StaticEmbedder({self.identity!r})"
-
-    @property
-    def identity(self) -> str:
-        return f"static-2/{WIDTH}/{DIGEST[:4]}{LANGUAGES_DIGEST[:4]}{CHOICE_DIGEST[:4]}"
-
-    @property
-    def width(self) -> int:
-        return WIDTH
-
-    async def ready(self) -> None:
-        """Nothing to do: identity and width are fixed."""
-
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if sum(map(len, texts)) <= INLINE and self._has_tables(texts):
             return self.embed_now(texts)
-        return await asyncio.to_thread(self.embed_now, texts)
+        return await super().embed(texts)
 
     def _has_tables(self, texts: Sequence[str]) -> bool:
         """Whether nothing is to be loaded for these texts."""
@@ -169,7 +180,6 @@ class StaticEmbedder:
         )
 
     def embed_now(self, texts: Sequence[str]) -> Vectors:
-        """The same, blocking: for callers that are in a thread already."""
         vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             vectors[start : start + TEXTS_AT_ONCE] = self._embed_some(texts[start : start + TEXTS_AT_ONCE])
@@ -186,9 +196,6 @@ class StaticEmbedder:
         lengths[lengths == 0] = 1
         totals /= lengths[:, np.newaxis]
         return totals.astype(np.float32)
-
-    async def close(self) -> None:
-        """Nothing to close: the tables are shared."""
 
 
 T = TypeVar("T")
@@ -405,8 +412,11 @@ def _character_kind(character: str) -> str:
     return "space" if category.startswith("Z") else "letter"
 
 
-class MiniLMEmbedder:
+class MiniLMEmbedder(LocalEmbedder):
     """Reads the model at the first text; `weights` names a `model.onnx` other than the package's."""
+
+    identity = f"minilm-l6-v2/{MINILM_WIDTH}/{MINILM_DIGEST[:8]}"
+    width = MINILM_WIDTH
 
     def __init__(self, threads: int = 1, weights: Path | None = None) -> None:
         if threads < 1:
@@ -421,22 +431,7 @@ class MiniLMEmbedder:
     def __repr__(self) -> str:
         return f"MiniLMEmbedder({self.identity!r}, threads={self._threads})"
 
-    @property
-    def identity(self) -> str:
-        return f"minilm-l6-v2/{MINILM_WIDTH}/{MINILM_DIGEST[:8]}"
-
-    @property
-    def width(self) -> int:
-        return MINILM_WIDTH
-
-    async def ready(self) -> None:
-        """Nothing to do: identity and width are fixed."""
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        return await asyncio.to_thread(self.embed_now, texts)
-
     def embed_now(self, texts: Sequence[str]) -> Vectors:
-        """The same, blocking: for callers that are in a thread already."""
         session, wordpiece = self._load_model()
         vectors = np.zeros((len(texts), MINILM_WIDTH), dtype=np.float32)
         for number, text in enumerate(texts):
@@ -473,9 +468,12 @@ class MiniLMEmbedder:
         return self._onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
 
-class MultilingualEmbedder:
+class MultilingualEmbedder(LocalEmbedder):
     """Some 150 texts a second on one core, and ten single ones. Reads its model at the first text; `folder` has its
     files, if not the package."""
+
+    identity = f"multilingual-1/{MULTILINGUAL_WIDTH}/{StaticEmbedder.identity[-12:]}{MULTILINGUAL_DIGEST[:4]}"
+    width = MULTILINGUAL_WIDTH
 
     def __init__(self, threads: int = 1, folder: Path | None = None) -> None:
         package = _import_extra(MULTILINGUAL_PACKAGE, "multilingual")
@@ -485,25 +483,7 @@ class MultilingualEmbedder:
         self._loading = threading.Lock()
         self._is_checked = False
 
-    def __repr__(self) -> str:
-        return f"MultilingualEmbedder({self.identity!r})"
-
-    @property
-    def identity(self) -> str:
-        return f"multilingual-1/{MULTILINGUAL_WIDTH}/{self._static.identity[-12:]}{MULTILINGUAL_DIGEST[:4]}"
-
-    @property
-    def width(self) -> int:
-        return MULTILINGUAL_WIDTH
-
-    async def ready(self) -> None:
-        """Nothing to do: identity and width are fixed."""
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        return await asyncio.to_thread(self.embed_now, texts)
-
     def embed_now(self, texts: Sequence[str]) -> Vectors:
-        """The same, blocking: for callers that are in a thread already."""
         vectors = np.zeros((len(texts), MULTILINGUAL_WIDTH), dtype=np.float32)
         vectors[:, :WIDTH] = self._static.embed_now(texts)
         full = [place for place in range(len(texts)) if vectors[place].any()]
@@ -522,9 +502,6 @@ class MultilingualEmbedder:
         if not self._is_checked:
             _read_files(self._folder, ("sp.model", "weights.npz"), MULTILINGUAL_DIGEST)
             self._is_checked = True
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def _is_encoded(text: str) -> bool:
