@@ -216,9 +216,9 @@ class Changes(MemoryPart):
         """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
 
         The messages of its user then belong to the other, with the facts and statements made from them. If that user
-        has said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With
-        `dry_run`, only report what would move."""
+        has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and `undo_move`
+        takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With `dry_run`, only
+        report what would move."""
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)

@@ -309,9 +309,9 @@ class BlockingMemory(OwnLoop):
         """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
 
         The messages of its user then belong to the other, with the facts and statements made from them. If that user
-        has said nothing anywhere else, everything they have moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With
-        `dry_run`, only report what would move."""
+        has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and `undo_move`
+        takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With `dry_run`, only
+        report what would move."""
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
