@@ -11,11 +11,12 @@ original, an hour apart, and its seals do not match: such a store is for measuri
 
 For each size of scope a process of its own measures the first search of somebody, later ones, the first context, later
 ones, and an append: medians over `--count` people or channels. It also tells how much memory is held for each of
-the people with 60 messages who have been searched once. On SQLite the processor's time counts; on PostgreSQL,
-whose work is done by another process, the clock. Stores stay in `--folder` and are used again. PostgreSQL is started
-from the pip package, as in the tests, and ends with this program. With `--log-and-index`, a store has only messages and
-what a search reads of them, and contexts are of these: so ten million take half the space. `--writers` fill PostgreSQL
-beside each other. With `--reads`, no time is taken, but the rows and blocks that PostgreSQL reads are counted.
+the people with 60 messages who have been searched once, and how long `stats` takes. On SQLite the processor's time
+counts; on PostgreSQL, whose work is done by another process, the clock. Stores stay in `--folder` and are used again.
+PostgreSQL is started from the pip package, as in the tests, and ends with this program. With `--log-and-index`, a
+store has only messages and what a search reads of them, and contexts are of these: so ten million take half the
+space. `--writers` fill PostgreSQL beside each other. With `--reads`, no time is taken, but the rows and blocks that
+PostgreSQL reads are counted.
 """
 
 from __future__ import annotations
@@ -314,7 +315,8 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, follower
             }
             if followers:
                 memory.settle(PATIENCE)
-    return {"times": times, "kilobytes": kilobytes}
+        stats = [timed(count_all, memory) for _ in range(LATER)]
+    return {"times": times, "kilobytes": kilobytes, "stats": sorted(stats)[LATER // 2]}
 
 
 def draw_some(chance: random.Random, copies: Sequence[Copy], unit: Unit, count: int) -> list[Copy]:
@@ -360,6 +362,10 @@ def search(memory: Memory, copy: Copy, question: str) -> None:
 
 def context(memory: Memory, copy: Copy, question: str) -> None:
     memory.conversation(copy.conversation, user=copy.user, space=copy.space).context(question)
+
+
+def count_all(memory: Memory) -> None:
+    memory.stats(space="giant")
 
 
 def append(memory: Memory, copy: Copy, text: str) -> None:
@@ -483,7 +489,7 @@ def filled_stores(
 
 def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
     clock_or_processor = 0 if kind == "postgresql" else 1
-    figures = Figures({}, {}, {})
+    figures = Figures({}, {}, {}, {})
     options = {"log_and_index": arguments.log_and_index, "writers": arguments.writers}
     with filled_stores(kind, arguments.sizes, arguments.seed, folder, **options) as addresses:
         if arguments.reads:
@@ -499,6 +505,7 @@ def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
             command += ["--log-and-index"] if arguments.log_and_index else []
             found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
             figures.kilobytes[size] = found["kilobytes"]
+            figures.stats[size] = found["stats"][clock_or_processor] * 1000
             for unit, times in found["times"].items():
                 for action, pairs in times.items():
                     values = [pair[clock_or_processor] * 1000 for pair in pairs] or [float("nan")]
@@ -518,11 +525,12 @@ def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
 @dataclass(frozen=True, slots=True)
 class Figures:
     """Milliseconds by size of store, unit and action: at the median, and what 95 in 100 take at most. And the kilobytes
-    held for each person, by size of store."""
+    held for each person, and the milliseconds of `stats` for the largest space, by size of store."""
 
     medians: dict[tuple[int, str, str], float]
     slowest: dict[tuple[int, str, str], float]
     kilobytes: dict[int, float]
+    stats: dict[int, float]
 
 
 def show_figures(title: str, sizes: Sequence[int], times: dict[tuple[int, str, str], float]) -> None:
@@ -541,6 +549,7 @@ def show_bars(kind: str, sizes: Sequence[int], figures: Figures) -> None:
             share = medians[size, person, f"first {what}"] / medians[size, person, f"later {what}"]
             rows.append((f"first {what} to a later one, {size:,}", f"{FIRST_TO_LATER}", f"{share:.2f}"))
         rows.append((f"memory for a person, kB, {size:,}", str(KILOBYTES), f"{figures.kilobytes[size]:.0f}"))
+        rows.append((f"stats of the largest space, milliseconds, {size:,}", "", f"{figures.stats[size]:.1f}"))
     for unit in UNITS:
         for action in ACTIONS:
             for name, times, most in (("median", medians, LARGE_TO_SMALL), ("95 in 100", slowest, SLOWEST_GROWTH)):
