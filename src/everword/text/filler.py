@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from everword.text.detect import function_words
-from everword.text.doc import JOINED_WORD, doc_of, read_once
+from everword.text.doc import JOINED_WORD, doc_of, lower_words, read_once
 from everword.text.sentences import Sentence
 from everword.text.words import is_unspaced
 from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, any_of, lazy_pattern, read_list, read_table
@@ -102,7 +102,8 @@ def _is_run(word: str) -> bool:
 _PATTERNS = Patterns("filler")
 
 _SPOKEN_TO = lazy_pattern(r",(?<=[a-z],)\s[A-Z]\w+(?=[!.?]+$)")
-_BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
+_BEFORE_MARK = lazy_pattern(r"\s(?<!\s\s)\s*([,.;:!?])")
+_ASIDE_BEGINS = "([（,"
 _GREETING_END = lazy_pattern(r"[,،，!！]\s*")
 _GREETING = 5  # characters; a shorter one may be a yes or a no
 
@@ -128,7 +129,9 @@ def trim(text: str) -> str:
         if opener is None:
             break
         sentence = sentence[opener.end() :]
-    sentence = _PATTERNS.softeners.sub("", _PATTERNS.aside.sub("", sentence))
+    if any(map(sentence.__contains__, _ASIDE_BEGINS)):
+        sentence = _PATTERNS.aside.sub("", sentence)
+    sentence = _PATTERNS.softeners.sub("", sentence)
     sentence = _BEFORE_MARK.sub(r"\1", sentence).strip(" ,;–—")
     if not sentence[:1].isalnum() and not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
@@ -177,6 +180,8 @@ _CHAT_PATTERNS = Patterns(
     words=WordLists("chat", plain_verbs=read_list("plain_verbs", "predicates")),
     SPELLINGS=any_of(_SPELT),
 )
+_CHAT_WORDS = frozenset(lower_words(spelling)[0] for spelling in (*_SPELT, *_CHAT.in_order("particles"), "ill", "id"))
+"""What is spelt as in a chat begins with one of these."""
 
 
 @read_once
@@ -184,6 +189,8 @@ def plain_spelling(text: str) -> str:
     """A text of a chat as it would be spelt with care: "im w my gf rn" is "I'm with my girlfriend"."""
     if text[:1].islower():
         text = _CHAT_PATTERNS.run_on.sub(r"\1. ", text)
+    if _CHAT_WORDS.isdisjoint(lower_words(text)):
+        return text.strip(" ,")
     text = _CHAT_PATTERNS.particle.sub(lambda particle: "" if particle["more"] is None else ",", text)
     text = _CHAT_PATTERNS.spelling.sub(lambda spelling: _SPELT[spelling[0]], text)
     return _CHAT_PATTERNS.i_would.sub("I'd", _CHAT_PATTERNS.i_will.sub("I'll", text)).strip(" ,")

@@ -42,11 +42,10 @@ def telling_of(text: str) -> Telling:
     if text.startswith("["):
         return Telling.FELT  # what is seen in a picture
     plain = strip_opening(text)
-    counts = _PATTERNS.digit.search(plain) is not None or WHEN.search(plain) is not None
     pleases = _PATTERNS.pleases.match(plain) is not None
-    if not pleases and (_PATTERNS.plan.search(plain) or _tells_deed(plain, counts)):
+    if not pleases and (_PATTERNS.plan.search(plain) or _tells_deed(plain)):
         return Telling.DEED
-    if counts:
+    if _counts(plain):
         return Telling.STATE
     if pleases or _PATTERNS.judges.search(plain):
         return Telling.FELT
@@ -62,16 +61,23 @@ def is_judgement(text: str) -> bool:
     return text.startswith("[") or (judges and telling_of(text) == Telling.FELT)
 
 
-def _tells_deed(text: str, counts: bool) -> bool:
+@read_once
+def _counts(text: str) -> bool:
+    """Whether a sentence has a number or a date."""
+    return _PATTERNS.digit.search(text) is not None or WHEN.search(text) is not None
+
+
+def _tells_deed(text: str) -> bool:
     """Whether somebody did something, or something happened: a verb in the past that is no feeling, after a person, at
     the beginning or right after its subject, or with a number or a date: "rent went up to 1150"."""
     begins = _PATTERNS.begins.match(text)
     is_headless = begins is not None and _is_deed(begins["word"].casefold())
     happens = _PATTERNS.happens.match(text)
-    is_headless = is_headless or (happens is not None and _is_deed(happens["word"].casefold()))
-    if not is_headless and not counts and _PATTERNS.person.search(text) is None and not _names_subject(text):
+    if is_headless or (happens is not None and _is_deed(happens["word"].casefold())):
+        return True
+    if _PATTERNS.had.search(text) is None and not any(map(_is_deed, lower_tokens(text)[:_NEAR])):
         return False
-    return is_headless or _PATTERNS.had.search(text) is not None or any(map(_is_deed, lower_tokens(text)[:_NEAR]))
+    return _PATTERNS.person.search(text) is not None or _names_subject(text) or _counts(text)
 
 
 def _names_subject(text: str) -> bool:
@@ -108,5 +114,4 @@ def told_part(text: str) -> str:
 
 def read_signs(text: str) -> tuple[bool, bool, bool]:
     """Whether a sentence names what matters; gives a new value; has a number or a date."""
-    counts = _PATTERNS.digit.search(text) is not None or WHEN.search(text) is not None
-    return _PATTERNS.matters.search(text) is not None, says_new_value(text), counts
+    return _PATTERNS.matters.search(text) is not None, says_new_value(text), _counts(text)
