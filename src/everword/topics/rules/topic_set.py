@@ -160,12 +160,17 @@ def round_vectors(vectors: Sequence[Row]) -> list[Row]:
     """As `round_vector`, of many vectors at once."""
     if len({len(vector) for vector in vectors}) != 1:
         return [round_vector(vector) for vector in vectors]
-    data = np.asarray(np.stack(vectors), dtype=np.float16).astype(np.float32)
+    return [row.copy() for row in round_rows(np.stack(vectors))]  # a view would keep all of them in memory
+
+
+def round_rows(matrix: NDArray[Any]) -> Row:
+    """As `round_vector`, of the rows of a matrix."""
+    data = np.asarray(matrix, dtype=np.float16).astype(np.float32)
     lengths = np.sqrt(np.vecdot(data, data))
     is_long = lengths > 0
     data[~is_long] = 0.0
     data /= np.where(is_long, lengths, np.float32(1))[:, np.newaxis]
-    return [row.copy() for row in data]  # a view would keep all of them in memory
+    return data
 
 
 def is_zero(vector: Row) -> bool:
@@ -244,7 +249,8 @@ class Centroids:
             return self if has_all else Centroids(staying, self.topics[places], self.matrix[places])
         all_firsts = [*staying, *(first for first, _, _ in rows)]
         topics = np.concatenate([self.topics[places], np.array([topic for _, topic, _ in rows], np.int64)])
-        new_rows = np.stack(round_vectors([np.frombuffer(centroid, np.float16) for _, _, centroid in rows]))
+        centroids = b"".join(centroid for _, _, centroid in rows)
+        new_rows = round_rows(np.frombuffer(centroids, np.float16).reshape(len(rows), -1))
         all_rows = np.concatenate([self.matrix[places], new_rows]) if places else new_rows
         in_order = sorted(all_firsts)
         if in_order == all_firsts:
