@@ -424,7 +424,7 @@ class SqliteStore(SqlStore):
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         if self.path.is_dir():
-            raise StoreError(f"{path} is a folder; name a file in it")
+            raise StoreUnwritable(f"{path} is a folder; name a file in it", "the path is a folder")
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.cache = Cache(cache_bytes)
