@@ -66,6 +66,25 @@ def rebuild(memory: Memory) -> None:
     memory.settle()
 
 
+@pytest.mark.checklist("C2")
+def test_what_was_said_by_a_clock_that_is_ahead_stays_forgotten(memory: Memory, clock: FrozenClock) -> None:
+    memory.conversation("chat-alex", user="alex").add("user", "I live in Leiden.", time=clock.now() + 5 * MINUTE)
+    memory.settle()
+    memory.forget("where I live", user="alex")
+    assert values(memory, "location") == []
+    rebuild(memory)
+    assert values(memory, "location") == []
+
+
+@pytest.mark.checklist("C2")
+def test_an_edit_that_is_forgotten_at_once_stays_forgotten(memory: Memory, clock: FrozenClock) -> None:
+    tell(memory, clock, "My name is Alexis.")
+    memory.edit_fact(only(memory, "name").id, user="alex", value="Sascha")
+    memory.forget("name Sascha", user="alex")
+    rebuild(memory)
+    assert values(memory, "name") == []
+
+
 @pytest.mark.checklist("F12")
 def test_an_edit_keeps_the_old_value_as_history_and_can_be_undone(memory: Memory, clock: FrozenClock) -> None:
     tell(memory, clock, "I live in Utrecht.")

@@ -225,25 +225,26 @@ def retire_knowledge(
     """Retire the statements and facts with these ids that still stand, and keep the request with what it retired, and
     with the message that it has its words from, if that is another one."""
     tx.lock(facts.LOCK, space, user)
-    statements = [
-        replace(statement, active=False, retired_at=message.time, retired_by=message.id)
-        for statement in tables.statements_of(tx, space, user)
-        if statement.id in statement_ids
-    ]
+    standing = [statement for statement in tables.statements_of(tx, space, user) if statement.id in statement_ids]
     active_facts = tables.facts_of(tx, space, user, active=True)
-    retired_facts = [facts.retire_fact(fact, message.id, message.time) for fact in active_facts if fact.id in fact_ids]
+    meant_facts = [fact for fact in active_facts if fact.id in fact_ids]
+    # The request comes after what it takes back, whatever the clocks say.
+    times = [statement.said_at for statement in standing] + [fact.said_at for fact in meant_facts]
+    when = max([message.time, *times])
+    statements = [replace(statement, active=False, retired_at=when, retired_by=message.id) for statement in standing]
+    retired_facts = [facts.retire_fact(fact, message.id, when) for fact in meant_facts]
     request = Statement(
         space,
         user,
         message.id,
         description,
         message.author,
-        message.time,
+        when,
         (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant_id])),
     )
     tables.put_statements(tx, [request], tables.FORGET)
     tables.put_statements(tx, statements)
-    put_changed_facts(tx, space, active_facts, retired_facts, message.time)
+    put_changed_facts(tx, space, active_facts, retired_facts, when)
     facts.mark_command_read(tx, message)
     return Forgotten(message.id, tuple(statements), tuple(retired_facts))
 
