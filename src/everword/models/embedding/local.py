@@ -66,6 +66,7 @@ CONTINUED = "##"  # begins a token that continues a word
 # White space to Python, but control characters to BERT, which drops them and joins the words on both sides.
 _JOINING = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _PIECE = re.compile(r"\S+")
+_ASCII_WORD = re.compile("[a-z0-9]+|[^a-z0-9 ]")  # a sign is a word of its own
 
 SAMPLE = 200  # characters of a text whose language decides
 VOTES_NEEDED = 2  # for a text in Latin letters not to be English; a word has at most three
@@ -378,8 +379,8 @@ def _pieces(text: str) -> Iterable[str]:
 
 def words(piece: str) -> Iterator[str]:
     """The words of a piece: lower case, without accents, punctuation and ideographs on their own."""
-    if piece.isascii() and piece.isalnum():
-        yield piece.lower()
+    if piece.isascii() and piece.isprintable():
+        yield from _ASCII_WORD.findall(piece.lower())
         return
     word: list[str] = []
     for character in unicodedata.normalize("NFD", piece):
