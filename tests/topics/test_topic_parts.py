@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everword.topics.rules.fading import TopicState
 from everword.topics.rules.topic_set import (
     SPAN,
     TopicSet,
-    TopicState,
     group_parts,
     move_centroid,
     parts,

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.topics.rules import topic_set
+from everword.topics.rules import fading, topic_set
 from everword.topics.rules import topics as rule
-from everword.topics.rules.topic_set import TopicOutline, TopicSet, TopicState
+from everword.topics.rules.fading import TopicOutline, TopicState
+from everword.topics.rules.topic_set import TopicSet
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -69,23 +70,23 @@ def talked(*steps: IncomingMessage, rule_: TopicRule = EVERY, book: Book | None 
 )
 @pytest.mark.checklist("E3")
 def test_the_half_life_table_is_exact_to_the_second(accesses: int, days: int, kind: str) -> None:
-    assert topic_set.half_life(accesses) == timedelta(days=days)
-    assert topic_set.topic_kind(accesses) == kind
+    assert fading.half_life(accesses) == timedelta(days=days)
+    assert fading.topic_kind(accesses) == kind
     half = timedelta(days=days)
-    assert topic_set.priority(1.0, accesses, half) == 0.5
-    assert topic_set.priority(1.0, accesses, 2 * half) == 0.25
-    assert topic_set.priority(0.5, accesses, half) == 0.25
-    assert topic_set.priority(1.0, accesses, half - SECOND) > 0.5 > topic_set.priority(1.0, accesses, half + SECOND)
+    assert fading.priority(1.0, accesses, half) == 0.5
+    assert fading.priority(1.0, accesses, 2 * half) == 0.25
+    assert fading.priority(0.5, accesses, half) == 0.25
+    assert fading.priority(1.0, accesses, half - SECOND) > 0.5 > fading.priority(1.0, accesses, half + SECOND)
     seconds = int(half.total_seconds()) // 3
     expected = 0.5 ** (seconds / half.total_seconds())
-    assert topic_set.priority(1.0, accesses, seconds * SECOND) == pytest.approx(expected, rel=1e-12)
+    assert fading.priority(1.0, accesses, seconds * SECOND) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.checklist("E3")
 def test_the_published_days_of_the_short_and_the_long_term() -> None:
-    short = [topic_set.priority(1.0, 4, days * DAY) for days in range(6)]
+    short = [fading.priority(1.0, 4, days * DAY) for days in range(6)]
     assert short == [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125]
-    assert [topic_set.priority(1.0, 20, 16 * days * DAY) for days in range(6)] == short
+    assert [fading.priority(1.0, 20, 16 * days * DAY) for days in range(6)] == short
 
 
 @given(
@@ -97,13 +98,13 @@ def test_the_published_days_of_the_short_and_the_long_term() -> None:
 def test_priority_only_falls_and_never_leaves_its_bounds(
     accesses: int, importance: float, age: timedelta, more: timedelta
 ) -> None:
-    now, later = topic_set.priority(importance, accesses, age), topic_set.priority(importance, accesses, age + more)
+    now, later = fading.priority(importance, accesses, age), fading.priority(importance, accesses, age + more)
     assert 0 <= later <= now <= importance
-    assert topic_set.priority(importance, accesses + 1, age) >= now
+    assert fading.priority(importance, accesses + 1, age) >= now
 
 
 def test_a_message_from_the_future_takes_nothing() -> None:
-    assert topic_set.priority(0.8, 0, -DAY) == 0.8
+    assert fading.priority(0.8, 0, -DAY) == 0.8
 
 
 # -- importance
@@ -115,16 +116,16 @@ def test_importance_is_learned_from_votes_and_from_use_and_stays_in_bounds(
     given_: float, ups: int, downs: int, returns: int
 ) -> None:
     state = TopicState(1, "", T0, T0, importance=given_, ups=ups, downs=downs, returns=returns)
-    here = topic_set.importance_of(state)
+    here = fading.importance_of(state)
     assert 0 <= here <= 1 + 1e-12
-    assert topic_set.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
-    assert topic_set.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
-    assert topic_set.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
+    assert fading.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
+    assert fading.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
+    assert fading.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
 
 
 def test_importance_is_what_was_given_while_nobody_votes_or_comes_back() -> None:
-    assert topic_set.importance_of(TopicState(1, "", T0, T0)) == 0.5
-    assert topic_set.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
+    assert fading.importance_of(TopicState(1, "", T0, T0)) == 0.5
+    assert fading.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
 
 
 # -- matching

@@ -380,7 +380,7 @@ def show_topics(listing: Sequence[Topic]) -> None:
 
 def show_plot(listing: Sequence[Topic]) -> None:
     """Print one curve for each topic, all over the same days: until the last topic has faded."""
-    from everword.topics.rules.topic_set import DAY, remaining_time
+    from everword.topics.rules.fading import DAY, remaining_time
     from everword.topics.rules.topics import TopicRule
 
     least = TopicRule().least

@@ -27,7 +27,8 @@ from everword.text.fences import author_labels
 from everword.text.wordings import language_of_chat
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
-from everword.topics.rules.topic_set import TopicState, round_vector
+from everword.topics.rules.fading import TopicState
+from everword.topics.rules.topic_set import round_vector
 from everword.topics.rules.topics import IncomingMessage
 from everword.topics.view import LAST, TopicPage, Topics, may_lean
 

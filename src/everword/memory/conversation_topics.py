@@ -27,7 +27,7 @@ from everword.recall.rules.query import text_to_compare
 from everword.summaries.episodes import lock_conversation
 from everword.text.terms import analyse, passages
 from everword.topics import tables as rows
-from everword.topics.rules import topic_set
+from everword.topics.rules import fading, topic_set
 from everword.topics.rules.words import subject
 from everword.topics.titles import PendingTopic, load_pending_topic, to_topic_text
 from everword.topics.view import LAST, SPLIT, VIEW, FollowResult, TopicPage, record_note
@@ -459,10 +459,10 @@ def build_topic(
         id=root_state.id,
         title=root_state.title,
         summary=summary,
-        kind=topic_set.topic_kind(merged_state.accesses),
-        half_life=topic_set.half_life(merged_state.accesses),
-        priority=topic_set.current_priority(merged_state, now),
-        importance=topic_set.importance_of(merged_state),
+        kind=fading.topic_kind(merged_state.accesses),
+        half_life=fading.half_life(merged_state.accesses),
+        priority=fading.current_priority(merged_state, now),
+        importance=fading.importance_of(merged_state),
         accesses=merged_state.accesses,
         messages=merged_state.count,
         packed=sum(part.packed for part in (root_state, *others) if part.opened is None),

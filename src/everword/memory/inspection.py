@@ -42,7 +42,7 @@ from everword.summaries import episodes
 from everword.summaries.rules.extract import render_lines
 from everword.summaries.tiers import to_tiers
 from everword.topics import tables as topic_rows
-from everword.topics.rules import topic_set
+from everword.topics.rules import fading, topic_set
 from everword.topics.view import TopicPage
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)  # before every message
@@ -749,10 +749,10 @@ def presence_key(states: States, merge_states: States, now: datetime) -> Callabl
         state = states[first] if first not in merge_states else topic_set.whole_topic(merge_states, first)
         votes = (state.importance, state.ups, state.downs, state.returns)
         if votes not in weights:
-            importance = topic_set.importance_of(state)
+            importance = fading.importance_of(state)
             weights[votes] = log2(importance) if importance > 0 else -inf
         if state.accesses not in spans:
-            spans[state.accesses] = topic_set.half_life(state.accesses).total_seconds()
+            spans[state.accesses] = fading.half_life(state.accesses).total_seconds()
         age = (now - state.last_active_at).total_seconds()
         return state.faded_at is not None, max(age, 0.0) / spans[state.accesses] - weights[votes], first
 

@@ -30,8 +30,9 @@ from everword.ports import Tx
 from everword.summaries.rules.days import GIVEN
 from everword.summaries.rules.extract import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage
+from everword.topics.rules.fading import TopicOutline, TopicState
 from everword.topics.rules.threads import MEMORY, Link, ThreadMessage, Threads
-from everword.topics.rules.topic_set import Row, TopicOutline, TopicState, round_vector
+from everword.topics.rules.topic_set import Row, round_vector
 from everword.topics.rules.words import TopicWords
 
 TABLE = "topics"

@@ -23,7 +23,7 @@ from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
 from everword.summaries.rules.extract import from_object, to_object, whole_line
 from everword.text.addressing import KnownNames
 from everword.topics import tables as rows
-from everword.topics.rules.topic_set import TopicState
+from everword.topics.rules.fading import TopicState
 from everword.topics.view import TITLES, Topics
 
 BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step

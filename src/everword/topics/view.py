@@ -32,8 +32,9 @@ from everword.text.addressing import find_addressees, show_address, without_addr
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
+from everword.topics.rules.fading import TopicOutline, TopicState
 from everword.topics.rules.threads import BEGINS, Link, Threads
-from everword.topics.rules.topic_set import Row, States, TopicOutline, TopicSet, TopicState, root, round_vectors
+from everword.topics.rules.topic_set import Row, States, TopicSet, root, round_vectors
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 from everword.topics.rules.words import TopicWords
 

@@ -65,7 +65,7 @@ from everword.server.web.pages import (
     write_data,
     write_samples,
 )
-from everword.topics.rules.topic_set import priority
+from everword.topics.rules.fading import priority
 
 PAGE = 25  # conversations in a page of the list
 MESSAGES = 40  # in a page of a chat

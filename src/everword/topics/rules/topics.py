@@ -1,4 +1,4 @@
-"""Topics: which one a message belongs to, and how they merge; `topic_set` says how they fade. Pure: no clock, no store.
+"""Topics: which one a message belongs to, and how they merge; `fading` says how they fade. Pure: no clock, no store.
 
 A conversation's topics are a fold over its messages in order, and over the users' votes, tags and merges between them:
 the same log gives the same topics, however it was processed. The time of an event is the time of its message, never
@@ -26,10 +26,11 @@ import numpy as np
 
 from everword.model import Role
 from everword.model.views import IMPORTANCE
-from everword.topics.rules import topic_set
+from everword.topics.rules import fading, topic_set
 from everword.topics.rules import words as word_rules
 from everword.topics.rules.drift import BUILT_IN, LIKELY, REACH, DriftMessage, Scale, shift
-from everword.topics.rules.topic_set import Row, Similarities, States, TopicOutline, TopicSet, TopicState
+from everword.topics.rules.fading import TopicOutline, TopicState
+from everword.topics.rules.topic_set import Row, Similarities, States, TopicSet
 from everword.topics.rules.words import NO_WORDS, MessageWords, Rarity, TopicWords
 
 LOOKED_AT = 8
@@ -497,14 +498,14 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     assert book.current is not None
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
-        next_fade = topic_set.fade_time(book.states[book.current], rule.least)
+        next_fade = fading.fade_time(book.states[book.current], rule.least)
         return replace(book, fades=next_fade) if next_fade < book.fades else book
     states = book.topics
     if len(states) <= rule.most or states.root_count <= rule.most:
         return book
     changes: dict[int, TopicState] = {}
     for topic in states.due_topics(now, rule.least):
-        if topic.first != book.current and topic_set.current_priority(topic, now) < rule.least:
+        if topic.first != book.current and fading.current_priority(topic, now) < rule.least:
             changes |= {part.first: replace(part, faded_at=now) for part in states.parts(topic.first)}
     states = states.with_changes(changes)
     return replace(book, states=states, fades=states.next_fade(rule.least))
