@@ -10,7 +10,7 @@ import pytest
 
 from everword import Draft, Memory
 from everword.text.filler import with_question_mark
-from everword.text.telling import Telling, telling_of, told_part
+from everword.text.worth_telling import Telling, telling_of, told_part
 
 
 def summary_of(folder: Path, *lines: str) -> str:

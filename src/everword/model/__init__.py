@@ -4,7 +4,7 @@ A message is said once, and what is made of it later is a version of it. Everyth
 a view: it can be thrown away and built again.
 """
 
-from everword.model.context import *
+from everword.model.contexts_and_budgets import *
 from everword.model.facts import *
 from everword.model.log import *
 from everword.model.people import *

@@ -25,8 +25,8 @@ from everword.text.filler import is_filler, trim_address
 from everword.text.mentions import WHEN
 from everword.text.references import References, lists, read_nouns, read_references, root
 from everword.text.sentences import Sentence, has_question_mark, split_sentences
-from everword.text.telling import Telling, telling_of
 from everword.text.words import is_content, is_ordinary, is_unspaced, words
+from everword.text.worth_telling import Telling, telling_of
 from everword.word_lists import Patterns, lazy_pattern
 
 _PATTERNS = Patterns("standalone", WHEN=WHEN.pattern)

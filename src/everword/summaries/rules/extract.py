@@ -55,8 +55,8 @@ from everword.text.standalone import (
     tells_deed,
     wants_person,
 )
-from everword.text.telling import WEIGHT, Telling, is_judgement, read_signs, telling_of, told_part
 from everword.text.words import full_stop, is_unspaced, stems, weigh
+from everword.text.worth_telling import WEIGHT, Telling, is_judgement, read_signs, telling_of, told_part
 from everword.word_lists import lazy_pattern
 
 Lines = Sequence[ExtractLine]
