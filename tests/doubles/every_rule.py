@@ -38,7 +38,7 @@ from everword.recall.rules.neighbours import to_columns
 from everword.text import dates
 from everword.text import standalone as text_standalone
 from everword.text.addressing import KnownNames
-from everword.topics.rules import threads, topic_set, topics
+from everword.topics.rules import fading, threads, topic_set, topics
 from everword.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
@@ -212,7 +212,7 @@ def feed_in_pieces(reader: Any, content: str, size: int) -> Any:
 
 
 def book_of(given: Given) -> topics.Book:
-    state = topic_set.TopicState(1, given.text, given.moment, given.moment, count=3)
+    state = fading.TopicState(1, given.text, given.moment, given.moment, count=3)
     return topics.Book({1: state}, 1)
 
 
@@ -485,6 +485,7 @@ OTHERS = frozenset(
         "recall.rules.neighbours.surroundings",
         "topics.rules.topic_set.compare_with_centroids",
         "topics.rules.topic_set.round_vectors",
+        "topics.rules.topic_set.round_rows",
         "topics.rules.topics.fit_topics",
         "topics.rules.topics.nearest_topics",
         "topics.rules.topics.merge_topics",

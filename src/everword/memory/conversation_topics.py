@@ -202,7 +202,7 @@ class ConversationTopics:
                 importance_score=topic.importance,
                 access_count=topic.accesses,
                 memory_type=topic.kind,
-                half_life_days=topic.half_life / topic_set.DAY,
+                half_life_days=topic.half_life / fading.DAY,
                 age_seconds=max((now - topic.created_at).total_seconds(), 0.0),
                 inactive_seconds=max((now - topic.last_active_at).total_seconds(), 0.0),
             )
@@ -427,7 +427,7 @@ class ConversationTopics:
     def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         return page.root(tx, self._first_of(tx, page, topic_id))
 
-    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[topic_set.TopicState]:
+    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[fading.TopicState]:
         """The topic of that id, or the one being talked of, with what is part of it; none if nothing was said yet."""
         first = page.book.current if topic_id is None else self._root_of(tx, page, topic_id)
         return [] if first is None else topic_set.parts(page.book.states, page.root(tx, first))
@@ -448,7 +448,7 @@ class ConversationTopics:
 
 
 def build_topic(
-    states: Mapping[int, topic_set.TopicState], first: int, page: TopicPage, summary: str, now: datetime
+    states: Mapping[int, fading.TopicState], first: int, page: TopicPage, summary: str, now: datetime
 ) -> Topic:
     """A topic as it is now, including the topics that were merged into it: they have to be among `states`."""
     root_state = states[first]
@@ -476,7 +476,7 @@ def build_topic(
     )
 
 
-def name_scores(states: Mapping[int, topic_set.TopicState], query: str) -> dict[int, float]:
+def name_scores(states: Mapping[int, fading.TopicState], query: str) -> dict[int, float]:
     """What the words of a query add to the scores of topics that have them in a tag or in the title."""
     analysis = analyse(query)
     query_terms = set(analysis.terms)
