@@ -150,7 +150,7 @@ def test_clearing_begins_anew_and_the_log_keeps_all(store_url: str) -> None:
         assert history.messages == []
         history.add_messages([HumanMessage("again", id="m1")])
         assert [message.content for message in history.messages] == ["again"]
-        assert [one.id for one in memory.conversations()] == ["chat", "chat~2"]
+        assert [one.id for one in memory.conversations()] == ["chat~2", "chat"]
         assert memory.search("zebra", user="alex")[0].message.content == "The zebra is called Otto."
         assert [m.content for m in memory.export(user="alex")] == ["The zebra is called Otto.", "again"]
         assert memory.verify().ok

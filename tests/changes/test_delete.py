@@ -379,7 +379,7 @@ def test_an_erased_persons_chats_are_not_listed_as_channels(store_url: str) -> N
         memory.erase(user="alex")
         assert [(one.id, one.user) for one in memory.conversations()] == [("all", None)]
         memory.conversation("private", user="alex").add("user", "back again")
-        assert [(one.id, one.user) for one in memory.conversations()] == [("all", None), ("private", "alex")]
+        assert [(one.id, one.user) for one in memory.conversations()] == [("private", "alex"), ("all", None)]
 
 
 def test_an_exported_message_that_was_erased_with_its_conversations_name_stays_out(tmp_path: Path) -> None:

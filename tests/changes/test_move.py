@@ -140,7 +140,7 @@ def test_who_has_said_nothing_else_is_moved_as_a_whole(tmp_path: Path) -> None:
         assert [statement.text for statement in memory.profile(user="alex", wait=0).statements] == [
             "alex collects stamps."
         ]
-        assert [conversation.id for conversation in memory.conversations()] == ["anonymous-17", "profile:alex"]
+        assert [conversation.id for conversation in memory.conversations()] == ["profile:alex", "anonymous-17"]
         with pytest.raises(NotFound):
             memory.merge_users("anon", into="alex")
 

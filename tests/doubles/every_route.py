@@ -172,7 +172,7 @@ POSTS: dict[str, dict[str, str]] = {
     "/web/import/start": {"id": "0" * 32},
     "/web/import/drop": {"id": "0" * 32},
     "/web/integrity/verify": {},
-    "/web/erase": {"user": "alex", "confirm": "alex"},
+    "/web/erase": {"user": "alex", "confirm": "erase"},
     "/web/keys/create": {"name": "mine", "scope_read": "yes"},
     "/web/keys/revoke": {"id": "0123456789abcdef"},
 }

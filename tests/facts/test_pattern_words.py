@@ -292,8 +292,9 @@ class TestPatterns:
         text = "\n".join([*modules, path.read_text(encoding="utf-8")])
         for name, pattern in patterns.items():
             assert pattern.groups >= 0
-            uses = rf"\b_{path.stem.upper()}(?:\.items\(\)|\.{name}\b)|\{{{name}\}}"
-            is_looked_up = f"_{path.stem.upper()}[" in text and f'"{name}"' in text
+            constant = f"_{path.stem.upper()}"
+            uses = rf"\b{constant}(?:\.items\(\)|\.{name}\b)|\{{{name}\}}|\bfor \w+ in {constant}\b"
+            is_looked_up = (f"{constant}[" in text or f"getattr({constant}, " in text) and f'"{name}"' in text
             assert re.search(uses, text) or is_looked_up, name
 
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)

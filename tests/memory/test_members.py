@@ -57,7 +57,7 @@ def test_a_space_has_channels_and_members_and_every_message_once(store_url: str)
             (GUILD, "general", "1", MONDAY, "a1", "hello"),
             (GUILD, "general", "2", MONDAY + DAY, "a2", "hi <@1>"),  # a mention stays an id in the log
         ]
-        assert [c.id for c in memory.conversations(space=GUILD)] == ["general", "random"]
+        assert [c.id for c in memory.conversations(space=GUILD)] == ["random", "general"]
         assert [(one.id, one.shown) for one in memory.people(space=GUILD)] == [("1", "Alex"), ("2", "Kim")]
         assert memory.people() == []  # nothing crosses a space
         assert memory.stats(space=GUILD).messages == 3

@@ -52,7 +52,7 @@ def test_branches_of_branches_are_lines_of_one_tree(store_url: str) -> None:
         branch = branches.ConversationTarget("default", "alex", "chat~2")
         assert told(send(memory, "a", "b", "c", where=branch)) == [("chat", 1, "a"), ("chat", 2, "b"), ("chat", 3, "c")]
         assert told(send(memory, "new", where=branch)) == [("chat~2", 3, "new")]
-        assert [one.id for one in memory.conversations()] == ["chat", "chat~2", "chat~3"]
+        assert [one.id for one in memory.conversations()] == ["chat~2", "chat", "chat~3"]  # said last, first
         assert memory.verify().ok
 
 
@@ -96,7 +96,8 @@ def test_many_requests_at_once_are_one_after_the_other(store_url: str) -> None:
             await asyncio.gather(*(ask("a", "Re: a", text) for text in "bbbbccd"), *(ask("a") for _ in range(3)))
             assert (await memory.verify()).ok
             found = await memory.conversations()
-            return [[m.content for m in await memory.conversation(one.id).history()] for one in found]
+            ids = sorted(one.id for one in found)
+            return [[m.content for m in await memory.conversation(id).history()] for id in ids]
 
     first, *others = asyncio.run(run())
     assert first[:2] == ["a", "Re: a"]
