@@ -140,7 +140,8 @@ class Knowledge(MemoryPart):
         # A digest is kept: what expires is shown beside it.
         lasting = [statement for statement in own_statements if statement.expires_at is None]
         expiring = [statement for statement in own_statements if statement.expires_at is not None]
-        own_words = knowing.profile_text(own_facts, lasting)
+        is_all = len(own_facts) + len(lasting) == len(profile.facts) + len(statements)
+        own_words = profile.text if is_all else knowing.profile_text(own_facts, lasting)
         claims = knowing.profile_text(*knowing.claims_in(profile.facts, statements))
         digest = await self.runtime.digests.merge_digests(digest_request, person, profile.name, own_words)
         context = "\n".join(filter(None, (digest.text, knowing.profile_text((), expiring), claims)))

@@ -44,8 +44,8 @@ from everword.server.web.pages import (
 PAGE = 50  # people in a page
 DAYS = 30  # days of a person that are offered, the last
 WAIT = 1.0  # seconds that a page waits for a digest that has to be written first
-FACTS = 15  # of a category that a person's page shows; a page of the category alone has more
-CATEGORY = 100  # facts in such a page
+FACTS = 12  # of a category that a person's page shows; a page of the category alone has more
+CATEGORY = 60  # facts in such a page
 CHOSEN = "fact_"  # begins the name of a field for a fact that was chosen
 SHOWN = "shown_"  # and of one for a fact that was shown
 MAX_UNDO = 16_000  # characters of the ids of changes
