@@ -58,174 +58,205 @@ class Settings:
         STORE,
         "Where memory is kept: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
     )
-    space: str = setting("default", "The space used when none is named.")
+    space: str = setting("default", "The space to use if you name none.")
     embedder: str = setting(
         "static",
-        "What makes vectors: `static` (built in), `minilm`, `multilingual` (extras of these names) or `endpoint` "
-        "(extra `[openai]`).",
+        "What computes vectors: `static` (built in), `minilm` (extra `[minilm]`), `multilingual` (extra "
+        "`[multilingual]`) or `endpoint` (extra `[openai]`).",
         choices=("static", "minilm", "multilingual", "endpoint"),
     )
     embedder_url: str = setting("", "Base URL of an OpenAI-compatible server, for `embedder = endpoint`.")
-    embedder_model: str = setting("text-embedding-3-small", "The model asked for at that server.")
-    embedder_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
+    embedder_model: str = setting("text-embedding-3-small", "The embedding model on that server.")
+    embedder_key: Secret = setting(NONE, "API key of that server; never shown or logged.")
     embedder_threads: int = setting(
-        1, "Threads for `minilm` and `multilingual`. One is right on shared machines.", least=1
+        1, "How many threads `minilm` and `multilingual` use. 1 is right on shared machines.", least=1
     )
-    chat_url: str = setting("", "Base URL of an OpenAI-compatible server for replies: `http://localhost:11434/v1`.")
+    chat_url: str = setting(
+        "", "Base URL of an OpenAI-compatible server for replies, such as `http://localhost:11434/v1`."
+    )
     chat_model: str = setting(
         "",
-        "The model that replies; several, with commas, are tried in order. `NAME@URL`: elsewhere. "
-        "`local`: the small model that runs here (extra `[local]`).",
+        "The model that replies. Several, separated by commas, are tried in order. `NAME@URL` is a model on "
+        "another server, `local` the small model in this process (extra `[local]`).",
     )
-    chat_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
+    chat_key: Secret = setting(NONE, "API key for `chat_url`; never shown or logged.")
     chat_apis: str = setting(
         "",
-        "APIs that its server speaks besides chat completions: `responses`, `messages` (Anthropic's), or both with a "
-        "comma. Requests of these are forwarded as they are, all others translated. Empty: as OpenAI's and Anthropic's "
-        "own addresses do.",
+        "APIs that the server at `chat_url` speaks besides chat completions: `responses`, `messages` "
+        "(Anthropic's), or both, separated by a comma. Requests to these are forwarded unchanged; others are "
+        "translated. Empty: `responses` for OpenAI's own address, `messages` for Anthropic's.",
     )
-    memory_url: str = setting("", "The same for memory work (summaries, facts). Empty: the chat model's.")
-    memory_model: str = setting("", "The model for memory work. Empty: the chat model.")
-    memory_key: Secret = setting(NONE, "Its API key. Empty: the chat model's.")
-    small_url: str = setting("", "The same for small merges (histories, contexts of members). Empty: memory work's.")
-    small_model: str = setting("", "The model for small merges. Empty: the one for memory work.")
-    small_key: Secret = setting(NONE, "Its API key. Empty: memory work's.")
+    memory_url: str = setting("", "Base URL for memory work (summaries, facts). Empty: `chat_url`.")
+    memory_model: str = setting("", "The model for memory work. Empty: `chat_model`.")
+    memory_key: Secret = setting(NONE, "API key for `memory_url`. Empty: `chat_key`.")
+    small_url: str = setting("", "Base URL for small merges (histories, contexts of members). Empty: `memory_url`.")
+    small_model: str = setting("", "The model for small merges. Empty: `memory_model`.")
+    small_key: Secret = setting(NONE, "API key for `small_url`. Empty: `memory_key`.")
     model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
-    daily_tokens: int = setting(0, "Tokens a day for memory work; above it, built-in writers. 0: no ceiling.", least=0)
+    daily_tokens: int = setting(
+        0, "How many tokens a day memory work may use; after that, built-in writers do it. 0: no limit.", least=0
+    )
     thinking_tokens: int = setting(
         4_000,
-        "Tokens that a call for memory work allows beyond its answer, for models that think first; an answer that is "
-        "cut off is asked for once more with four times the limit.",
+        "How many tokens a model may use to think, besides its answer, in each call for memory work. If an "
+        "answer is cut off, the model is asked once more, with four times the limit.",
         least=0,
     )
     batch_seconds: int = setting(
         180,
-        "How long memory work by a model waits for more messages of a conversation, so that one call serves many; it "
-        "does not wait when 40 have come (80 for summaries, 400 for titles), and waits for the first 60 messages of a "
-        "person in any case. Rules read facts at once meanwhile. 0: it never waits.",
+        "How long a conversation must be quiet before a model reads its new messages for facts, so that one "
+        "call serves many. If 40 are new, the model does not wait; until the person has 60 messages in all, "
+        "it always waits. Summaries wait for 80 new messages, titles for 400. Meanwhile, rules find facts. 0: "
+        "the model never waits.",
         least=0,
     )
-    rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)
-    raised_turns: int = setting(20, "Turns after which a message the model asked for sinks again.", least=1)
-    window_tokens: int = setting(30_000, "The window archives above this many tokens. 0: off.", least=0)
-    window_turns: int = setting(20, "The window archives at this many messages, and 10 stay. 0: off.", least=0)
+    rounds: int = setting(3, "How often the model may ask for more in one turn.", least=0)
+    raised_turns: int = setting(20, "For how many turns a message stays at the tier that the model asked for.", least=1)
+    window_tokens: int = setting(
+        30_000, "Above this many tokens, the oldest messages leave the window. 0: off.", least=0
+    )
+    window_turns: int = setting(20, "At this many messages, the oldest leave the window and 10 stay. 0: off.", least=0)
     window_user_messages: int = setting(
-        0, "The window archives after this many user messages, 4 pairs stay. 0: off.", least=0
+        0, "At this many user messages, the oldest messages leave the window and 4 pairs stay. 0: off.", least=0
     )
     level_episodes: int = setting(
-        5, "Active episodes of one level; when there are more, the oldest become one of the next.", least=2
+        5,
+        "How many episodes of one level may be active; if there are more, the oldest become one of the next level.",
+        least=2,
     )
-    active_episodes: int = setting(10, "Active episodes in all.", least=2)
-    near_episodes: int = setting(3, "Past episodes close to the message that a context shows.", least=0)
+    active_episodes: int = setting(10, "How many episodes may be active in all.", least=2)
+    near_episodes: int = setting(
+        3, "How many past episodes a context shows, if they are close to the message.", least=0
+    )
     episode_distance: float = setting(
-        0.0, "Cosine distance under which a past episode is close. 0: the embedder's own default.", least=0
+        0.0, "The cosine distance below which a past episode is close. 0: the embedder's own default.", least=0
     )
     topic_similarity: float = setting(
-        0.0, "Cosine from which on a message joins a topic. 0: the embedder's own default.", least=0
+        0.0,
+        "The least cosine similarity with which a message joins a topic. 0: the embedder's own default.",
+        least=0,
     )
     time_zone: str = setting(
-        "UTC", "The time zone of days, an IANA name such as `Europe/Berlin`, for spaces that have none of their own."
+        "UTC",
+        "The time zone in which days begin and end, such as `Europe/Berlin` (an IANA name), in spaces without "
+        "one of their own.",
     )
     index_seconds: int = setting(
-        2, "How long a search waits until what was just added can be found; after that, it searches without.", least=0
+        2,
+        "How long a search waits until new messages can be found; after that, it searches without them.",
+        least=0,
     )
     digest_seconds: int = setting(
-        20, "How long a profile waits for digests to be made; after that, what there was last.", least=0
+        20, "How long a profile waits for new digests; after that, it shows the last ones.", least=0
     )
     context_digest_seconds: float = setting(
-        0.3, "How long a context waits for a digest, at most `digest_seconds`; after that, the last one.", least=0
+        0.3,
+        "How long a context waits for a new digest, at most `digest_seconds`; after that, it uses the last one.",
+        least=0,
     )
     digest_tokens: int = setting(
-        24_000, "Tokens of a day that a model is shown at a time; a longer day is split by time.", least=1_000
+        24_000, "How many tokens of a day a model is shown at a time; a longer day is split by time.", least=1_000
     )
     share_channels: bool = setting(
-        False, "Show in every channel of a space what was said in the others: for spaces whose channels all can read."
+        False,
+        "Whether every channel of a space shows what was said in the others. Use it only if all members can "
+        "read all channels.",
     )
     tokenizer: str = setting(
         "o200k_base",
         "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",
         choices=("o200k_base", "cl100k_base", "estimate"),
     )
-    retain_messages: int = setting(0, "Days for which messages are kept; see `everword retain`. 0: for ever.", least=0)
+    retain_messages: int = setting(0, "How many days messages are kept; see `everword retain`. 0: for ever.", least=0)
     retain_episodes: int = setting(
-        0, "Days for which summaries of what left the window are kept. 0: for ever.", least=0
+        0, "How many days summaries of messages that left the window are kept. 0: for ever.", least=0
     )
-    retain_facts: int = setting(0, "Days for which facts are kept that no longer hold. 0: for ever.", least=0)
-    retain_digests: int = setting(0, "Days for which digests of days are kept. 0: for ever.", least=0)
-    retain_topics: int = setting(0, "Days for which topics are kept that have faded. 0: for ever.", least=0)
-    retain_usage: int = setting(0, "Days for which counts of calls are kept. 0: for ever.", least=0)
+    retain_facts: int = setting(0, "How many days facts that are no longer true are kept. 0: for ever.", least=0)
+    retain_digests: int = setting(0, "How many days digests are kept. 0: for ever.", least=0)
+    retain_topics: int = setting(0, "How many days faded topics are kept. 0: for ever.", least=0)
+    retain_usage: int = setting(0, "How many days the counts of calls are kept. 0: for ever.", least=0)
     retain_every: int = setting(
         0,
-        "Hours after which a process that follows the log removes what is over. 0: only `everword retain` does.",
+        "Every how many hours a worker, or a program with `followers` on, removes what is too old. 0: only "
+        "`everword retain` does.",
         least=0,
     )
     languages: str = setting(
         "",
-        "Languages that messages are in, as codes with commas: `de,en`. A text is not taken to be in another, and no "
-        "rules of another are used; English is always among them. Empty: all.",
+        "The languages of your messages, as codes separated by commas: `de,en`. No text is taken for another "
+        "language, and no rules of another are used. English is always included. Empty: all languages.",
     )
     telemetry: str = setting(
         "auto",
         "Where counts of calls, caches and fallbacks go besides the store: `prometheus` (its registry), "
-        "`opentelemetry` (its API), both with a comma; `auto`: those installed (extra `[telemetry]`); `off`.",
+        "`opentelemetry` (its API), or both, separated by a comma. `auto`: those installed (extra "
+        "`[telemetry]`). `off`: nowhere else.",
     )
     server_origins: str = setting(
-        "", "Web pages that may call a server from a browser, with commas: `https://app.example.com`. Empty: none."
+        "",
+        "Web pages that may call a server from a browser, separated by commas: `https://app.example.com`. Empty: none.",
     )
     server_rate: int = setting(
-        0, "Requests a minute for each key, at all servers of a store together. 0: no limit.", least=0
+        0, "How many requests a minute each key may make, on all servers of a store together. 0: no limit.", least=0
     )
-    server_body_kb: int = setting(8_192, "The largest request a server reads, in KiB.", least=1)
-    server_body_idle: int = setting(20, "Seconds a server waits for the next part of a request's body.", least=1)
-    server_body_seconds: int = setting(300, "Seconds a server waits for the whole of a request's body.", least=1)
+    server_body_kb: int = setting(8_192, "The largest request that a server reads, in KiB.", least=1)
+    server_body_idle: int = setting(
+        20, "How many seconds a server waits for the next part of a request's body.", least=1
+    )
+    server_body_seconds: int = setting(300, "How long a server waits for the whole body of a request.", least=1)
     server_body_rate: int = setting(
-        1_024, "Bytes a second that a request's body must come with, after the first seconds. 0: any.", least=0
+        1_024,
+        "The least average rate of a request's body, in bytes a second, after the first `server_body_idle` "
+        "seconds. 0: any rate.",
+        least=0,
     )
-    server_grace: int = setting(60, "Seconds a server that is told to end gives the requests in hand.", least=0)
+    server_grace: int = setting(60, "How many seconds a server that is stopped waits for current requests.", least=0)
     anonymous: str = setting(
         "refuse",
-        "What a server without keys does with a request to its OpenAI endpoint that names no `user`: `refuse` it, or "
-        "take `one` memory for all of them, which is right if only one person uses the server.",
+        "What a server without keys does with requests to its OpenAI endpoint that name no `user`: `refuse` "
+        "them, or use `one` memory for all, which is right if only one person uses the server.",
         choices=("refuse", "one"),
     )
     mcp_graph: bool = setting(
-        False, "MCP has the tools of MCP's reference memory server, which keep a knowledge graph, in place of its own."
+        False,
+        "Whether MCP offers the tools of MCP's reference memory server, which keep a knowledge graph, instead "
+        "of everword's own.",
     )
     webhook_urls: str = setting(
         "",
-        "Where events go: `https://app.example.com/hook`, of all spaces; or `SPACE=URL` for each space, with commas. "
-        "`http:` on this machine only. `off`: nowhere any more. See docs/howto/webhooks.md.",
+        "Where events are sent: `https://app.example.com/hook` for all spaces, or `SPACE=URL` for each, "
+        "separated by commas. `http:` works on this machine only. `off`: nothing is sent. See "
+        "docs/howto/webhooks.md.",
     )
     webhook_secret: Secret = setting(
         NONE,
-        "What signs them, `whsec_…`: one for all, or one for each address, with commas. Never shown, never logged.",
+        "The secret that signs events, `whsec_…`: one for all addresses, or one for each, separated by "
+        "commas; never shown or logged.",
     )
     webhook_events: str = setting(
         "",
-        "Which events are sent, with commas: `fact.learnt`, `fact.changed`, `message.erased`, `digest.written`. "
-        "Empty: all.",
+        "Which events are sent, separated by commas: `fact.learnt`, `fact.changed`, `message.erased`, "
+        "`digest.written`. Empty: all.",
     )
-    webhook_http: bool = setting(False, "Webhooks may go to `http:` addresses of other machines, unencrypted.")
-    followers: bool = setting(True, "Bring views up to date inside this process. Off: `everword worker` does it.")
-    lease_seconds: int = setting(
-        60, "How long work on a view may go on before another worker may take it over.", least=1
-    )
+    webhook_http: bool = setting(False, "Whether webhooks may use `http:` addresses of other machines, unencrypted.")
+    followers: bool = setting(True, "Whether this process brings views up to date. If not, `everword worker` does it.")
+    lease_seconds: int = setting(60, "How long a worker may work on a view before another may take over.", least=1)
     busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
     hold_messages: int = setting(
         0,
-        "Messages held in memory, at most, while the disk is full, read-only or gone, or PostgreSQL is away; they are "
-        "written later, and lost if the process dies. 0: none, such a write fails; but `everword chat` and the bots "
-        "hold 1,000.",
+        "How many messages are held in memory, at most, while the disk is full, read-only or gone, or "
+        "PostgreSQL is away. They are written later, and lost if the process dies. 0: storing a message then "
+        "fails, but `everword chat` and the bots hold 1,000.",
         least=0,
     )
     secrets: str = setting(
         "mask",
-        "What becomes of API keys, passwords and other secrets in messages: `mask` keeps them and shows them in their "
-        "own conversation alone, `redact` keeps placeholders instead, `refuse` refuses the message, `keep` does "
-        "nothing.",
+        "What happens to API keys, passwords and other secrets in messages: `mask` stores them but shows them "
+        "only in their own conversation, `redact` stores placeholders instead, `refuse` refuses the message, "
+        "`keep` does nothing.",
         choices=("mask", "redact", "refuse", "keep"),
     )
-    vector_cache_mb: int = setting(256, "Memory for passages and vectors held ready for search.", least=1)
+    vector_cache_mb: int = setting(256, "The memory for passages and vectors that search uses, in MiB.", least=1)
 
     def __post_init__(self) -> None:
         for definition in fields(self):

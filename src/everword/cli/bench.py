@@ -41,34 +41,48 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--data", type=click.Path(path_type=Path), metavar="FILE", help="A chat to replay instead of our own.")
-@click.option("--conversation", metavar="ID", help="Which one of the file.  [default: the longest]")
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="FILE", help="A chat to replay instead of the built-in one."
+)
+@click.option("--conversation", metavar="ID", help="The conversation to replay.  [default: the longest]")
 @click.option("--turns", type=click.IntRange(2), default=200, help="Replay at most this many messages.")
-@click.option("--budget", callback=parse_budget, default="default", help="A context's: default, compact, or tokens.")
-@click.option("--window", type=click.IntRange(1), default=20, help="Messages of the sliding window.")
-@click.option("--system", default="", metavar="TEXT", help="A system prompt, sent each way.")
-@click.option("--tiers", type=click.Choice(["inline", "apart"]), default="inline", help="Who writes tiers, and when.")
+@click.option(
+    "--budget",
+    callback=parse_budget,
+    default="default",
+    help="A context's budget: default, compact, or a number of tokens.",
+)
+@click.option("--window", type=click.IntRange(1), default=20, help="How many messages the sliding window holds.")
+@click.option("--system", default="", metavar="TEXT", help="A system prompt, sent in all three cases.")
+@click.option(
+    "--tiers",
+    type=click.Choice(["inline", "apart"]),
+    default="inline",
+    help="Write tiers in the reply or in separate calls.",
+)
 @click.option(
     "--ask-every",
     type=click.IntRange(0),
     default=0,
-    help="The model asks for more once in N exchanges. 0: never.",
+    help="The model asks for more once every N exchanges. 0: never.",
     metavar="N",
 )
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg", help="Draw it, too.")
-@json_option("One JSON object with every step.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg", help="Also draw the result."
+)
+@json_option("Print JSON with every step.")
 def tokens(
     data: Path | None, conversation: str | None, turns: int, tiers: str, out: Path | None, as_json: bool, **plan: Any
 ) -> None:
-    """Count the tokens of a long chat, and say from when on memory pays.
+    """Count the tokens of a long chat, and say when memory pays off.
 
-    A chat is replayed turn by turn through the real engine, in a temporary store, and what a model would read and write
-    is added up for three ways to run it: sending the full history each time, a sliding window of the last messages,
-    and everword, with its instructions and the making of tiers. No model is asked: the recorded replies are given,
-    with tiers by the built-in writer, `inline` in the reply or `apart` in calls of the memory model. A turn is a
-    message; an exchange is a user's message and its reply.
+    It replays a chat through the real engine, in a temporary store. It adds up the tokens that a model would read and
+    write in three cases: with the full history each time; with a sliding window of the last messages; and with
+    everword, including its instructions and tiers. No model is called: the recorded replies are used. The built-in
+    writer makes the tiers, `inline` in the reply or `apart` in calls of the memory model. A turn is a message; an
+    exchange is a user's message and its reply.
 
-    Without --data it is a chat about Python's standard library, answered by its own documentation. --data takes
+    Without --data, the chat asks about Python's standard library and is answered by its documentation. --data takes
     whatever `everword import` reads.
 
     \b

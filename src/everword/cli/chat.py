@@ -69,22 +69,24 @@ def explain_receipt(receipt: Receipt) -> str:
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation", default="chat")
-@click.option("--user", metavar="ID", help=f"Who speaks.  [default: whose chat it is; in a new one `{USER}`]")
-@click.option("--system", metavar="TEXT", help="A system prompt, for all turns.")
+@click.option(
+    "--user", metavar="ID", help=f"The user who speaks.  [default: the owner of the chat; in a new chat `{USER}`]"
+)
+@click.option("--system", metavar="TEXT", help="A system prompt for all turns.")
 @click.option(
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="How many tokens the model is sent, or `compact`.  [default: 30,000; for the local model 1,400]",
+    help="How many tokens to send to the model, or `compact`.  [default: 30,000; for the local model 1,400]",
 )
-@click.option("--local", is_flag=True, help="Use the small model that runs here, and the built-in writers.")
+@click.option("--local", is_flag=True, help="Use a small model in this process, and the built-in writers.")
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
 
-    CONVERSATION is new, or continues one in the store. The model is the one that EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL
-    and EVERWORD_CHAT_KEY name, or with --local a small one in this process (it needs `pip install 'everword[local]'`
-    and weights; it is not clever). Lines may come from a pipe: each is answered in turn, and the exit status is 1 if
-    one was not. /help lists the commands.
+    CONVERSATION names a new conversation, or one in the store. EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and
+    EVERWORD_CHAT_KEY name the model. With --local, a small model runs in this process; it needs `pip install
+    'everword[local]'` and weights, and is not clever. Lines may come from a pipe: each is answered in turn, and the
+    exit status is 1 if one was not answered. /help lists the commands.
 
     \b
     everword chat
@@ -374,20 +376,25 @@ def write_out(text: str) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
 @click.argument("text", default="")
-@person_option("Whose conversation it must be.")
+@person_option("The user who must own the conversation")
 @click.option("--system", metavar="TEXT", help="A system prompt.")
 @click.option(
-    "--budget", callback=parse_budget, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
+    "--budget",
+    callback=parse_budget,
+    metavar="TOKENS",
+    help="How many tokens the context may have, or `compact`.  [default: 30,000]",
 )
-@click.option("--explain", is_flag=True, help="Show the receipt: what is in, at which tier, what is not, and why.")
-@json_option("One JSON object: the messages and the receipt.")
+@click.option(
+    "--explain", is_flag=True, help="Show the receipt: what is in the context and at which tier, what is not, and why."
+)
+@json_option("Print JSON: the messages and the receipt.")
 def context(
     conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
 ) -> None:
     """Show what a model would be sent to answer TEXT.
 
-    CONVERSATION is its id or its title. No model is called. Without TEXT, you see what is sent before any message, and
-    nothing is retrieved.
+    CONVERSATION is an id or a title. No model is called. Without TEXT, nothing is retrieved: you see what is sent
+    before any message.
 
     \b
     everword context demo "What's my name?"

@@ -36,20 +36,20 @@ STANDARD = "-"
 @click.option("--role", type=click.Choice(ROLES), help="Only messages of this role.")
 @click.option("--after", callback=parse_moment, metavar="DATE", help="Only messages from this moment on.")
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Only messages before this moment.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many to show.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many results to show.")
 @click.option(
     "--floor",
     type=click.FloatRange(0, 1),
-    help="Only messages with at least this relevance; 0.5 leaves out what does not fit the query.",
+    help="Only messages with at least this relevance. 0.5 leaves out what does not fit the query.",
 )
-@click.option("--facts", is_flag=True, help="Find facts too.")
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
-@json_option("One JSON object a line, with the whole message.")
+@click.option("--facts", is_flag=True, help="Find facts, too.")
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@json_option("Print JSON Lines, with the whole messages.")
 def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any) -> None:
     """Find messages by word and by meaning, best first.
 
-    QUERY is plain words, in any script; nothing in it is syntax. Dates are 2023-05-01 or 2023-05-01T18:30+02:00. A date
-    without a zone is in UTC; without a time, it means midnight.
+    QUERY is plain words in any writing system; no character has a special meaning. DATE is 2023-05-01 or
+    2023-05-01T18:30+02:00. Without a zone it is in UTC; without a time it means midnight.
 
     \b
     everword search "databases" --user alex
@@ -118,13 +118,13 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--limit", type=click.IntRange(1), default=50, help="How many messages, the last ones.")
-@click.option("--versions", is_flag=True, help="Show what edited messages said before, too.")
-@json_option("One JSON object a line, as `everword export` writes it.")
+@click.option("--limit", type=click.IntRange(1), default=50, help="How many of the last messages to show.")
+@click.option("--versions", is_flag=True, help="Also show what edited messages said before.")
+@json_option("Print JSON Lines, as `everword export` does.")
 def history(conversation: str, limit: int, versions: bool, as_json: bool) -> None:
     """Show the last messages of a conversation, in order.
 
-    CONVERSATION is its id or its title, as `everword conversations` lists them.
+    CONVERSATION is an id or a title that `everword conversations` lists.
 
     \b
     everword history demo
@@ -167,13 +167,13 @@ def show_message(out: Console, message: Message) -> None:
 
 
 @click.command(cls=StoreCommand)
-@options.person_option("Only chats with this person.")
+@options.person_option("Only chats with this person")
 @options.JSON_LINES
 def conversations(user: str | None, as_json: bool) -> None:
-    """List conversations, the newest message first.
+    """List conversations, the most recent first.
 
-    The title of a conversation is the imported one, else the `title` in the metadata of its first message, else the
-    title of its first topic. Other commands take the title or the id.
+    The title of a conversation is the imported one. If there is none, it is the `title` in the metadata of the first
+    message, or else the title of the first topic. Other commands take the title or the id.
 
     \b
     everword conversations
@@ -218,15 +218,15 @@ def conversations(user: str | None, as_json: bool) -> None:
 @click.argument("conversation")
 @click.argument("message")
 @click.argument("text")
-@click.option("--metadata", metavar="JSON", help="New metadata, as a JSON object. Without it, the old metadata stays.")
-@json_option("The message as one JSON object.")
+@click.option("--metadata", metavar="JSON", help="New metadata, as a JSON object.  [default: the old]")
+@json_option("Print the message as JSON.")
 def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
-    """Give a message a new text.
+    """Replace the text of a message.
 
-    CONVERSATION is its id. MESSAGE is its id, the id that its platform gave it, or its turn as #7. TEXT is the whole
-    new text; - reads it from standard input. Search, contexts, facts, summaries, topics and exports follow the new
-    text. The old one stays in the log: `everword history --versions` shows it, and `everword verify` proves both. To
-    remove a text for good, use `everword delete`.
+    CONVERSATION is an id. MESSAGE is the message's id, the id that its platform gave it, or its turn, such as #7. TEXT
+    is the whole new text; - reads it from standard input. Search, contexts, facts, summaries, topics and exports use
+    the new text. The old text stays in the log: `everword history --versions` shows it, and `everword verify` checks
+    both. To remove a text for good, use `everword delete`.
 
     \b
     everword edit demo "#7" "We meet at 8."
@@ -275,13 +275,13 @@ TITLE = 48  # characters of a title in a table
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "show_all", is_flag=True, help="Down to level 1, not only the active ones.")
-@json_option("One JSON object a line, each with the id of the one it is part of.")
+@click.option("--all", "show_all", is_flag=True, help="Show all episodes down to level 1, not only the active ones.")
+@json_option("Print JSON Lines; `part_of` is the episode that contains this one.")
 def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
-    """Show what left a conversation's window, as summaries.
+    """Show summaries of messages that have left the window.
 
-    CONVERSATION is its id or its title. An episode of level 1 summarises messages; an episode of a higher level
-    summarises episodes. Contexts show the active ones. `everword search` still finds the messages themselves.
+    CONVERSATION is an id or a title. An episode of level 1 summarises messages; one of a higher level summarises
+    episodes. Contexts contain the active episodes. `everword search` still finds the messages themselves.
 
     \b
     everword episodes demo
@@ -333,15 +333,15 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "show_all", is_flag=True, help="Also those that have left the active set.")
-@click.option("--plot", is_flag=True, help="Draw how each will fade if nobody comes back to it.")
+@click.option("--all", "show_all", is_flag=True, help="Also show topics that have left the active set.")
+@click.option("--plot", is_flag=True, help="Draw how each topic fades if nobody comes back to it.")
 @options.JSON_LINES
 def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
 
-    CONVERSATION is its id or its title. The most current topic comes first. A topic loses half of its priority in each
-    half-life, which grows from one day to thirty the more often people come back to it. When there are more than 20,
-    those under 0.05 leave the active set; a message about one of them brings it back.
+    CONVERSATION is an id or a title. The most current topic comes first. A topic loses half of its priority in each
+    half-life, which grows from one day to thirty as people come back to it. If there are more than 20 topics, those
+    with a priority under 0.05 leave the active set. A message about such a topic brings it back.
 
     \b
     everword topics demo
@@ -437,12 +437,12 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
-@click.option("--day", callback=parse_day, metavar="DATE", help="The day. Today if left out.")
-@click.option("--week", is_flag=True, help="Summarise the six days before instead.")
-@options.person_option("Only for one member.")
-@click.option("--channel", metavar="ID", help="Summarise the threads of this channel, and not its members.")
-@click.option("--time-zone", metavar="NAME", help="Set the space's time zone first, as in Europe/Berlin.")
-@json_option("One JSON object a line, with all that is kept of the digest.")
+@click.option("--day", callback=parse_day, metavar="DATE", help="The day.  [default: today]")
+@click.option("--week", is_flag=True, help="Summarise the six days before that day instead.")
+@options.person_option("Only for this member")
+@click.option("--channel", metavar="ID", help="Summarise the threads of this channel instead of its members.")
+@click.option("--time-zone", metavar="NAME", help="First set the space's time zone, such as Europe/Berlin.")
+@json_option("Print JSON Lines, with all fields of the digests.")
 def digest(
     place: str | None,
     day: date | None,
@@ -454,9 +454,9 @@ def digest(
 ) -> None:
     """Summarise a day in a space for each member who spoke.
 
-    SPACE is by default the setting `space`. A day is what was said in channels, by the space's clock; chats with
-    one person are not part of it. It is written once, by the memory model if there is one; today's is at most an hour
-    old.
+    SPACE is by default the setting `space`. A digest covers what was said in channels on one day, in the space's time
+    zone, but no chats with one person. It is written once, by the memory model if there is one. Today's digest is at
+    most an hour old.
 
     \b
     everword digest

@@ -13,14 +13,14 @@ import click
 
 
 @click.command()
-@click.option("--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the files, in this new folder.")
+@click.option("--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the files in this new folder.")
 def demo(keep: Path | None) -> None:
-    """Show what everword does: a tour of a few seconds.
+    """Show what everword does, in a few seconds.
 
-    It runs offline, needs no key, and leaves no files. A chat of 42 messages over five months is stored, searched by
-    word, by meaning and in another script, and put into a context with its receipt. A scripted model asks for more and
-    gets it. You see summaries, facts, topics and the digests of a group. At the end the log is verified, tampered with,
-    and copied to another store.
+    It runs offline, needs no key, and leaves no files. It stores a chat of 42 messages over five months and searches it
+    by word, by meaning and in another writing system. It builds a context and shows why each part is in it. A scripted
+    model asks for more and gets it. You see summaries, facts, topics and digests of a group. At the end it verifies the
+    log, shows that tampering is found, and copies the store.
 
     \b
     everword demo

@@ -69,11 +69,11 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 @click.option("--ask", is_flag=True, help="Also ask each configured model for a one-word answer.")
 @JSON_LINES
 def doctor(ask: bool, as_json: bool) -> None:
-    """Check that everything works, and say what to do.
+    """Check that everything works, and say what to do if not.
 
-    Looks at Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages. Each
-    line says ok, warn or fail, and what to do. The exit status is 1 if something fails. Nothing is changed, and no
-    model is asked unless --ask is given.
+    It checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages.
+    Each line says ok, warn or fail, and what to do. The exit status is 1 if something fails. It changes nothing, and
+    asks no model without --ask.
 
     \b
     everword doctor
@@ -430,17 +430,19 @@ KEY_VARIABLE = f"{PREFIX}CHAT_KEY"
 
 
 @click.command(cls=StoreCommand)
-@click.option("--model", metavar="NAME", help="The model that replies; empty: none, the built-in writers do the work.")
-@click.option("--url", metavar="URL", help="Base URL of its OpenAI-compatible server.")
-@click.option("--yes", is_flag=True, help="Ask nothing: take the options, the environment and the defaults.")
+@click.option(
+    "--model", metavar="NAME", help="The model that replies. Empty: no model; the built-in writers do its work."
+)
+@click.option("--url", metavar="URL", help="Base URL of the model's OpenAI-compatible server.")
+@click.option("--yes", is_flag=True, help="Ask nothing: use the options, the environment and the defaults.")
 @click.option("--force", is_flag=True, help=f"Replace {FILE} if it exists.")
 @click.option("--no-check", is_flag=True, help="Do not ask the model for an answer.")
 def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: bool) -> None:
     """Set up a memory in this folder.
 
-    Asks for the store, the model and its key, checks them, and writes everword.toml. The store is opened and the model
-    is asked for one word; if either fails, nothing is written. A memory works without a model, too: press Enter. The
-    key is not shown; if EVERWORD_CHAT_KEY is set, it is used and not written to the file.
+    It asks for the store, the model and its key, checks them, and writes everword.toml. It opens the store and asks the
+    model for one word; if either fails, nothing is written. A memory works without a model, too: press Enter. The key
+    is not shown. If EVERWORD_CHAT_KEY is set, that key is used and not written to the file.
 
     \b
     everword init

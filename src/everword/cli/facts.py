@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from everword.ports import Store
 
 VIEW = "facts"
-ALL_OF_FACT = "One JSON object{}, with all that is kept of the fact."
-IN_MEMORY = person_option("In whose memory the fact is.", required=True)
-IN_PROFILE = person_option("In whose profile.", required=True)
-ABOUT = person_option("Whom it is about.", required=True)
-FROM = click.option("--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which it is so.")
+ALL_OF_FACT = "Print JSON{}, with all fields of {}."
+IN_MEMORY = person_option("Whose fact it is", required=True)
+IN_PROFILE = person_option("Whose profile to change", required=True)
+FROM = click.option(
+    "--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which it is true."
+)
 TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", help="The day on which it ends.")
 
 
@@ -37,18 +38,18 @@ TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", hel
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was true at this moment.")
+@click.option("--as-of", callback=parse_moment, metavar="DATE", help="Show what was true at this moment.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
-@click.option("--about", "query", metavar="WORDS", help="Sort by how well a fact fits these words.")
-@click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
-@click.option("--refused", is_flag=True, help="What a model found but was not accepted, and why.")
-@json_option(ALL_OF_FACT.format(" a line"))
+@click.option("--about", "query", metavar="WORDS", help="Sort facts by how well they fit these words.")
+@click.option("--history", "key", metavar="KEY", help="Show every value that this key has had, oldest first.")
+@click.option("--refused", is_flag=True, help="Show what a model found but everword did not accept, and why.")
+@json_option(ALL_OF_FACT.format(" Lines", "each fact"))
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
     """Show what is known about a person, most important first.
 
     USER is an id or a name. Facts are extracted from what people say, without a command. A value that is replaced stays
-    with its dates: see --as-of and --history. You can name a key by any word for it (`city`, `home`). `everword why`
-    shows the messages a fact comes from. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one without a zone is UTC.
+    with its dates: see --as-of and --history. KEY may be any word for the key (`city`, `home`). `everword why` shows
+    the messages that a fact comes from. DATE is 2023-05-01 or 2023-05-01T18:30+02:00; without a zone it is in UTC.
 
     \b
     everword facts alex
@@ -81,11 +82,11 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
 @click.command(cls=StoreCommand)
 @click.argument("fact")
 @IN_MEMORY
-@json_option("One JSON object a line, as `everword export` writes it.")
+@json_option("Print JSON Lines, as `everword export` does.")
 def why(fact: str, user: str, as_json: bool) -> None:
     """Show the messages that a fact comes from.
 
-    FACT is its id, as `everword facts` lists it. Shows the messages that said it, repeated it or ended it.
+    FACT is an id that `everword facts` lists. You see the messages that said the fact, repeated it or ended it.
 
     \b
     everword why f41d0c6a9be27b3155aa --user alex
@@ -182,8 +183,8 @@ def show_fact(out: Console, fact: Fact) -> None:
 def fact() -> None:
     """Show, add, edit and delete single facts.
 
-    What you change by hand survives `everword rebuild facts`. The old value stays as history, and `everword undo` takes
-    a change back, by the id that is shown.
+    What you change by hand survives `everword rebuild facts`. The old value stays as history. `everword undo` takes a
+    change back, by the id you were shown.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -196,11 +197,11 @@ def fact() -> None:
 @fact.command(cls=StoreCommand)
 @click.argument("id")
 @IN_MEMORY
-@json_option(ALL_OF_FACT.format(""))
+@json_option(ALL_OF_FACT.format("", "the fact"))
 def show(id: str, user: str, as_json: bool) -> None:
     """Show one fact, and the messages it comes from.
 
-    ID is the one that `everword facts` lists. The fact may be one that no longer holds.
+    ID is the fact's id, as `everword facts` lists it. The fact need not be true any more.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -222,13 +223,13 @@ def show(id: str, user: str, as_json: bool) -> None:
 @IN_MEMORY
 @FROM
 @TO
-@click.option("--about", "subject", metavar="NAME", help="Whom it is about, if not the person: brother.")
+@click.option("--about", "subject", metavar="NAME", help="Whom the fact is about, if not the person, such as brother.")
 @options.JSON_OBJECT
 def add(user: str, as_json: bool, **fields: Any) -> None:
     """Add a fact about a person.
 
     CATEGORY is one of those that `everword facts --help` lists, KEY is what the fact is about, and VALUE is what it
-    says. If a key has only one value, as a city does, the new value replaces the old one.
+    says. If a key can have only one value, such as `city`, the new value replaces the old one.
 
     \b
     everword fact add identity city Delft --user alex --from 2026-03-01
@@ -250,8 +251,8 @@ def add(user: str, as_json: bool, **fields: Any) -> None:
 def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
     """Give a fact another value.
 
-    ID is the fact's, as `everword facts` lists it; VALUE is what it says from now on. The old value stays as history.
-    If the person says something else later, that counts.
+    ID is the fact's id, as `everword facts` lists it; VALUE is what it says from now on. The old value stays as
+    history. If the person says something else later, the fact changes again.
 
     \b
     everword fact edit f41d0c6a9be27b3155aa Delft --user alex
@@ -267,10 +268,10 @@ def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
 @IN_MEMORY
 @options.JSON_OBJECT
 def delete(id: str, user: str, as_json: bool) -> None:
-    """Take a fact out of what is known.
+    """Delete a fact.
 
-    ID is the fact's, as `everword facts` lists it. The fact does not come back unless somebody says it again. To remove
-    a person's messages for good, use `everword erase`.
+    ID is the fact's id, as `everword facts` lists it. The fact does not come back unless somebody says it again. To
+    remove a person's messages for good, use `everword erase`.
 
     \b
     everword fact delete f41d0c6a9be27b3155aa --user alex
@@ -294,14 +295,14 @@ def show_change(change: FactChange, user: str, as_json: bool) -> None:
 
 @click.command(cls=StoreCommand)
 @click.argument("question")
-@ABOUT
-@click.option("--conversation", metavar="ID", help="Only what was said in this channel.")
-@click.option("--sources", is_flag=True, help="Show the facts and messages that the answer rests on.")
-@json_option("One JSON object: the answer, and the ids it rests on.")
+@person_option("Whom the question is about", required=True)
+@click.option("--conversation", metavar="ID", help="Use only what was said in this channel.")
+@click.option("--sources", is_flag=True, help="Show the facts and messages behind the answer.")
+@json_option("Print JSON: the answer, and the ids of its sources.")
 def ask(question: str, user: str, conversation: str | None, sources: bool, as_json: bool) -> None:
     """Answer a question about a person from facts and messages.
 
-    QUESTION is in plain words. The memory model answers from facts and messages alone. Without a model, or if its
+    QUESTION is in plain words. The memory model answers from facts and messages alone. If there is no model, or its
     answer cannot be used, you get the facts and messages that fit best. The exit status is 1 if nothing in the memory
     answers the question.
 
@@ -332,16 +333,18 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
 
 @click.command(cls=StoreCommand)
 @click.argument("text")
-@ABOUT
-@click.option("--speaker", metavar="ID", help="Who says it.  [default: the person themselves]")
-@click.option("--expires", metavar="WHEN", help="Until when: a span such as 10m, 2h or 7d, or an ISO time.")
+@person_option("Whom the statement is about", required=True)
+@click.option("--speaker", metavar="ID", help="The user who says it.  [default: the person themselves]")
+@click.option(
+    "--expires", metavar="WHEN", help="When it expires: after a span such as 10m, 2h or 7d, or at an ISO time."
+)
 @options.JSON_LINES
 def remember(text: str, user: str, speaker: str | None, expires: str | None, as_json: bool) -> None:
-    """Keep a statement about a person.
+    """Store a statement about a person.
 
-    TEXT is in plain words, in the first person or the third. A newer statement replaces the one it contradicts,
-    which stays in the history. What somebody else says in private is shown only to them. With --expires it is shown
-    until then, and `everword retain --yes` removes it for good.
+    TEXT is in plain words, in the first or third person. A newer statement replaces one that it contradicts; the older
+    one stays in the history. What somebody else says in private is shown only to that person. With --expires, the
+    statement is shown until then; later, `everword retain --yes` removes it for good.
 
     \b
     everword remember "I live in Lisbon now" --user alex
@@ -366,7 +369,7 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None, as_
 @IN_PROFILE
 @options.JSON_OBJECT
 def forget(what: str, user: str, as_json: bool) -> None:
-    """Take something out of a person's profile.
+    """Remove something from a person's profile.
 
     WHAT is in plain words. The facts and statements that fit are removed and shown. The messages stay, and `everword
     undo` brings the facts and statements back. To remove a person for good, use `everword erase`. The exit status is 1
@@ -408,8 +411,8 @@ def undo(id: str | None, user: str, as_json: bool) -> None:
     """Take back the last change of a profile.
 
     A change is a `forget`, or a fact that was added, edited or deleted by hand. ID is what `everword forget` or
-    `everword fact` showed; without it, the last change is taken back. Nothing comes back that contradicts what was said
-    since.
+    `everword fact` showed; without ID, the last change is taken back. What contradicts a later statement does not come
+    back.
 
     \b
     everword undo --user alex
@@ -443,13 +446,13 @@ def last_change(handle: MemoryHandle, user: str) -> str:
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@json_option("One JSON object: facts, statements, and the text.")
+@json_option("Print JSON: facts, statements and text.")
 def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
     USER is an id or a name. A model sees this profile in that person's chats. Facts come from what people say,
-    statements from `everword remember`. `everword facts` shows who said what, and since when; `everword digest` shows
-    what they did in channels.
+    statements from `everword remember`. `everword facts` shows who said each fact, and since when it holds; `everword
+    digest` shows what the person did in channels.
 
     \b
     everword profile alex

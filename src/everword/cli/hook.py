@@ -32,14 +32,16 @@ EXCERPT = 400  # characters of a message
 
 HOST = click.argument("host", type=click.Choice(list(HOSTS)))
 FOLDER = click.option(
-    "--folder", type=click.Path(file_okay=False, path_type=Path), help="The project.  [default: this one]"
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The project's folder.  [default: the working folder]",
 )
-EVERYWHERE = click.option("--everywhere", is_flag=True, help="In your home folder: for all projects.")
+EVERYWHERE = click.option("--everywhere", is_flag=True, help="In your home folder, for all projects.")
 EVENTS = {
-    "session": "A session begins: print what is known of the project, and how the last session ended.",
-    "prompt": "Print what the memory has about a prompt, and keep the prompt.",
-    "tool": "Keep a line about a tool call: the command or the changed file, and the error.",
-    "turn": "Keep the agent's words at the end of a turn, and what it did.",
+    "session": "At the start, print what is known of the project, and how the last session ended.",
+    "prompt": "Print what the memory knows about a prompt, and store the prompt.",
+    "tool": "Store a line about a tool call: the command or the changed file, and the error.",
+    "turn": "At the end of a turn, store what the agent said and did.",
 }
 
 
@@ -47,10 +49,10 @@ EVENTS = {
 def hook() -> None:
     """Give a coding agent a memory of its project.
 
-    The agent's own hooks call everword: when you write a prompt, the agent gets what earlier sessions of this project
-    said about its subject; after each turn, what you and the agent said is kept, with commands, changed files and
-    errors. The memory is a file in your home folder, one space for each repository. A hook that cannot be served within
-    a quarter of a second adds nothing, and the agent goes on.
+    The agent's own hooks call everword. When you write a prompt, the agent gets what earlier sessions of this project
+    said about its subject. After each turn, everword stores what you and the agent said, with commands, changed files
+    and errors. The memory is a file in your home folder, with one space for each repository. If a hook takes longer
+    than a quarter of a second, it adds nothing, and the agent goes on.
 
     \b
     everword hook install claude
@@ -66,14 +68,14 @@ def hook() -> None:
 @click.option(
     "--past/--no-past",
     default=None,
-    help="Bring in what there is of the project: past sessions, notes for agents, commits.  [default: asks]",
+    help="Import what exists already: past sessions, notes for agents, commits.  [default: asks]",
 )
 def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool | None) -> None:
-    """Add the hooks to the settings of an agent, HOST, and show them.
+    """Add the hooks to the settings of the agent HOST, and show them.
 
-    A second time changes nothing. It offers to bring in what the agent has of the project already; a second time adds
-    what is new. To leave files out, name them in `.everwordignore`, one pattern a line; `*` turns the memory off for
-    the project.
+    It offers to import what the agent already has about the project. If you run it again, it offers what is new, and
+    the settings stay as they are. To leave files out, name them in `.everwordignore`, one pattern per line; `*` turns
+    the memory off for the project.
     """
     if not hasattr(__import__("socket"), "AF_UNIX"):
         raise ConfigError("hooks need Unix sockets, which Python does not have on this system")
@@ -144,7 +146,7 @@ def store_of_agents() -> str:
 @FOLDER
 @EVERYWHERE
 def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
-    """Take the hooks out of the settings of an agent, HOST, again. The memory stays."""
+    """Remove the hooks from the settings of the agent HOST. The memory stays."""
     place = place_of(folder, everywhere)
     were_there = uninstall(HOSTS[host], place)
     click.echo(f"{'took the hooks out of' if were_there else 'no hooks in'} {place / HOSTS[host].file}")
@@ -153,12 +155,12 @@ def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
 @hook.command("plugin")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def write_plugin_folder(folder: Path) -> None:
-    """Write a plug-in of Claude Code into FOLDER, with the hooks.
+    """Write a plug-in for Claude Code, with the hooks, into FOLDER.
 
     Its commands are /everword:remember, /everword:recall, /everword:forget and /everword:why.
 
-    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The hooks are in the plug-in, so
-    `everword hook install` is not needed for projects that use it.
+    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in contains the hooks, so
+    `everword hook install` is not needed.
     """
     for path in write_plugin(folder):
         click.echo(f"wrote {path}")
@@ -169,8 +171,8 @@ def place_of(folder: Path | None, everywhere: bool) -> Path:
 
 
 def event_command(event: str) -> click.Command:
-    @click.command(event, help=f"{EVENTS[event]} The event is JSON on standard input, as agents write it.")
-    @click.option("--host", type=click.Choice(list(HOSTS)), default="claude", help="The agent that sends it.")
+    @click.command(event, help=f"{EVENTS[event]} It reads the event as JSON from standard input.")
+    @click.option("--host", type=click.Choice(list(HOSTS)), default="claude", help="The agent that sends the event.")
     def run(host: str) -> None:
         program.main([host, event])
         sys.stdout.flush()
@@ -189,7 +191,7 @@ TEXT = click.argument("text", required=False)
 @hook.command("remember")
 @TEXT
 def remember_text(text: str | None) -> None:
-    """Remember TEXT, or what is on standard input, in the memory of this project."""
+    """Remember TEXT, or the text on standard input, in the memory of this project."""
     with project_memory() as (memory, project, person):
         for statement in memory.remember(text_or_stdin(text), user=person, space=project.id):
             click.echo(printable(statement.text))
@@ -198,7 +200,7 @@ def remember_text(text: str | None) -> None:
 @hook.command("recall")
 @TEXT
 def recall_text(text: str | None) -> None:
-    """Print what an agent would get about TEXT in this project."""
+    """Print what an agent would be sent about TEXT in this project."""
     from everword.agents.service import Service
 
     with project_memory() as (memory, project, _):
@@ -209,7 +211,7 @@ def recall_text(text: str | None) -> None:
 @hook.command("forget")
 @TEXT
 def forget_text(text: str | None) -> None:
-    """Forget what fits TEXT in the memory of this project. The messages stay; `everword undo` brings it back."""
+    """Forget what fits TEXT in the memory of this project. The messages stay; `everword undo` undoes it."""
     with project_memory() as (memory, project, person):
         forgotten = memory.forget(text_or_stdin(text), user=person, space=project.id)
         lines = [statement.text for statement in forgotten.statements]

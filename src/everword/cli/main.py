@@ -75,22 +75,22 @@ SELDOM = 300_000  # new objects after which the garbage collector looks at them
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, "--version", prog_name="everword")
-@click.option("--debug", is_flag=True, envvar="EVERWORD_DEBUG", help="Show where in the code an error arose.")
+@click.option("--debug", is_flag=True, envvar="EVERWORD_DEBUG", help="Show where in the code an error occurred.")
 def program(debug: bool) -> None:
     """Memory for conversational AI: keeps every word, finds it again, and can prove that nothing changed.
 
     \b
-    everword demo                  a tour of a few seconds; leaves nothing behind
-    everword import chat.jsonl     keep a chat; reads ChatGPT's export and others
-    everword search "databases"    find it again, by word and by meaning
-    everword chat                  talk with a model that remembers it
-    everword open                  see, explain and correct it in the browser
+    everword demo                  take a tour of a few seconds
+    everword import chat.jsonl     store chats, from ChatGPT and others
+    everword search "databases"    find messages by word and by meaning
+    everword chat                  talk with a model that remembers
+    everword open                  see and correct the memory in the browser
 
-    Everything is kept in the store, a file `everword.db` in the working folder unless told otherwise: by --store,
-    by EVERWORD_STORE, or by `store = …` in everword.toml. `everword settings` shows all there is to set.
+    Everything is kept in the store, by default the file `everword.db` in the working folder. To choose another, use
+    --store, EVERWORD_STORE, or `store = …` in everword.toml. `everword settings` shows all settings.
 
-    To complete commands and options with the Tab key, put this line into ~/.bashrc; for zsh, with `zsh_source`, into
-    ~/.zshrc:
+    To complete commands and options with the Tab key, put this line into ~/.bashrc. For zsh, put it into ~/.zshrc, with
+    `zsh_source` in place of `bash_source`:
 
     \b
     eval "$(_EVERWORD_COMPLETE=bash_source everword)"

@@ -140,8 +140,10 @@ def _place_option(name: str, metavar: str, about: str) -> click.Option:
 
 
 PLACE: list[click.Parameter] = [
-    _place_option("store", "URL", "A SQLite file, json:FILE or postgresql://…  [default: the setting `store`]"),
-    _place_option("space", "NAME", "The space: nothing crosses it.  [default: the setting `space`]"),
+    _place_option(
+        "store", "URL", "The store: a SQLite file, json:FILE or postgresql://…  [default: the setting `store`]"
+    ),
+    _place_option("space", "NAME", "The space; spaces share nothing.  [default: the setting `space`]"),
 ]
 
 
@@ -200,12 +202,12 @@ def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 def person_option(about: str, **options: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The option `--user` of a command that works on what is kept: it takes any of a person's names."""
-    return click.option("--user", metavar="PERSON", help=f"{about} An id, or a name.", **options)
+    return click.option("--user", metavar="PERSON", help=f"{about} (id or name).", **options)
 
 
-ONE_USER = person_option("Only this person's memory.")
+ONE_USER = person_option("Only this person's memory")
 ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Only this conversation.")
-JSON_LINES = json_option("One JSON object a line.")
-JSON_OBJECT = json_option("One JSON object.")
-JSON_ASKED = json_option("One JSON object; without --dry-run it needs --yes.")
-YES = click.option("--yes", is_flag=True, help="Do not ask.")
+JSON_LINES = json_option("Print JSON Lines.")
+JSON_OBJECT = json_option("Print JSON.")
+JSON_ASKED = json_option("Print JSON; needs --yes or --dry-run.")
+YES = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")

@@ -28,12 +28,14 @@ OWN_TIME = "what was kept with a time at which it expires"
 
 
 @click.command(cls=StoreCommand)
-@click.option("--message", metavar="ID", help="A message of --conversation: its id, its platform's, or its turn as #7.")
-@click.option("--conversation", metavar="ID", help="A whole conversation, or where --message is.")
+@click.option(
+    "--message", metavar="ID", help="A message of --conversation: its id, its platform's id, or its turn, such as #7."
+)
+@click.option("--conversation", metavar="ID", help="A whole conversation, or the one that contains --message.")
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Messages from before this moment.")
-@options.person_option("Messages of this person.")
-@click.option("--query", metavar="TEXT", help="Messages with this phrase in them, word for word.")
-@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@options.person_option("Messages of this person")
+@click.option("--query", metavar="TEXT", help="Messages that contain this phrase, word for word.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @options.YES
 @options.JSON_ASKED
 def delete(
@@ -41,10 +43,10 @@ def delete(
 ) -> None:
     """Remove messages for good.
 
-    Name one message, a conversation, or the messages that fit all of --before, --user and --query. Facts, summaries and
-    other things made from them are removed too, and made again from what is left. Each message leaves an empty place
-    with its seal, so that `everword verify` still proves the rest. You see first what will be removed. This cannot be
-    undone: export first (`everword export`) if you want a copy.
+    You can remove one message, a conversation, or the messages that fit all of --before, --user and --query. Facts,
+    summaries and other things made from them are removed too, and made again from what is left. Each message leaves an
+    empty place with its hash, so that `everword verify` can still check the rest. You see first what will be removed.
+    This cannot be undone: if you want a copy, run `everword export` first.
 
     \b
     everword delete --conversation demo --message "#7"
@@ -110,13 +112,12 @@ def show_deletion(deletion: Deletion) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many lines, the last ones.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many of the last lines to show.")
 @options.JSON_LINES
 def audit(limit: int, as_json: bool) -> None:
-    """Show who removed or moved something, when, and how many.
+    """Show who removed or moved messages, when, and how many.
 
-    There is a line for each time that messages were erased, deleted, expired or moved. It contains neither the text nor
-    the person.
+    Each erasure, deletion, expiry or move of messages is one line. It contains neither the text nor the person.
 
     \b
     everword audit --limit 5
@@ -138,16 +139,16 @@ def audit(limit: int, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@options.person_option("Whose messages to remove.", required=True)
+@options.person_option("Whose messages to remove", required=True)
 @options.YES
-@options.json_option("One JSON object; it needs --yes.")
+@options.json_option("Print JSON; needs --yes.")
 def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
-    Removes what they wrote everywhere in the space, what was written to them in their own chats, and all that was
-    derived from it. Each message leaves an empty place with its seal, so that `everword verify` still proves the rest.
-    This cannot be undone: export first (`everword export --user ID -o FILE`) if you want a copy. If another program
-    still holds the words in the store's files, the exit status is 1: run `everword scrub` when it has ended.
+    It removes what the person wrote anywhere in the space, what was written to them in their own chats, and all that
+    was derived from it. Each message leaves an empty place with its hash, so that `everword verify` can still check the
+    rest. This cannot be undone: if you want a copy, run `everword export --user ID -o FILE` first. If another program
+    still keeps the words in the store's files, the exit status is 1: run `everword scrub` when that program has ended.
 
     \b
     everword erase --user alex
@@ -182,15 +183,15 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @options.ONE_USER
 @options.ONE_CONVERSATION
-@click.option("--dry-run", is_flag=True, help="Only show how many there are.")
+@click.option("--dry-run", is_flag=True, help="Only show how many secrets there are.")
 @options.YES
 @options.JSON_ASKED
 def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Replace secrets in messages by placeholders, for good.
 
-    Finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space, and writes a
-    placeholder such as [secret: API key] over each. Older versions of these messages are removed, and everything made
-    from them is made again. `everword verify` still proves the log. This cannot be undone.
+    It finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space, and overwrites
+    each with a placeholder such as [secret: API key]. Older versions of these messages are removed, and everything made
+    from them is made again. `everword verify` can still check the log. This cannot be undone.
 
     \b
     everword redact --dry-run
@@ -235,19 +236,19 @@ def show_redaction(outcome: Redaction) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--yes", is_flag=True, help="Remove it, for good. Without this, it is only shown.")
+@click.option("--yes", is_flag=True, help="Remove it for good, not only show it.")
 @options.JSON_OBJECT
 def retain(yes: bool, as_json: bool) -> None:
-    """Show what is kept too long; with --yes, remove it.
+    """Show what has been kept too long; --yes removes it.
 
     Settings say how many days each kind of memory is kept: retain_messages, retain_episodes, retain_facts (facts that
-    are no longer true), retain_digests, retain_topics (topics that have faded), retain_usage. The default is 0: for
-    ever. Nothing is removed automatically unless you set `retain_every`. Messages with an expiry are removed after it,
+    are no longer true), retain_digests, retain_topics (topics that have faded) and retain_usage. The default is 0: for
+    ever. Nothing is removed automatically unless you set `retain_every`. Messages that have expired are removed,
     whatever the settings say. The command covers all spaces, or the one that --space names.
 
-    A removed message leaves an empty place with its seal, so that `everword verify` still proves the rest. Summaries,
-    facts and digests that were made from it stay as long as their own setting says. This cannot be undone: export first
-    (`everword export -o FILE`) if you want a copy.
+    A removed message leaves an empty place with its hash, so that `everword verify` can still check the rest.
+    Summaries, facts and digests that were made from it stay as long as their own setting says. This cannot be undone:
+    if you want a copy, run `everword export -o FILE` first.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
@@ -288,19 +289,21 @@ def show_expired(outcome: Retained) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("conversation", required=False)
 @click.option("--to", metavar="ID", help="The new name of the conversation.")
-@options.person_option("The user whose chat it is from now on.")
-@click.option("--undo", metavar="ID", help="Take back the move or the merge with this id.")
-@click.option("--dry-run", is_flag=True, help="Only show what would move.")
+@options.person_option("The new owner of the conversation")
+@click.option("--undo", metavar="ID", help="Take back the move or merge with this id.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @options.JSON_OBJECT
 def move(
     conversation: str | None, to: str | None, user: str | None, undo: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Rename a conversation, or give it to another user.
 
-    CONVERSATION is its id. Use it when somebody signs in after they have chatted as a guest: what they said moves to
-    the other user, with its facts and statements. If the guest has no other conversation, everything they have moves. A
-    channel can be renamed, but has no owner. Nothing is removed: the log notes the change, `everword verify` still
-    proves every message, and --undo takes it back, unless something that was moved has been removed since.
+    CONVERSATION is an id. Use this when somebody signs in after they chatted as a guest: what they said moves to the
+    other user, with its facts and statements. If the guest has no other conversation, everything they have moves. A
+    channel can be renamed, but has no owner.
+
+    Nothing is removed: the log notes the change, and `everword verify` can still check every message. --undo takes the
+    change back, unless something that was moved has been removed since.
 
     \b
     everword move anonymous-17 --user alex --dry-run
@@ -320,17 +323,17 @@ def move(
 
 @click.command(cls=StoreCommand)
 @click.argument("user", required=False)
-@click.option("--into", metavar="ID", help="The user who has all of it from now on.")
-@click.option("--undo", metavar="ID", help="Take back the merge or the move with this id.")
-@click.option("--dry-run", is_flag=True, help="Only show what would move.")
+@click.option("--into", metavar="ID", help="The user who gets all of it.")
+@click.option("--undo", metavar="ID", help="Take back the merge or move with this id.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @options.JSON_OBJECT
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
     """Merge one user into another.
 
-    USER is the id whose data moves. Use it when one person has two ids. Conversations, messages in channels, facts,
-    statements, names and documents move; keys of the server do not. Nothing is removed: the log notes the change,
-    `everword verify` still proves every message, and --undo takes it back, unless something that was moved has been
-    removed since.
+    USER is the id whose data moves. Use this when one person has two ids. Conversations, messages in channels, facts,
+    statements, names and documents move; keys of the server do not.
+
+    As with `everword move`, nothing is removed, and --undo takes the change back.
 
     \b
     everword merge telegram-4711 --into alex --dry-run

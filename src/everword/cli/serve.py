@@ -30,22 +30,29 @@ LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
 
 
 @click.command(cls=StoreCommand)
-@click.option("--host", default="127.0.0.1", help="The address to listen on. 0.0.0.0 is every one, and needs keys.")
-@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="The port. 0: any that is free.")
-@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes on one store; best on PostgreSQL.")
+@click.option(
+    "--host", default="127.0.0.1", help="The address to listen on. 0.0.0.0 means all addresses, and needs keys."
+)
+@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="The port. 0: any free port.")
+@click.option(
+    "--workers",
+    default=1,
+    type=click.IntRange(1, 64),
+    help="How many processes to run. For several, PostgreSQL is best.",
+)
 @click.option(
     "--auth/--no-auth",
     default=None,
-    help="Ask for keys, or not; --no-auth only on loopback.  [default: ask, if there are keys]",
+    help="Whether to ask for keys; --no-auth only works on loopback.  [default: ask, if there are keys]",
 )
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
-    """Serve the memory over HTTP: REST, OpenAI's shapes, MCP.
+    """Serve the memory over HTTP: REST, OpenAI's API and MCP.
 
     The dashboard is at `/`. People sign in with a key.
 
-    Without keys, the server listens on loopback only and lets in every program of this machine. For any other address,
-    create keys: `everword keys create`. Ctrl-C or SIGTERM ends it after the current requests. Logs are JSON lines on
-    standard error and contain no messages.
+    Without keys, the server listens on loopback only and serves every program of this machine. To listen on another
+    address, create keys: `everword keys create`. Ctrl-C or SIGTERM ends the server after the current requests. Logs are
+    JSON lines on standard error and contain no messages.
 
     \b
     everword serve
@@ -71,23 +78,23 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 
 
 @click.command("open", cls=StoreCommand)
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port. 0: any that is free.")
-@click.option("--browser/--no-browser", default=True, help="Open the browser, or only say the address.")
-@click.option("--auth/--no-auth", default=None, help="Ask for keys, or not.  [default: ask, if there are keys]")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port. 0: any free port.")
+@click.option("--browser/--no-browser", default=True, help="Open the browser, or only print the address.")
+@click.option("--auth/--no-auth", default=None, help="Whether to ask for keys.  [default: ask, if there are keys]")
 def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
-    """Show the memory in the browser, and correct it there.
+    """See and correct the memory in the browser.
 
-    You see what is stored and why a model saw what it saw, and you can correct it.
+    You see what is stored, and what a model was sent and why.
 
-    Starts a server on loopback, for this machine alone, on the store of the working folder, and opens its dashboard.
-    Ctrl-C ends it. If there are keys, it asks for one; with --no-auth it does not.
+    It starts a server for this machine alone, on the store of the working folder, and opens its dashboard. Ctrl-C ends
+    it. If there are keys, the dashboard asks for one, unless you give --no-auth.
 
     \b
     everword open
     everword open --store json:memory.json
     everword open --no-browser --port 8000
 
-    Needs the extra: pip install 'everword[server]'. What the pages show is in docs/dashboard.md.
+    Needs the extra: pip install 'everword[server]'. docs/dashboard.md describes the pages.
     """
     import threading
     import webbrowser
@@ -113,8 +120,8 @@ def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
 def keys() -> None:
     """Make, list and revoke the keys of a server.
 
-    A key opens one space, or all, and gives some rights: `read`, `write`, and `admin` (erase, rebuild, metrics). One
-    with --user opens that user's memory alone, for an app that lets people in directly.
+    A key opens one space, or all, and gives some rights: `read`, `write`, and `admin` (erase, rebuild, metrics). A key
+    made with --user opens only that user's memory, for an app whose users call the server directly.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -124,18 +131,27 @@ def keys() -> None:
 
 
 @keys.command(cls=StoreCommand)
-@click.option("--name", required=True, metavar="NAME", help="What it is for; to know it again in the list.")
-@click.option("--scopes", default="read,write", metavar="LIST", help="read, write or admin, with commas between them.")
-@click.option("--all-spaces", is_flag=True, help="Open every space, and not one.")
+@click.option("--name", required=True, metavar="NAME", help="What the key is for; the list shows it.")
+@click.option(
+    "--scopes", default="read,write", metavar="LIST", help="Its rights: read, write or admin, separated by commas."
+)
+@click.option("--all-spaces", is_flag=True, help="Open every space, not only one.")
 @click.option("--user", metavar="ID", help="Open only this user's memory.")
-@click.option("--rate", metavar="N", type=int, help="Requests a minute.  [default: the setting `server_rate`]")
-@click.option("--body-kb", metavar="N", type=int, help="Size of a request.  [default: the setting `server_body_kb`]")
-@click.option("--days", metavar="N", type=int, help="End the key after so many days.  [default: for good]")
-@options.json_option("One JSON object, with the key.")
+@click.option(
+    "--rate",
+    metavar="N",
+    type=int,
+    help="How many requests a minute it may make.  [default: the setting `server_rate`]",
+)
+@click.option(
+    "--body-kb", metavar="N", type=int, help="The largest request, in KiB.  [default: the setting `server_body_kb`]"
+)
+@click.option("--days", metavar="N", type=int, help="After how many days the key expires.  [default: never]")
+@options.json_option("Print JSON, with the key.")
 def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
     """Make a key, and show it once.
 
-    Only its hash is kept. It opens the space named by --space (or by the setting `space`).
+    Only the key's hash is stored. The key opens the space named by --space (or by the setting `space`).
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -165,7 +181,7 @@ KEY_FIELDS = "id name spaces scopes user rate body maker created_at used_at revo
 @keys.command("list", cls=StoreCommand)
 @options.JSON_LINES
 def list_(as_json: bool) -> None:
-    """Show the keys, and when each was used last. With --space, those that open it.
+    """Show the keys, and when each was used last. With --space, only keys that open this space.
 
     \b
     everword keys list
@@ -205,10 +221,9 @@ def key_state(key: ApiKey) -> str:
 @click.argument("id")
 @options.JSON_OBJECT
 def revoke(id: str, as_json: bool) -> None:
-    """End a key, and all keys that were made with it.
+    """Revoke a key, and all keys that were made with it.
 
-    ID is the one that `everword keys list` shows. You can also give the whole key. A server that is running
-    follows within a second.
+    ID is the id that `everword keys list` shows, or the whole key. A running server refuses the key within a second.
 
     \b
     everword keys revoke 3f2a9c1b7d6e5f40
@@ -228,16 +243,18 @@ def revoke(id: str, as_json: bool) -> None:
 
 @click.command(cls=StoreCommand)
 @click.argument("url", metavar="[STORE]", required=False)
-@click.option("--user", metavar="ID", help="Whose memory it is: no other can be read or changed.")
-@click.option("--graph", is_flag=True, help="The tools of MCP's reference memory server, in place of everword's.")
+@click.option("--user", metavar="ID", help="The only user whose memory can be read or changed.")
+@click.option("--graph", is_flag=True, help="Offer the tools of MCP's reference memory server instead of everword's.")
 def mcp(url: str | None, user: str | None, graph: bool) -> None:
     """Serve the memory to an MCP client.
 
     A client such as Claude Desktop or an editor starts this program and speaks the Model Context Protocol with it, on
     standard input and output. STORE is the address of the store, by default the setting `store`. With --user, every
-    call is about that user; without it, each call names a user. `everword serve` offers the same tools over HTTP, at
-    /mcp. docs/tools.md lists them. With --graph, a client of MCP's reference memory server finds its nine tools here,
-    with the same arguments and results: create_entities, read_graph, search_nodes and the others.
+    call is about that user; without it, each call names a user. docs/tools.md lists the tools. `everword serve` offers
+    the same tools over HTTP, at /mcp.
+
+    With --graph, you get the nine tools of MCP's reference memory server, with the same arguments and results:
+    create_entities, read_graph, search_nodes and the others.
 
     \b
     everword mcp --user alex
@@ -311,8 +328,8 @@ def bot() -> None:
     """Run a bot that remembers a chat.
 
     It stores what is said and by whom, replies when it is addressed, and answers commands such as /summary, /remember
-    and /whatdoyouknow. Each chat has a store file of its own in the folder --data. See docs/bots.md for how to get a
-    token and start it.
+    and /whatdoyouknow. Each chat has its own store file in the folder --data. docs/bots.md says how to get a token and
+    start the bot.
 
     \b
     everword bot telegram --data ~/memo
@@ -330,17 +347,17 @@ def with_bot_options(command: Any) -> Any:
             type=click.Path(file_okay=False, path_type=Path),
             help="The folder for the bot's settings and the memory of each chat.",
         ),
-        click.option("--name", "names", multiple=True, help="What the bot is called besides its own name; repeatable."),
-        click.option("--system", metavar="TEXT", help="The system prompt of its replies."),
+        click.option("--name", "names", multiple=True, help="Another name to which the bot answers; repeatable."),
+        click.option("--system", metavar="TEXT", help="The system prompt for its replies."),
         click.option(
             "--dry-run",
             "record",
             metavar="FILE",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Replay a recorded conversation, print what the bot would say, and keep nothing.",
+            help="Replay a recorded conversation, print what the bot would say, and store nothing.",
         ),
         click.option(
-            "--assistant", metavar="ID", multiple=True, help="Of --dry-run: an author who is the bot; repeatable."
+            "--assistant", metavar="ID", multiple=True, help="With --dry-run: an author who is the bot; repeatable."
         ),
     ]
     for option in reversed(options):
@@ -350,10 +367,14 @@ def with_bot_options(command: Any) -> Any:
 
 @bot.command()
 @with_bot_options
-@click.option("--webhook", metavar="URL", help="Have Telegram call https://… in place of asking it; needs --port.")
+@click.option(
+    "--webhook",
+    metavar="URL",
+    help="Let Telegram call this https:// address, which leads to --port, instead of polling.",
+)
 @click.option("--host", default="127.0.0.1", help="The address to listen on for the webhook.")
 @click.option("--port", default=8443, type=click.IntRange(0, 65535), help="The port for the webhook.")
-@click.option("--api", metavar="URL", help="A Bot API server of your own, in place of https://api.telegram.org.")
+@click.option("--api", metavar="URL", help="Your own Bot API server, instead of https://api.telegram.org.")
 def telegram(
     folder: Path,
     names: tuple[str, ...],
@@ -367,9 +388,9 @@ def telegram(
 ) -> None:
     """Run the bot on Telegram.
 
-    The token comes from the environment alone, EVERWORD_TELEGRAM_TOKEN, and is never shown. Ctrl-C or SIGTERM finishes
-    what has come in, and ends. With --dry-run, an export of Telegram or a file of JSON Lines is replayed, without a
-    token.
+    The token is read only from the environment variable EVERWORD_TELEGRAM_TOKEN, and is never shown. Ctrl-C or SIGTERM
+    ends the bot after it has handled what has come in. With --dry-run, it replays an export of Telegram or a file of
+    JSON Lines, without a token.
 
     \b
     export EVERWORD_TELEGRAM_TOKEN=…
@@ -400,9 +421,9 @@ def discord(
 ) -> None:
     """Run the bot on Discord.
 
-    The token comes from the environment alone, EVERWORD_DISCORD_TOKEN, and is never shown. The bot needs the intent
-    Message Content, which is switched on in the Developer Portal. Ctrl-C or SIGTERM finishes what has come in, and
-    ends. With --dry-run, an export of DiscordChatExporter or a file of JSON Lines is replayed, without a token.
+    The token is read only from the environment variable EVERWORD_DISCORD_TOKEN, and is never shown. Switch on the bot's
+    Message Content intent in the Developer Portal. Ctrl-C or SIGTERM ends the bot after it has handled what has come
+    in. With --dry-run, it replays an export of DiscordChatExporter or a file of JSON Lines, without a token.
 
     \b
     export EVERWORD_DISCORD_TOKEN=…

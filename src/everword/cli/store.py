@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 @click.command(cls=StoreCommand)
 @options.JSON_OBJECT
 def stats(as_json: bool) -> None:
-    """Show what is in the store, and how it is doing.
+    """Show what is in the store, and what state it is in.
 
-    Shows how far each view is, what failed last, and what all processes on this store did: calls of models, cache
-    lookups, and fallbacks where a model failed. It counts all spaces, or the one that --space names.
+    It shows how far each view has got, what failed last, and what all processes on this store did: model calls, cache
+    lookups, and fallbacks where a model failed. It covers all spaces, or the one that --space names.
 
     \b
     everword stats
@@ -118,12 +118,12 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 @click.command(cls=StoreCommand)
 @options.JSON_OBJECT
 def verify(as_json: bool) -> None:
-    """Prove the log whole: nothing changed, nothing missing.
+    """Check that no message was changed or lost.
 
-    Checks the chain of every conversation in every space and names each fault. The exit status is 1 if there is one.
-    The root is a hash of the whole log: write it down elsewhere. If a later run finds no fault and shows the same root,
-    nothing has changed. If you copy a SQLite store in use with `cp`, the newest messages can be missing, and verify
-    cannot see that: use `everword backup`.
+    It checks the hash chain of every conversation in every space and names each fault. If there is one, the exit status
+    is 1. The root is a hash of the whole log: write it down elsewhere. If a later run finds no fault and shows the same
+    root, nothing has changed. If you use `cp` on a SQLite store that is in use, the newest messages can be missing from
+    the copy, and verify cannot see that: use `everword backup`.
 
     \b
     everword verify && echo "all is well"
@@ -152,8 +152,8 @@ def show_proof(proof: Verification) -> None:
 def settings(as_json: bool) -> None:
     """Show every setting, its value, and where it comes from.
 
-    A value comes from the command line, else from the environment (EVERWORD_STORE, …), else from everword.toml in the
-    working folder (or the file EVERWORD_CONFIG names), else it is the default. Secrets are shown as ***.
+    The first of these that gives a value counts: the command line, the environment (EVERWORD_STORE, …), everword.toml
+    in the working folder (or the file that EVERWORD_CONFIG names), and the default. Secrets are shown as ***.
 
     \b
     EVERWORD_TOKENIZER=estimate everword settings
@@ -189,11 +189,11 @@ def setting_sources() -> dict[str, str]:
 @click.command(cls=StoreCommand)
 @options.JSON_OBJECT
 def scrub(as_json: bool) -> None:
-    """Clear what was erased out of the store's files.
+    """Remove traces of erased data from the store's files.
 
     `everword erase` and `everword retain` do this themselves, unless another program still reads the old state of the
-    store, or a table on PostgreSQL is large. Then they say what is left. Run this command when that program has ended,
-    or in a quiet hour: on PostgreSQL each table is locked while it is rewritten. The exit status is 1 if something is
+    store, or a table on PostgreSQL is large. They then say what is left. Run this command when that program has ended,
+    or at a quiet hour: on PostgreSQL, each table is locked while it is rewritten. The exit status is 1 if something is
     still left.
 
     \b
@@ -210,16 +210,16 @@ def scrub(as_json: bool) -> None:
 
 @click.command()
 @click.argument("url", required=False)
-@click.option("--hnsw", is_flag=True, help="Also make an approximate vector index, for users with very many messages.")
+@click.option("--hnsw", is_flag=True, help="Also build an approximate vector index, for users with very many messages.")
 @click.option("--citus", is_flag=True, help="Also spread the tables over the machines of a Citus cluster.")
 def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     """Create or update the tables on a PostgreSQL server.
 
-    URL is the store to migrate, by default the setting `store`. Files (SQLite, JSON) take what they need when they are
-    opened. Running it again changes nothing.
+    URL is the store to migrate, by default the setting `store`. SQLite and JSON files are updated when they are opened.
+    A second run changes nothing.
 
-    With --citus, each space lies on one of the machines that the coordinator at URL knows. Stop servers and workers
-    first. Existing data moves completely or not at all. Later, plain `migrate` spreads new tables, too.
+    With --citus, the coordinator at URL spreads the spaces over its machines; each space is on one. Stop servers and
+    workers first. Existing data moves completely or not at all. Later, plain `migrate` spreads new tables, too.
 
     \b
     everword migrate postgresql://user:password@host/database
@@ -267,11 +267,12 @@ def existing_settings() -> Settings:
 @click.argument("view")
 @options.JSON_OBJECT
 def rebuild(view: str, as_json: bool) -> None:
-    """Throw a view away and build it again from the log.
+    """Delete a view and build it again from the log.
 
-    VIEW is a name that `everword stats` lists. Rebuild the index after you change the embedder, because vectors of two
-    embedders are never mixed. Search by words works all the time. Views that a model writes are written again by the
-    model that is configured now. The log is not touched. If you stop the command, `everword worker --once` continues.
+    VIEW is a name that `everword stats` lists, such as `index` or `facts`. Rebuild the index after you change the
+    embedder, because vectors of two embedders are never mixed. Meanwhile, search by words works. Views that a model
+    writes are written again by the current model. The log does not change. If you stop the command, `everword worker
+    --once` continues.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index
@@ -298,9 +299,9 @@ def rebuild(view: str, as_json: bool) -> None:
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
     """Try again the messages that views have set aside.
 
-    A view that fails on a message goes on with the next; `everword doctor` lists such messages. Most views retry them
-    after growing pauses. The window and the topics depend on the order of a conversation, so this command makes them
-    again for the whole conversation. It covers all spaces, or the one that --space names.
+    If a view fails on a message, it sets the message aside and goes on. `everword doctor` lists such messages. Most
+    views retry them after growing pauses. The window and the topics depend on the order of a conversation, so this
+    command makes them again for the whole conversation. It covers all spaces, or the one that --space names.
 
     \b
     everword retry
@@ -324,13 +325,13 @@ def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--once", is_flag=True, help="End as soon as every view has caught up.")
+@click.option("--once", is_flag=True, help="End as soon as every view is up to date.")
 @click.option("--view", multiple=True, hidden=True, help="With --once, only this view: for a process that helps.")
 def worker(once: bool, view: tuple[str, ...]) -> None:
-    """Keep the views up with the log, in a process of its own.
+    """Keep the views up to date, in a separate process.
 
-    Runs until you stop it (Ctrl-C, SIGTERM). Several workers can share a store; they divide the work. Set `followers =
-    false` in the programs that should leave the work to it.
+    It runs until you stop it (Ctrl-C, SIGTERM). Several workers can share a store; they divide the work. Set `followers
+    = false` in programs that should leave the work to it.
 
     \b
     everword worker
@@ -373,9 +374,9 @@ PG_RESTORE = "pg_restore --clean --if-exists --dbname={url} {file}"
 def backup(file: Path, force: bool, as_json: bool) -> None:
     """Copy the store into a file, while others write to it.
 
-    FILE holds everything that was stored before the command began, in all spaces, and is verified before it gets its
-    name. It is a store like any other: `everword --store FILE search …` searches it. Do not use `cp` on a SQLite store
-    that is in use: the newest messages are in a second file beside it. For PostgreSQL, the command prints the `pg_dump`
+    FILE contains everything that was stored before the command began, in all spaces. It is verified before it gets its
+    name. You can use it like any other store: `everword --store FILE search …`. Do not use `cp` on a SQLite store that
+    is in use: the newest messages are in a second file beside it. For PostgreSQL, the command only prints the `pg_dump`
     line to use, and the exit status is 1.
 
     \b
@@ -398,13 +399,13 @@ def backup(file: Path, force: bool, as_json: bool) -> None:
 
 @click.command(cls=StoreCommand)
 @FILE
-@click.option("--force", is_flag=True, help="Replace the store if there is one.")
+@click.option("--force", is_flag=True, help="Replace the store if it exists.")
 @options.JSON_OBJECT
 def restore(file: Path, force: bool, as_json: bool) -> None:
     """Replace the store with a backup.
 
-    FILE is the backup. It is verified first; if something is wrong with it, the store stays as it is. An existing store
-    is replaced only with --force, in one step, and only while no program has it open.
+    FILE, the backup, is verified first; if something is wrong with it, the store stays as it is. An existing store is
+    replaced in one step, but only if you give --force and no program has it open.
 
     \b
     everword restore everword-2024-05-01.db

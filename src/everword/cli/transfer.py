@@ -50,25 +50,25 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 
 @click.command("import", cls=StoreCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="FILE...")
-@click.option("--format", type=click.Choice(FORMATS), help="What the files are.  [default: their content says]")
-@click.option("--user", metavar="ID", help="Whose chats these are, where the file does not say.")
+@click.option("--format", type=click.Choice(FORMATS), help="The format of the files.  [default: detected]")
+@click.option("--user", metavar="ID", help="The owner of the chats, if the file does not say.")
 @click.option(
     "--assistant",
     "assistant_ids",
     metavar="ID",
     multiple=True,
-    help="An author who is the assistant, in channels; repeatable.",
+    help="The author who is the assistant in channels; repeatable.",
 )
-@click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
-@click.option("--skip-bad", is_flag=True, help="Succeed although some records cannot be read.")
+@click.option("--timezone", metavar="ZONE", help="The time zone of times without one, such as Europe/Berlin.")
+@click.option("--skip-bad", is_flag=True, help="Exit with 0 even if some records cannot be read.")
 @click.option(
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="How to treat a known message with another text: ignore it, or store it as a new version.",
+    help="If a stored message has another text now: keep the old text, or store a new version.",
 )
-@click.option("--no-settle", is_flag=True, help="Only keep the messages; a worker makes them searchable.")
-@options.json_option("One JSON object a file: how many messages were read, new, known and bad.")
+@click.option("--no-settle", is_flag=True, help="Only store the messages; a worker makes them searchable later.")
+@options.json_option("Print a JSON object per file: how many messages were read, new, known and bad.")
 def import_(
     files: tuple[str, ...],
     format: str | None,
@@ -78,15 +78,16 @@ def import_(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Bring chats into the memory.
+    """Import chats, or the memories of other tools.
 
-    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter), also as a zip;
-    memories of mem0, Zep, Graphiti, LangGraph, Letta, Hindsight or MCP's memory server, which are remembered at their
-    dates; or everword's own JSON Lines (`-` is standard input). Dates, authors and ids stay as they are. A message is
-    stored once, however often you import it: if an import stops, run it again. Records that cannot be read are named
-    and left out, and the exit status is 1 unless you give --skip-bad. A message that was edited since its last import
-    keeps its old text; with --on-edit version it gets the new one. If the setting `secrets` refuses messages with
-    secrets, these are named and left out.
+    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter), also as a zip. It
+    can also contain memories of mem0, Zep, Graphiti, LangGraph, Letta, Hindsight or MCP's memory server, or everword's
+    own JSON Lines (`-` reads them from standard input). Dates, authors and ids stay as they are. A message is stored
+    once, however often you import it: if an import stops, run it again.
+
+    Records that cannot be read are named and left out, and the exit status is 1 unless you give --skip-bad. If a
+    message was edited after you imported it, it keeps its old text, unless you give --on-edit version. If the setting
+    `secrets` is `refuse`, messages with secrets are named and left out.
 
     \b
     everword import chat.jsonl --user alex
@@ -270,17 +271,17 @@ def hint_space(spaces: set[str], space: str) -> None:
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True),
     default=STANDARD,
-    help="Where to write; - is standard output.",
+    help="The file to write; - is standard output.",
 )
-@click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
-@click.option("--with-secrets", is_flag=True, help="Write the secrets that were said, too, not placeholders for them.")
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged, and name it.")
+@click.option("--with-secrets", is_flag=True, help="Write secrets as they were said, not as placeholders.")
 def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
-    """Write messages as JSON Lines, one a line, in order.
+    """Write messages in order, one JSON object per line.
 
-    You can import the file again, here or elsewhere, without loss of ids, authors or times. An existing file is
-    replaced only when the new one is complete. A damaged message stops the export. With --salvage, the other messages
-    are written, the damaged ones are named, and the exit status is 1. Secrets (API keys, passwords) are written as
-    placeholders, unless --with-secrets is given.
+    You can import the file again without loss of ids, authors or times. An existing file is replaced only when the new
+    one is complete. A damaged message stops the export. With --salvage, the other messages are written, the damaged
+    ones are named, and the exit status is 1. Secrets (API keys, passwords) are written as placeholders, unless you give
+    --with-secrets.
 
     \b
     everword export -o backup.jsonl
@@ -379,18 +380,18 @@ def open_output(output: str) -> Iterator[BinaryIO]:
 @click.command()
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
-@click.option("--migrate", is_flag=True, help="Create everword's schema on DST first, if it is PostgreSQL.")
-@click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
+@click.option("--migrate", is_flag=True, help="First create everword's tables in DST, if it is PostgreSQL.")
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged, and name it.")
 @options.JSON_OBJECT
 def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) -> None:
     """Copy a whole store into an empty one.
 
-    SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, seals, tombstones and the
-    index. The copy shows SRC at one moment; other programs may go on using it. The copy is verified at the end. If you
-    stop the command, it removes the file that it began.
+    SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, hashes, tombstones and the
+    index. The copy shows SRC as it was at one moment; other programs may use SRC meanwhile. The copy is verified at the
+    end. If you stop the command, it removes the unfinished file.
 
-    If something in SRC is damaged, nothing is copied. With --salvage, everything else is copied, the damaged parts are
-    named, and the exit status is 1. In the copy, a damaged message appears as erased.
+    If something in SRC is damaged, nothing is copied. With --salvage, the rest is copied, the damaged parts are named,
+    and the exit status is 1. In the copy, a damaged message appears as erased.
 
     \b
     everword copy everword.db json:memory.json
