@@ -251,7 +251,7 @@ export interface Activity {
   tokens: number;
 }
 
-/** Add a fact about a person, by hand. If the key has only one value, it replaces the old one. */
+/** Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one. */
 export interface AddFactIn {
   /**
    * The kind of fact: identity, relationship, work, place, health, possession, preference, constraint, instruction,
@@ -281,9 +281,9 @@ export interface AddNameIn {
 }
 
 /**
- * What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed from
- * the log stays out: then the message is `erased`. `kept` is that of the message. One that is only held in memory
- * says so: `degraded`.
+ * What `add` did: the message as it is in the log, and whether it was new or known already. `kept` is that of the
+ * message. If the message was removed from the log before, it is not stored again: it is `erased`. If it is only held
+ * in memory, it is `degraded`.
  */
 export interface Added {
   message: Message;
@@ -297,7 +297,7 @@ export interface Ambiguous {
   candidates: Candidate[];
 }
 
-/** The result of a command. `text` is the answer to whoever gave it; `message` is the command in the log. */
+/** The result of a command. `text` is the answer to the person who gave it; `message` is the command in the log. */
 export interface Answer {
   kind: "remember" | "forget" | "ask";
   text: string;
@@ -310,8 +310,8 @@ export interface Answer {
 }
 
 /**
- * Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to archive.
- * If summarising fails, the messages stay where they are, and the error says why.
+ * Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if nothing was
+ * left to archive. If summarising fails, the messages stay where they are, and the error says why.
  */
 export interface ArchiveIn {
   /** Whose chat it is; left out for a channel. */
@@ -327,8 +327,8 @@ export interface AskIn {
 }
 
 /**
- * One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. There is a line for moves
- * and merges too, although nothing goes.
+ * One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. Moves and merges have a
+ * line too, although nothing goes.
  */
 export interface AuditLine {
   space: string;
@@ -356,7 +356,7 @@ export interface BatchesIn {
   batches: BatchIn[];
 }
 
-/** How many tokens a context may have, and at most how many of them each section. */
+/** How many tokens a context may have, and how many of them each section may have. */
 export interface Budget {
   total: number;
   system: number;
@@ -425,8 +425,8 @@ export interface Chunk {
 }
 
 /**
- * Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not a
- * command.
+ * Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if it is
+ * not a command.
  */
 export interface CommandIn {
   /** The message, which may be a command. */
@@ -482,7 +482,9 @@ export interface ConversationPage {
   next?: string | null;
 }
 
-/** The store takes no messages for now: so many are `held` in memory, since then, and why. */
+/**
+ * The store takes no messages at present. `held` says how many are held in memory, `since` when, and `reason` why.
+ */
 export interface Degraded {
   held: number;
   since: string;
@@ -514,7 +516,7 @@ export interface Deletion {
   left: string[];
 }
 
-/** What a member of a space did on a day, or (kind "week") in the six days before the day after `last`. */
+/** What a member of a space did on a day. If `kind` is "week", it covers the six days that end with `last`. */
 export interface Digest {
   space: string;
   user: string;
@@ -529,8 +531,8 @@ export interface Digest {
 }
 
 /**
- * A JSON object under a key in a namespace. `user` is whose it is, if anybody's; `score` of a search. It is gone at
- * `expires_at`, if that is set.
+ * A JSON object under a key in a namespace. `user` is its owner, if it has one. `score` is set by a search. It is
+ * gone at `expires_at`, if that is set.
  */
 export interface Document {
   space: string;
@@ -602,9 +604,8 @@ export interface EditFactIn {
 }
 
 /**
- * Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that its
- * platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old
- * one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing.
+ * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or the
+ * id that its platform gave it.
  */
 export interface EditMessageIn {
   /** The new text. */
@@ -644,7 +645,10 @@ export interface Erasure {
   left: string[];
 }
 
-/** What is over of one kind of memory, being older than `before`; `waiting` goes once every view has read it. */
+/**
+ * What has expired of one kind of memory: what is older than `before`. `waiting` counts what goes only when every
+ * view has read it.
+ */
 export interface Expired {
   kind: string;
   before: string;
@@ -714,7 +718,7 @@ export interface Fault {
   problem: string;
 }
 
-/** Remove the statements and facts that fit the words from a person's profile, and say whether any did. */
+/** Remove the statements and facts that fit the words from a person's profile. Returns what was removed. */
 export interface ForgetIn {
   /** What to forget, in plain words. */
   what: string;
@@ -725,8 +729,8 @@ export interface ForgetIn {
 }
 
 /**
- * What `forget` did. `id` brings it back (`memory.undo`). With `everything`, all there is was meant: nothing was
- * done, since that is asked back, never guessed.
+ * What `forget` did. `id` brings it back (`memory.undo`). If `everything` is true, the words meant all that is known:
+ * then nothing was forgotten, and you should ask what is meant.
  */
 export interface Forgotten {
   id: string | null;
@@ -736,7 +740,7 @@ export interface Forgotten {
   found: boolean;
 }
 
-/** One message found by search, its score, and the parts the score is made of; or one fact. */
+/** A message that search found, its score, and the parts the score is made of; or a fact. */
 export interface Hit {
   message: Message;
   score: number;
@@ -754,7 +758,7 @@ export interface Item {
   tier: number;
 }
 
-/** Somebody in a space. The id needs no name of its own. */
+/** Somebody in a space. The id counts as a name, too. */
 export interface Member {
   id: string;
   names: Name[];
@@ -777,7 +781,7 @@ export interface MemoryAnswer {
   user: string;
 }
 
-/** Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out. */
+/** Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them again. */
 export interface MergeTopicsIn {
   /** The topic that goes into the first, by its id. */
   other: string;
@@ -793,7 +797,7 @@ export interface MergeUsersIn {
   dry_run?: boolean;
 }
 
-/** One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said. */
+/** One message, as the log keeps it. Of an erased message only its place and its seal stay. */
 export interface Message {
   space: string;
   conversation: string;
@@ -843,7 +847,7 @@ export interface Move {
   moved: Record<string, number>;
 }
 
-/** Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in. */
+/** Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in. */
 export interface MoveConversationIn {
   /** The new id of the conversation. */
   to?: string | null;
@@ -854,8 +858,8 @@ export interface MoveConversationIn {
 }
 
 /**
- * A name of a member, and when it was first and last seen, if that is known. A name that is no longer used stays
- * known: somebody will still use it.
+ * A name of a member, and when it was first and last seen, if that is known. A name that its owner no longer uses is
+ * kept: somebody else may still use it.
  */
 export interface Name {
   text: string;
@@ -871,7 +875,7 @@ export interface NamespacePage {
   next?: string | null;
 }
 
-/** What is known of a person: facts, and what was remembered of them. As text, it is what a context shows. */
+/** What is known about a person: facts, and statements to remember. As text, it is what a context shows. */
 export interface Profile {
   user: string;
   name: string;
@@ -898,9 +902,9 @@ export interface RebuildIn {
 }
 
 /**
- * What a context contains, at which tier, what it left out and why, and the tokens of each section. Of a prompt that
- * was sent, about `repeated` tokens are, from the first one on, those of the last prompt that this process sent in
- * the conversation: a model's server may have kept what it computed of them.
+ * What a context contains and at which tier, what it left out and why, and the tokens of each section. About
+ * `repeated` tokens at the start of a sent prompt are those of the last prompt that this process sent in the
+ * conversation: the model's server may have kept what it computed of them.
  */
 export interface Receipt {
   tokenizer: string;
@@ -911,9 +915,9 @@ export interface Receipt {
 }
 
 /**
- * Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good: in all
- * of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With `dry_run`,
- * only report how many there are.
+ * Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a space,
+ * in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`, only
+ * report how many messages contain secrets.
  */
 export interface RedactIn {
   /** Only in the messages of this user. */
@@ -925,9 +929,9 @@ export interface RedactIn {
 }
 
 /**
- * What `redact` replaced by placeholders, or on a dry run would replace: in how many messages, how many of each
- * conversation, and in how many of them each kind of secret. `left` is as that of an erasure. `id` is empty if
- * nothing was replaced.
+ * What `redact` replaced by placeholders, or on a dry run would replace. `messages` says in how many messages,
+ * `conversations` how many of each conversation, and `kinds` how many have each kind of secret. `left` is as in
+ * `Erasure`. `id` is empty if nothing was replaced.
  */
 export interface Redaction {
   id: string;
@@ -1014,8 +1018,8 @@ export interface Resolved {
 }
 
 /**
- * List what has expired and what is older than the settings `retain_…` allow, in all spaces or one. Without
- * `dry_run`, remove it.
+ * Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With `dry_run`,
+ * the default, only list it.
  */
 export interface RetainIn {
   /** Only report what would be done. */
@@ -1023,8 +1027,8 @@ export interface RetainIn {
 }
 
 /**
- * What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever; `left` as that of an
- * erasure.
+ * What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever. `left` is as in
+ * `Erasure`.
  */
 export interface Retained {
   at: string;
@@ -1039,7 +1043,7 @@ export interface Retried {
   left: number;
 }
 
-/** Try again the messages that views failed on and set aside, for one space, conversation or view, or for all. */
+/** Try again the messages that views failed on and set aside: those of one space, conversation or view, or all. */
 export interface RetryIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view?: string | null;
@@ -1075,8 +1079,8 @@ export interface SaidIn {
 }
 
 /**
- * The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words, else
- * the last changed.
+ * The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words come
+ * first; without one, those changed last.
  */
 export interface SearchDocumentsIn {
   /** The names of the namespace, outermost first. */
@@ -1122,8 +1126,8 @@ export interface SecretMark {
 }
 
 /**
- * One part of a context: its name, its tokens, what is in it and what was left out; and a note on it, as that nothing
- * relevant was found.
+ * One part of a context: its name, its tokens, what is in it and what was left out. A `note` may say, for example,
+ * that nothing relevant was found.
  */
 export interface Section {
   name: string;
@@ -1162,7 +1166,7 @@ export interface SpaceOut {
   space: string;
 }
 
-/** Messages of a conversation, from a turn to a turn: where a digest comes from. */
+/** Messages of a conversation, from the turn `first` to the turn `last`: a source of a digest. */
 export interface Span {
   conversation: string;
   first: number;
@@ -1171,7 +1175,7 @@ export interface Span {
 
 /**
  * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
- * messages join either. `merge_topics` puts them together again.
+ * messages may join either of the two. `merge_topics` puts them together again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1195,7 +1199,9 @@ export interface StandaloneOut {
   question: string;
 }
 
-/** One sentence about a user, in the third person. `speaker` said it, last at `said_at`, in the `sources`. */
+/**
+ * One sentence about a user, in the third person. `speaker` said it, last at `said_at`; `sources` are the messages.
+ */
 export interface Statement {
   space: string;
   user: string;
@@ -1212,8 +1218,8 @@ export interface Statement {
 }
 
 /**
- * What is in a store, and how far its views are; `degraded` if this process holds messages that it could not write
- * yet. `users` are those of whom something is in the index. `secrets` says how many messages hold each kind of
+ * What is in a store, and how far its views are. It is `degraded` if this process holds messages that it could not
+ * write yet. `users` counts those with something in the index. `secrets` says how many messages contain each kind of
  * secret, or a placeholder for one.
  */
 export interface Stats {
@@ -1234,7 +1240,7 @@ export interface Stats {
   secrets: Record<string, number>;
 }
 
-/** Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps them. */
+/** Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them. */
 export interface TagTopicIn {
   /** The tags. */
   tags: string[];
@@ -1279,7 +1285,7 @@ export interface TopicHit {
 
 /**
  * A message of a topic's history: whose turn it was, and what was said. In a group, a topic is a thread: `answers` is
- * the turn of the message that this one most likely answers, None if it begins the thread, and `why`.
+ * the turn of the message that this one most likely answers, or None if it begins the thread. `why` is the reason.
  */
 export interface TopicMessage {
   turn: number;
@@ -1314,27 +1320,31 @@ export interface TopicStats {
   inactive_seconds: number;
 }
 
-/** Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came back. */
+/**
+ * Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came back.
+ */
 export interface UndoIn {
   /** The id of what `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
   id: string;
 }
 
-/** Nobody fits. The suggestions have a similar spelling: the caller may ask whether one is meant. */
+/** Nobody fits. The suggestions have a similar spelling: the caller may ask whether one of them is meant. */
 export interface Unknown {
   suggestions: Candidate[];
 }
 
 /**
  * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
- * on. Returns it.
+ * on. Returns the separated topic.
  */
 export interface UnmergeTopicIn {
   /** Whose chat it is; left out for a channel. */
   user?: string | null;
 }
 
-/** What `verify` saw. `root` covers every conversation: note it elsewhere to prove later that nothing moved. */
+/**
+ * What `verify` found. `root` covers every conversation: note it elsewhere, to prove later that nothing was changed.
+ */
 export interface Verification {
   conversations: number;
   messages: number;
@@ -1344,7 +1354,7 @@ export interface Verification {
 }
 
 /**
- * What a message said before it was edited: from when until when, and who edited it then (the id of a key, or
+ * What a message said before it was edited: from when until when, and who replaced it (the id of a key, or
  * "program").
  */
 export interface Version {
@@ -1425,19 +1435,17 @@ export class Everword {
   }
 
   /**
-   * Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that its
-   * platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports. The
-   * old one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing. Needs the
-   * scopes `read` and `write`.
+   * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or
+   * the id that its platform gave it. Needs the scopes `read` and `write`.
    */
   editMessage(conversation: string, message: string, body: EditMessageIn, query: { by?: "id" | "turn" } = {}, options: CallOptions = {}): Promise<Message> {
     return this.#server.ask("PATCH", ["v1", "conversations", conversation, "messages", message], { body, query, repeatable: true }, options);
   }
 
   /**
-   * Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that its
-   * platform gave it. Facts that others stated, too, stay. With `dry_run`, only report what would be removed from
-   * which view. Needs the scopes `read` and `admin`.
+   * Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or the
+   * id that its platform gave it. A fact that another message states too stays. With `dry_run`, only report what
+   * would be removed from which view. Needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
@@ -1454,8 +1462,8 @@ export class Everword {
   }
 
   /**
-   * Try again the messages that views failed on and set aside, for one space, conversation or view, or for all. Needs
-   * the scope `admin`.
+   * Try again the messages that views failed on and set aside: those of one space, conversation or view, or all.
+   * Needs the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
     return this.#server.ask("POST", ["v1", "retry"], { body, repeatable: true }, options);
@@ -1473,14 +1481,14 @@ export class Everword {
     return this.#server.ask("GET", ["v1", "stats"], {}, options);
   }
 
-  /** What is known about a person, most important first: now, or at a time. Needs the scope `read`. */
+  /** What is known about a person, now or at a given time, most important first. Needs the scope `read`. */
   facts(user: string, query: { query?: string | null; as_of?: string | null; category?: "identity" | "relationship" | "work" | "place" | "health" | "possession" | "preference" | "constraint" | "instruction" | "plan" | "event" | "other" | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<FactPage> {
     return this.#server.ask("GET", ["v1", "users", user, "facts"], { query }, options);
   }
 
   /**
-   * Add a fact about a person, by hand. If the key has only one value, it replaces the old one. Needs the scopes
-   * `read` and `write`.
+   * Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one. Needs
+   * the scopes `read` and `write`.
    */
   addFact(user: string, body: AddFactIn, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("POST", ["v1", "users", user, "facts"], { body, repeatable: true }, options);
@@ -1531,7 +1539,7 @@ export class Everword {
   }
 
   /**
-   * Remove the statements and facts that fit the words from a person's profile, and say whether any did. Needs the
+   * Remove the statements and facts that fit the words from a person's profile. Returns what was removed. Needs the
    * scopes `read` and `write`.
    */
   forget(user: string, body: ForgetIn, options: CallOptions = {}): Promise<Forgotten> {
@@ -1539,7 +1547,7 @@ export class Everword {
   }
 
   /**
-   * Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came back.
+   * Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came back.
    * Needs the scopes `read` and `write`.
    */
   undo(user: string, body: UndoIn, options: CallOptions = {}): Promise<Forgotten> {
@@ -1617,33 +1625,33 @@ export class Everword {
   }
 
   /**
-   * List what has expired and what is older than the settings `retain_…` allow, in all spaces or one. Without
-   * `dry_run`, remove it. Needs the scopes `read` and `admin`.
+   * Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With
+   * `dry_run`, the default, only list it. Needs the scopes `read` and `admin`.
    */
   retain(body: RetainIn = {}, options: CallOptions = {}): Promise<Retained> {
     return this.#server.ask("POST", ["v1", "retain"], { body, repeatable: true }, options);
   }
 
   /**
-   * Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest first.
-   * Needs the scopes `read` and `admin`.
+   * The last removals and moves in a space, newest first: by whom, when, of what kind and how many. Needs the scopes
+   * `read` and `admin`.
    */
   audit(query: { limit?: number } = {}, options: CallOptions = {}): Promise<AuditLine[]> {
     return this.#server.ask("GET", ["v1", "audit"], { query }, options);
   }
 
   /**
-   * Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good: in
-   * all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With
-   * `dry_run`, only report how many there are. Needs the scopes `read` and `admin`.
+   * Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a space,
+   * in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`, only
+   * report how many messages contain secrets. Needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
   }
 
   /**
-   * Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in. Needs the
-   * scopes `read` and `admin`.
+   * Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in. Needs
+   * the scopes `read` and `admin`.
    */
   moveConversation(conversation: string, body: MoveConversationIn = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "move"], { body, repeatable: true }, options);
@@ -1655,16 +1663,16 @@ export class Everword {
   }
 
   /**
-   * Take back a move or a merge, if nothing that it moved was removed since, or moved again. Needs the scopes `read`
-   * and `admin`.
+   * Take back a move or a merge, unless something that it moved has since been removed or moved again. Needs the
+   * scopes `read` and `admin`.
    */
   undoMove(move: string, query: { dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "moves", move, "undo"], { query, repeatable: true }, options);
   }
 
   /**
-   * Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not a
-   * command. Needs the scopes `read` and `write`.
+   * Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if it is
+   * not a command. Needs the scopes `read` and `write`.
    */
   command(conversation: string, body: CommandIn, options: CallOptions = {}): Promise<Answer | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "command"], { body, repeatable: true }, options);
@@ -1687,9 +1695,9 @@ export class Everword {
   }
 
   /**
-   * Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
-   * archive. If summarising fails, the messages stay where they are, and the error says why. Needs the scopes `read`
-   * and `write`.
+   * Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if nothing
+   * was left to archive. If summarising fails, the messages stay where they are, and the error says why. Needs the
+   * scopes `read` and `write`.
    */
   archive(conversation: string, body: ArchiveIn = {}, options: CallOptions = {}): Promise<Chunk | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
@@ -1734,7 +1742,7 @@ export class Everword {
 
   /**
    * The part of a topic to send to a model: its summary, if it has one, and the messages of its active set. Without
-   * an id, it is the current topic. It is empty if nothing was said yet. Needs the scope `read`.
+   * an id, you get the current topic. The result is empty if nothing was said yet. Needs the scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
@@ -1754,16 +1762,16 @@ export class Everword {
   }
 
   /**
-   * The topics of this conversation that a query is about, best first, faded ones too: by what was said in them, by
-   * their titles and by their tags. Needs the scope `read`.
+   * The topics of this conversation that a query is about, best first, faded ones too. They are found by their
+   * messages, titles and tags. Needs the scope `read`.
    */
   searchTopics(conversation: string, query: { query: string; limit?: number; user?: string | null }, options: CallOptions = {}): Promise<TopicHit[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topic-search"], { query }, options);
   }
 
   /**
-   * Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out. Needs the
-   * scopes `read` and `write`.
+   * Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them again.
+   * Needs the scopes `read` and `write`.
    */
   mergeTopics(conversation: string, topic: string, body: MergeTopicsIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "merge"], { body, repeatable: true }, options);
@@ -1771,7 +1779,7 @@ export class Everword {
 
   /**
    * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
-   * on. Returns it. Needs the scopes `read` and `write`.
+   * on. Returns the separated topic. Needs the scopes `read` and `write`.
    */
   unmergeTopic(conversation: string, topic: string, body: UnmergeTopicIn = {}, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "unmerge"], { body, repeatable: true }, options);
@@ -1779,15 +1787,16 @@ export class Everword {
 
   /**
    * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
-   * messages join either. `merge_topics` puts them together again. Needs the scopes `read` and `write`.
+   * messages may join either of the two. `merge_topics` puts them together again. Needs the scopes `read` and
+   * `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);
   }
 
   /**
-   * Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps them.
-   * Needs the scopes `read` and `write`.
+   * Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them. Needs
+   * the scopes `read` and `write`.
    */
   tagTopic(conversation: string, topic: string, body: TagTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "tags"], { body, repeatable: true }, options);
@@ -1817,8 +1826,8 @@ export class Everword {
   }
 
   /**
-   * The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words, else
-   * the last changed. Needs the scope `read`.
+   * The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words come
+   * first; without one, those changed last. Needs the scope `read`.
    */
   searchDocuments(space: string, body: SearchDocumentsIn = {}, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);

@@ -67,7 +67,7 @@ class EverwordError(Exception):
 
 
 class InvalidInput(EverwordError, ValueError):
-    """A value from outside breaks a rule."""
+    """A value is not allowed. The message names the field and says why."""
 
     def __init__(self, field: str, reason: str) -> None:
         self.field = mask_credentials(field)
@@ -79,8 +79,8 @@ class InvalidInput(EverwordError, ValueError):
 
 
 class SecretRefused(InvalidInput):
-    """A text holds a secret, and the setting `secrets` refuses such texts. Names its kind and its place, never the
-    secret."""
+    """A text contains a secret, and the setting `secrets` refuses such texts. The message says of what kind the secret
+    is and where, but never repeats it."""
 
 
 class NotFound(EverwordError):
@@ -88,7 +88,7 @@ class NotFound(EverwordError):
 
 
 class ScopeError(EverwordError):
-    """An id that belongs to somebody else: it changes nothing and reveals nothing."""
+    """An id belongs to somebody else. Nothing is changed or revealed."""
 
 
 class Forbidden(ScopeError):
@@ -123,11 +123,11 @@ class ImportFailed(EverwordError):
 
 
 class EmbedderError(EverwordError):
-    """The embedder failed or answered nonsense."""
+    """The embedder failed or gave an answer that cannot be used."""
 
 
 class EmbedderRefused(EmbedderError):
-    """The embedder refused the request: a text it cannot take, or a setting it does not know."""
+    """The embedder refused the request: it cannot take a text, or does not know a setting."""
 
 
 class ModelError(EverwordError):
@@ -137,11 +137,11 @@ class ModelError(EverwordError):
 
 
 class NoModel(ModelError):
-    """None is configured."""
+    """No model is configured."""
 
 
 class ModelTimeout(ModelError):
-    """No answer in time."""
+    """No answer in time: the model took too long."""
 
 
 class ModelRefused(ModelError):
@@ -153,25 +153,26 @@ class ModelBusy(ModelError):
 
 
 class ModelSpent(ModelError):
-    """The day's ceiling of tokens is reached."""
+    """The tokens allowed for a day are used up."""
 
 
 class ModelNonsense(ModelError):
-    """An answer that is none: empty, not text, or not what was asked for."""
+    """The model's answer cannot be used: it is empty, not text, or not what was asked for."""
 
 
 class ModelCutOff(ModelNonsense):
-    """The limit of tokens ended the answer before it said a word; `tokens` read and written, if the server says."""
+    """The model reached its limit of tokens before the first word of its answer. `tokens` is how many were read and
+    written, if the server says."""
 
     tokens: tuple[int, int] | None = None
 
 
 class ServerError(EverwordError):
-    """A server refused, cannot be reached, or is none of ours."""
+    """A server refused, cannot be reached, or is not an everword server."""
 
 
 class PlatformBusy(ServerError):
-    """A chat platform asks to wait before the next call; `after` is for how many seconds."""
+    """A chat platform asks to wait before the next call: `after` is how many seconds."""
 
     after: float = 0.0
 
@@ -181,37 +182,37 @@ class PlatformRefused(ServerError):
 
 
 class AnswerGone(EverwordError):
-    """A request that came again under its idempotency key was done already; its answer was removed since."""
+    """A request with this idempotency key was done already, but its answer has since been removed."""
 
 
 class NotSettled(EverwordError):
-    """A view did not catch up with the log in time; `left` says of each such view how many messages it is behind."""
+    """A view did not catch up with the log in time; `left` has, for each such view, how many messages it is behind."""
 
     left: Mapping[str, int] = MappingProxyType({})
 
 
 class StoreError(EverwordError):
-    """The database refused."""
+    """The store failed."""
 
 
 class StoreBusy(StoreError):
-    """Others kept the database busy for longer than we wait; nothing was written, try again."""
+    """Other processes kept the database busy for too long. Nothing was written; try again."""
 
 
 class StoreAway(StoreBusy):
-    """The database's server cannot be reached; nothing was written, try again."""
+    """The database's server cannot be reached. Nothing was written; try again."""
 
     reason = "the database's server is away"
 
 
 class MachineAway(StoreBusy):
-    """The machine that holds this space cannot be reached; nothing was written, try again later. Spaces on other
+    """The machine that holds this space cannot be reached. Nothing was written; try again later. Spaces on other
     machines can be used."""
 
 
 class CommitUnknown(StoreError):
-    """The server went away while it was to keep a transaction, and stayed away: it was kept whole or not at all, and
-    which of both is not known."""
+    """The connection to the server was lost while a transaction was being stored. It was stored whole or not at all,
+    and it is not known which. Look before you repeat it."""
 
     reason = "the database's server is away"
 
@@ -221,7 +222,7 @@ class StoreLocked(StoreError):
 
 
 class StoreClosed(StoreError):
-    """The store was closed: open it again."""
+    """The store is closed: open it again."""
 
 
 class StoreUnwritable(StoreError):
@@ -233,7 +234,7 @@ class StoreUnwritable(StoreError):
 
 
 class MessagesLost(StoreError):
-    """Messages were held in memory, and the memory was closed before they could be written; `count` says how many."""
+    """The memory was closed before the messages that it held could be written; `count` says how many were lost."""
 
     def __init__(self, message: str, count: int) -> None:
         self.count = count
@@ -244,7 +245,7 @@ class MessagesLost(StoreError):
 
 
 class DamagedMessage(StoreError):
-    """A row of the log cannot be read: bytes that are no text, or values that are none of ours."""
+    """A message in the log cannot be read: its bytes are not text, or its values are not what everword writes."""
 
     def __init__(self, space: str, conversation: str, turn: int, reason: str) -> None:
         self.space = space

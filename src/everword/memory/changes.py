@@ -111,9 +111,9 @@ class Changes(MemoryPart):
     ) -> Deletion:
         """Remove for good the messages that fit all arguments, and everything derived from them.
 
-        The filters are a time before which they were sent, a user (as in `erase`), and a phrase in them: `query` is
-        matched word for word, whatever its case, and not by meaning. With `dry_run`, only report what would be removed
-        from which view.
+        You can choose messages that were sent before a time, those of a user (as in `erase`), and those that contain a
+        phrase. The phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`,
+        only report what would be removed from which view.
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else rules.check_time("before", before)
@@ -148,8 +148,8 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/retain", right="admin", about_all=True, once="nothing")
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """List what has expired and what is older than the settings `retain_…` allow, in all spaces or one. Without
-        `dry_run`, remove it."""
+        """Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With
+        `dry_run`, the default, only list it."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else rules.check_id("space", space)
         if dry_run:
@@ -161,8 +161,7 @@ class Changes(MemoryPart):
 
     @operation("GET /v1/audit", right="admin", about_all=True)
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
-        first."""
+        """The last removals and moves in a space, newest first: by whom, when, of what kind and how many."""
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: tables.audit_lines(tx, space_id, count))
@@ -176,9 +175,9 @@ class Changes(MemoryPart):
         dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
-        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With
-        `dry_run`, only report how many there are."""
+        """Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a
+        space, in one user's memory or in one conversation. Older versions of these messages are removed. With
+        `dry_run`, only report how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -213,12 +212,13 @@ class Changes(MemoryPart):
         space: str | None = None,
         dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
+        """Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in.
 
-        The messages of its user then belong to the other, with the facts and statements made from them. If that user
-        has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and `undo_move`
-        takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With `dry_run`, only
-        report what would move."""
+        The messages of its old user then belong to the new one, with the facts and statements made from them. If the
+        old user has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and
+        `undo_move` takes it back. If nothing would change, the `id` of the move is empty. With `dry_run`, only report
+        what would move.
+        """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)
@@ -259,10 +259,10 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/moves/{id}/undo", right="admin", about_all=True, in_query=True, once="names")
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
+        """Take back a move or a merge, unless something that it moved has since been removed or moved again.
 
-        A chat that goes back to its old owner keeps what was said in it since. With `dry_run`, only report
-        what would move.
+        A chat that goes back to its old owner keeps what was said in it meanwhile. With `dry_run`, only report what
+        would move.
         """
         space_id = self.runtime.resolve_space(space)
         move_id = rules.check_id("id", id)

@@ -89,16 +89,18 @@ class ConversationFace(ConversationTopics):
         on_edit: OnEdit = "refuse",
         reply_to: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
-        takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
+        """Keep a message. Once this returns, it is on the disk. A message whose platform id is known is not stored
+        twice. If the store takes nothing and the setting `hold_messages` allows it, the message is held in memory, and
+        `degraded` says so.
 
-        `name` is what its author is called there now; cleaned, it is kept in the metadata, and in a channel's register.
+        `name` is what the author is called there now. It is cleaned and kept in the metadata; a channel also keeps it
+        among its names.
 
-        `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
+        `expires` is a moment, or a span of time from now. After that, no search and no context has the message, and
         `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
 
-        If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
-        else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
+        If the platform id is known with another text, the stored text stays; with `on_edit="version"`, the new text
+        becomes a new version instead. The message's `kept` says what happened: "new", "known", "edited" or "refused".
 
         `reply_to` is the message of this conversation that it answers: its id, or its platform id.
         """
@@ -120,8 +122,8 @@ class ConversationFace(ConversationTopics):
     )
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
-        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it.
-        `on_edit` is as for `add`, and each result's `kept` says what became of the message."""
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as in `add`. `on_edit`
+        is as in `add`, and each result's `kept` says what became of the message."""
         draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
         batch = Batch(self.scope.space, self.id, self.user, draft_list, on_edit=on_edit)
         return (await add_batches(self.runtime, [batch], self.scope.access))[0]
@@ -130,10 +132,10 @@ class ConversationFace(ConversationTopics):
     async def history(
         self, *, limit: int | None = None, before: int | None = None, versions: bool = False
     ) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn. With
+        """The messages in order. With `limit`, you get the last ones; with `before`, those before that turn. With
         `versions`, each has its older versions: what it said before it was edited.
 
-        This is the log: a message that has expired is in it until `retain` removes it.
+        An expired message is here until `retain` removes it.
         """
         count = None if limit is None else check_number("limit", limit, MAX_TURN)
         messages = await self._contexts.recent_messages(
@@ -149,27 +151,30 @@ class ConversationFace(ConversationTopics):
         tool="edit_message",
     )
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        """Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that
-        its platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports.
-        The old one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing."""
+        """Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number)
+        or the id that its platform gave it.
+
+        Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old one stays in
+        the log, and `history(versions=True)` shows it. The same text again changes nothing.
+        """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)
 
     @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
-        its platform gave it. Facts that others stated, too, stay. With `dry_run`, only report what would be removed
-        from which view."""
+        """Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or
+        the id that its platform gave it. A fact that another message states too stays. With `dry_run`, only report what
+        would be removed from which view."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
     @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt.
+        """The messages to send to a model so that it answers `text`: never over budget, with a receipt.
 
-        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
-        programs that call a model themselves and show what it says.
+        They tell the model how to ask for more by markers, which `reply` serves. If your program calls a model itself
+        and shows what it says, leave this out with `markers=False`.
         """
         rules.check_text("text", text)
         if system is not None:
@@ -202,7 +207,8 @@ class ConversationFace(ConversationTopics):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
-        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        """The same as `reply`, piece by piece as it is written. If a turn is cut off, the part that was seen is kept
+        and marked as partial."""
         with self.runtime.turn_under_way(self.scope.space, self.id) as turns:
             turn_and_tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             turns.append(turn_and_tools)
@@ -221,12 +227,12 @@ class ConversationFace(ConversationTopics):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        """Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not
-        a command.
+        """Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if
+        it is not a command.
 
-        `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
-        names nobody. A command is stored in the log with its answer. A message that is no command is not stored: give
-        it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
+        `names` are the names that the memory answers to. With `addressed`, the message is for the memory even if it
+        names nobody. A command is stored in the log with its answer. A message that is not a command is not stored:
+        give it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
@@ -245,8 +251,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        """Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
-        archive. If summarising fails, the messages stay where they are, and the error says why."""
+        """Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if
+        nothing was left to archive. If summarising fails, the messages stay where they are, and the error says why."""
         return await archive_window(self.runtime, self.scope)
 
     @operation("GET /v1/conversations/{id}/archived", right="read")

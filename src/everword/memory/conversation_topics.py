@@ -54,10 +54,8 @@ class ConversationTopics:
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
-        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
-
-        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
-        """
+        """Keep a user's message and add it to its topic, which may be a new one or a faded one that comes back. Returns
+        the topic. `importance`, from 0 to 1, is what the topic is worth to the person who says it."""
         weight = rules.check_share("importance", importance)
         metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
@@ -70,7 +68,7 @@ class ConversationTopics:
         by_hand=True,
     )
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        """Keep a reply and give it to the topic it follows. Returns the topic."""
+        """Keep a reply and add it to the topic it follows. Returns the topic."""
         return await self._add_message("assistant", text, None, time, {})
 
     async def _add_message(
@@ -152,8 +150,7 @@ class ConversationTopics:
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
-        Without an id, it is the current topic. It is empty if nothing was said yet.
-        """
+        Without an id, you get the current topic. The result is empty if nothing was said yet."""
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -214,8 +211,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topic-search", right="read")
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
-        them, by their titles and by their tags."""
+        """The topics of this conversation that a query is about, best first, faded ones too. They are found by their
+        messages, titles and tags."""
         query = self.runtime.parts.secrets.mask(rules.check_text("query", query))
         count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self.runtime.parts
@@ -257,7 +254,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them
+        again."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -276,8 +274,8 @@ class ConversationTopics:
         once="words",
     )
     async def undo_merge(self, topic_id: str) -> Topic:
-        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart
-        from now on. Returns it."""
+        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from
+        now on. Returns the separated topic."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -292,7 +290,7 @@ class ConversationTopics:
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
-        Later messages join either. `merge_topics` puts them together again."""
+        Later messages may join either of the two. `merge_topics` puts them together again."""
         numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; name at least one message by its turn")
@@ -325,8 +323,7 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps
-        them."""
+        """Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "is empty; name at least one")

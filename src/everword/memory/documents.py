@@ -43,7 +43,7 @@ MAX_QUERY = 1 << 20  # bytes
 
 
 class DocumentsFace:
-    """The documents of one space: what programs keep under keys of their own."""
+    """The documents of one space: JSON objects that programs store under their own keys."""
 
     space: str | None
     runtime: Runtime
@@ -61,9 +61,9 @@ class DocumentsFace:
     ) -> Document:
         """Store a JSON object under a key. It replaces the one that was there.
 
-        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
-        that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or
-        a span of time from now) it is gone; without `expires` it stays, also if the one before was to expire.
+        `user` is its owner: `erase` removes it with all else of theirs. Search compares with `texts`, in place of all
+        texts of the value; if they are empty, no search by meaning ranks it. From the time given in `expires` (a time,
+        or a span of time from now) it is gone. Without `expires` it stays, even if the one before was to expire.
         """
         return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
@@ -99,9 +99,8 @@ class DocumentsFace:
         "POST /v1/spaces/{space as id}/documents", right="write", tells="request", name="put_documents", by_hand=True
     )
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
-        """Keep and remove several documents in one transaction. Returns the documents that are stored now, in the order
-        given.
-        """
+        """Store and remove several documents in one transaction. Returns the documents that are stored now, in the
+        order given."""
         now = self.runtime.parts.clock.now()
         ready = [rules.check_change(change, now) for change in check_items("changes", changes, Change)]
         return await self.runtime.write(lambda tx: apply_changes(tx, self.owner_filter, ready, now))
@@ -112,10 +111,8 @@ class DocumentsFace:
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
-        """Change documents of one namespace by what they are: nobody else changes them in between.
-
-        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
-        """
+        """Change documents of one namespace depending on what they contain; nobody else changes them in between.
+        `decide` gets the documents by key and returns the changes and an answer. It may be run more than once."""
         namespace_key = rules.join_namespace(namespace)
         rules.check_decide(decide)
         now = self.runtime.parts.clock.now()
@@ -139,11 +136,11 @@ class DocumentsFace:
         limit: int = 10,
         offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words,
-        else the last changed.
+        """The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words
+        come first; without one, those changed last.
 
-        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
-        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`, `$ne`,
+        `$gt`, `$gte`, `$lt`, `$lte`.
         """
         prefix = rules.join_namespace(namespace)
         count = check_number("limit", limit, MAX_LIMIT)
@@ -175,10 +172,8 @@ class DocumentsFace:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
-
-        With `depth`, cut to so many names, each once.
-        """
+        """The namespaces that have documents, in order. `*` in a prefix or suffix stands for any one name. With
+        `depth`, namespaces are cut to that many names, and each is listed once."""
         for part in (prefix, suffix):
             rules.join_namespace(part)
         max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)

@@ -69,7 +69,7 @@ class Facts(MemoryPart):
         category: str | None = None,
         space: str | None = None,
     ) -> list[Fact]:
-        """What is known about a person, most important first: now, or at a time.
+        """What is known about a person, now or at a given time, most important first.
 
         With a `query`, the facts that fit it best come first. A `category` also finds facts that people expect there:
         the employer under "work", a home under "place", allergies under "health".
@@ -143,10 +143,10 @@ class Facts(MemoryPart):
         speaker: str | None = None,
         space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person, by hand. If the key has only one value, it replaces the old one.
+        """Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one.
 
         It is true from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if
-        not the person: "brother". `speaker` is who adds it; the person themselves if left out. A rebuild keeps it, and
+        not the person: "brother". `speaker` is who adds it: the person themselves, if left out. A rebuild keeps it, and
         `undo` takes it back.
         """
         space_id = self.runtime.resolve_space(space)
@@ -189,8 +189,8 @@ class Facts(MemoryPart):
     ) -> FactChange:
         """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
 
-        A `speaker` who is somebody else can edit only what they said themselves. Everyone who could see the fact sees
-        the new value. If the person says something else later, that counts.
+        A `speaker` who is not the person can edit only what they said themselves. Everyone who could see the fact sees
+        the new value. If the person says something else later, that replaces it.
         """
         space_id = self.runtime.resolve_space(space)
         text = check_line("value", value, MAX_VALUE)
@@ -216,7 +216,7 @@ class Facts(MemoryPart):
         """Remove a fact. It does not come back unless somebody says it again.
 
         It stays as history, and `undo` brings it back. To remove a person's messages for good, use `erase`. A `speaker`
-        who is somebody else can delete only what they said themselves.
+        who is not the person can delete only what they said themselves.
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)

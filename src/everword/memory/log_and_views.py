@@ -35,10 +35,12 @@ class LogAndViews(MemoryPart):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space with their titles, the one with the newest message first; of one user, if given.
+        """The conversations of a space, or of one user, with their titles. The one with the newest message comes first.
+
         For the next page, give the `cursor` of the last one as `after`. A conversation that gets a message meanwhile
-        moves to the front: pages never have it twice, and if they have not had it yet, the first page has it now. One
-        from which everything was removed is not listed."""
+        moves to the front: no later page has it again, and if no page had it yet, the first page has it now. A
+        conversation whose messages were all removed is not listed.
+        """
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LIMIT)
         user_id = None if user is None else rules.check_id("user", user)
@@ -69,7 +71,7 @@ class LogAndViews(MemoryPart):
         """Find messages by word and by meaning, best first, in a space or in one user's memory.
 
         A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
-        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
+        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too. Such a hit has
         the `kind` "fact", the `fact`, and the newest message that it comes from.
         """
         request = check_search(
@@ -89,8 +91,8 @@ class LogAndViews(MemoryPart):
 
     @operation("POST /v1/settle", right="write", tells="nothing", by_hand=True)
     async def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
-        one cannot. Returns how many messages views failed on and have set aside."""
+        """Wait until every view has caught up with the log. If one cannot, raises NotSettled, which says how far each
+        view is behind and why. Returns how many messages views failed on and have set aside."""
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
         from everword.follow.follower import settle
 
@@ -132,7 +134,7 @@ class LogAndViews(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Try again the messages that views failed on and set aside, for one space, conversation or view, or for all.
+        """Try again the messages that views failed on and set aside: those of one space, conversation or view, or all.
 
         A view that reads a conversation in order begins again at its first message; `settle` waits for it.
         """
@@ -161,10 +163,8 @@ class LogAndViews(MemoryPart):
         secrets: bool = False,
     ) -> AsyncIterator[Message]:
         """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
-        placeholders, unless `secrets` asks for them.
-
-        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
-        """
+        placeholders, unless `secrets` asks for them. If messages cannot be read, the export ends with an error that
+        names them all; with `salvage`, they are left out."""
         where = Filter(
             self.runtime.resolve_space(space),
             user=None if user is None else rules.check_id("user", user),

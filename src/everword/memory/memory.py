@@ -52,11 +52,12 @@ class MemoryFace(LogAndViews, Facts, Knowledge, Questions, Changes):
         """Stop following, finish what is being written, close the store."""
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> ConversationFace:
-        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
+        """A conversation with one `user`; without a user, a channel of many. It begins with its first message."""
         raise NotImplementedError
 
     def documents(self, *, space: str | None = None) -> DocumentsFace:
-        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        """JSON objects that programs store in a space under their own keys, beside the log. They can be replaced and
+        removed."""
         raise NotImplementedError
 
     @operation("POST /v1/messages", right="write", tells="request", name="add_messages", by_hand=True)

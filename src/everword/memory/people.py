@@ -68,9 +68,9 @@ class Knowledge(MemoryPart):
         """Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns
         the statements that are true now.
 
-        `speaker` is who says it; the person themselves if left out. `message` is the id of the message in the log that
-        asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
-        now) is shown until then. It replaces no lasting statement, and no fact is read from it.
+        `speaker` is who says it: the person themselves, if left out. `message` is the id of the message in the log that
+        asked for it; without one, the log keeps the text itself. A statement that `expires` (at a moment, or a span of
+        time from now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -92,17 +92,17 @@ class Knowledge(MemoryPart):
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Remove the statements and facts that fit the words from a person's profile, and say whether any did.
+        """Remove the statements and facts that fit the words from a person's profile. Returns what was removed.
 
-        Nothing is removed from the log or from history: `undo` brings it back. To remove it for good, use `erase`. A
-        `speaker` who is somebody else can remove only what they said themselves.
+        Nothing is removed from the log or from history, and `undo` brings it back. To remove a person's messages for
+        good, use `erase`. A `speaker` who is not the person can remove only what they said themselves.
         """
         space_id = self.runtime.resolve_space(space)
         return await forget_knowledge(self.runtime, space_id, what, user, speaker, message)
 
     @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came
+        """Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came
         back."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -122,8 +122,8 @@ class Knowledge(MemoryPart):
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known about a person: what they said about themselves, and what others said about them in channels.
 
-        For people who speak in channels, it includes what they did there today and in the days before, and all of it as
-        one text, `context`. Missing digests are written first. `wait` limits the seconds that this takes (by default
+        For people who speak in channels, it includes what they did there today and in the days before. `context` has
+        all of it as one text. Missing digests are written first. `wait` limits the seconds that this takes (by default
         the setting `digest_seconds`); after that you get the last digests. With `wait=0`, none are written.
         """
         space_id = self.runtime.resolve_space(space)
@@ -161,9 +161,8 @@ class Knowledge(MemoryPart):
         """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today
         unless you name one.
 
-        With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
-        as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
-        `profile`.
+        With `week`, you get the six days before that day. With a `conversation`, you get one digest of that channel as
+        a whole, without a user: its threads, and what came of each. Missing digests are written first; see `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)

@@ -63,7 +63,7 @@ class Questions(MemoryPart):
         """Answer a question about a person from facts and messages, and name those that the answer uses.
 
         The memory model answers from these facts and messages alone. Without a model, or if its answer cannot be used,
-        you get the facts and messages that fit best. With a `conversation`, a channel, only what was said there is
+        you get the facts and messages that fit best. With a `conversation` (a channel), only what was said there is
         used.
         """
         space_id = self.runtime.resolve_space(space)

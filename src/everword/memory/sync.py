@@ -33,11 +33,12 @@ class BlockingMemory(OwnLoop):
     """A memory, open from the moment it is made. Safe to use from many threads at once."""
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
-        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
+        """A conversation with one `user`; without a user, a channel of many. It begins with its first message."""
         return BlockingConversation(self._inner.conversation(id, user=user, space=space), self._private)
 
     def documents(self, *, space: str | None = None) -> BlockingDocuments:
-        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        """JSON objects that programs store in a space under their own keys, beside the log. They can be replaced and
+        removed."""
         return BlockingDocuments(self._inner.documents(space=space), self._private)
 
     def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
@@ -47,10 +48,12 @@ class BlockingMemory(OwnLoop):
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
     ) -> list[Conversation]:
-        """Conversations of a space with their titles, the one with the newest message first; of one user, if given.
+        """The conversations of a space, or of one user, with their titles. The one with the newest message comes first.
+
         For the next page, give the `cursor` of the last one as `after`. A conversation that gets a message meanwhile
-        moves to the front: pages never have it twice, and if they have not had it yet, the first page has it now. One
-        from which everything was removed is not listed."""
+        moves to the front: no later page has it again, and if no page had it yet, the first page has it now. A
+        conversation whose messages were all removed is not listed.
+        """
         return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
 
     def search(
@@ -61,7 +64,7 @@ class BlockingMemory(OwnLoop):
         """Find messages by word and by meaning, best first, in a space or in one user's memory.
 
         A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
-        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
+        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too. Such a hit has
         the `kind` "fact", the `fact`, and the newest message that it comes from.
         """
         return self._private.wait(self._inner.search(
@@ -70,8 +73,8 @@ class BlockingMemory(OwnLoop):
         ))
 
     def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
-        one cannot. Returns how many messages views failed on and have set aside."""
+        """Wait until every view has caught up with the log. If one cannot, raises NotSettled, which says how far each
+        view is behind and why. Returns how many messages views failed on and have set aside."""
         return self._private.wait(self._inner.settle(timeout))
 
     def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
@@ -79,7 +82,7 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Try again the messages that views failed on and set aside, for one space, conversation or view, or for all.
+        """Try again the messages that views failed on and set aside: those of one space, conversation or view, or all.
 
         A view that reads a conversation in order begins again at its first message; `settle` waits for it.
         """
@@ -90,10 +93,8 @@ class BlockingMemory(OwnLoop):
         salvage: bool = False, secrets: bool = False,
     ) -> Iterator[Message]:
         """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
-        placeholders, unless `secrets` asks for them.
-
-        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
-        """
+        placeholders, unless `secrets` asks for them. If messages cannot be read, the export ends with an error that
+        names them all; with `salvage`, they are left out."""
         return self._private.iterate_pages(self._inner.export(
             user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets,
         ))
@@ -110,7 +111,7 @@ class BlockingMemory(OwnLoop):
         self, *, user: str, query: str | None = None, as_of: datetime | None = None, category: str | None = None,
         space: str | None = None,
     ) -> list[Fact]:
-        """What is known about a person, most important first: now, or at a time.
+        """What is known about a person, now or at a given time, most important first.
 
         With a `query`, the facts that fit it best come first. A `category` also finds facts that people expect there:
         the employer under "work", a home under "place", allergies under "health".
@@ -140,10 +141,10 @@ class BlockingMemory(OwnLoop):
         self, category: str, key: str, value: str, *, user: str, valid_from: date | None = None,
         valid_to: date | None = None, subject: str | None = None, speaker: str | None = None, space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person, by hand. If the key has only one value, it replaces the old one.
+        """Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one.
 
         It is true from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if
-        not the person: "brother". `speaker` is who adds it; the person themselves if left out. A rebuild keeps it, and
+        not the person: "brother". `speaker` is who adds it: the person themselves, if left out. A rebuild keeps it, and
         `undo` takes it back.
         """
         return self._private.wait(self._inner.add_fact(
@@ -157,8 +158,8 @@ class BlockingMemory(OwnLoop):
     ) -> FactChange:
         """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
 
-        A `speaker` who is somebody else can edit only what they said themselves. Everyone who could see the fact sees
-        the new value. If the person says something else later, that counts.
+        A `speaker` who is not the person can edit only what they said themselves. Everyone who could see the fact sees
+        the new value. If the person says something else later, that replaces it.
         """
         return self._private.wait(self._inner.edit_fact(
             id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
@@ -168,7 +169,7 @@ class BlockingMemory(OwnLoop):
         """Remove a fact. It does not come back unless somebody says it again.
 
         It stays as history, and `undo` brings it back. To remove a person's messages for good, use `erase`. A `speaker`
-        who is somebody else can delete only what they said themselves.
+        who is not the person can delete only what they said themselves.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -179,9 +180,9 @@ class BlockingMemory(OwnLoop):
         """Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns
         the statements that are true now.
 
-        `speaker` is who says it; the person themselves if left out. `message` is the id of the message in the log that
-        asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
-        now) is shown until then. It replaces no lasting statement, and no fact is read from it.
+        `speaker` is who says it: the person themselves, if left out. `message` is the id of the message in the log that
+        asked for it; without one, the log keeps the text itself. A statement that `expires` (at a moment, or a span of
+        time from now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -190,23 +191,23 @@ class BlockingMemory(OwnLoop):
     def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None,
     ) -> Forgotten:
-        """Remove the statements and facts that fit the words from a person's profile, and say whether any did.
+        """Remove the statements and facts that fit the words from a person's profile. Returns what was removed.
 
-        Nothing is removed from the log or from history: `undo` brings it back. To remove it for good, use `erase`. A
-        `speaker` who is somebody else can remove only what they said themselves.
+        Nothing is removed from the log or from history, and `undo` brings it back. To remove a person's messages for
+        good, use `erase`. A `speaker` who is not the person can remove only what they said themselves.
         """
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand. `id` is the id that it returned. Returns what came
+        """Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came
         back."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known about a person: what they said about themselves, and what others said about them in channels.
 
-        For people who speak in channels, it includes what they did there today and in the days before, and all of it as
-        one text, `context`. Missing digests are written first. `wait` limits the seconds that this takes (by default
+        For people who speak in channels, it includes what they did there today and in the days before. `context` has
+        all of it as one text. Missing digests are written first. `wait` limits the seconds that this takes (by default
         the setting `digest_seconds`); after that you get the last digests. With `wait=0`, none are written.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
@@ -218,9 +219,8 @@ class BlockingMemory(OwnLoop):
         """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today
         unless you name one.
 
-        With `week`, it summarises the six days before that day. With a `conversation`, it is one digest of that channel
-        as a whole, without a user: its threads, and what came of each. Digests that do not exist yet are written; see
-        `profile`.
+        With `week`, you get the six days before that day. With a `conversation`, you get one digest of that channel as
+        a whole, without a user: its threads, and what came of each. Missing digests are written first; see `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
@@ -253,7 +253,7 @@ class BlockingMemory(OwnLoop):
         """Answer a question about a person from facts and messages, and name those that the answer uses.
 
         The memory model answers from these facts and messages alone. Without a model, or if its answer cannot be used,
-        you get the facts and messages that fit best. With a `conversation`, a channel, only what was said there is
+        you get the facts and messages that fit best. With a `conversation` (a channel), only what was said there is
         used.
         """
         return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
@@ -269,9 +269,9 @@ class BlockingMemory(OwnLoop):
     ) -> Deletion:
         """Remove for good the messages that fit all arguments, and everything derived from them.
 
-        The filters are a time before which they were sent, a user (as in `erase`), and a phrase in them: `query` is
-        matched word for word, whatever its case, and not by meaning. With `dry_run`, only report what would be removed
-        from which view.
+        You can choose messages that were sent before a time, those of a user (as in `erase`), and those that contain a
+        phrase. The phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`,
+        only report what would be removed from which view.
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -282,22 +282,21 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.erase(user=user, space=space))
 
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """List what has expired and what is older than the settings `retain_…` allow, in all spaces or one. Without
-        `dry_run`, remove it."""
+        """Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With
+        `dry_run`, the default, only list it."""
         return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
-        first."""
+        """The last removals and moves in a space, newest first: by whom, when, of what kind and how many."""
         return self._private.wait(self._inner.audit(limit=limit, space=space))
 
     def redact(
         self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
-        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. With
-        `dry_run`, only report how many there are."""
+        """Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a
+        space, in one user's memory or in one conversation. Older versions of these messages are removed. With
+        `dry_run`, only report how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -306,12 +305,13 @@ class BlockingMemory(OwnLoop):
         self, id: str, *, to: str | None = None, user: str | None = None, space: str | None = None,
         dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both, such as when a guest signs in.
+        """Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in.
 
-        The messages of its user then belong to the other, with the facts and statements made from them. If that user
-        has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and `undo_move`
-        takes it back. If nothing would change, nothing is done, and the `id` of the move is empty. With `dry_run`, only
-        report what would move."""
+        The messages of its old user then belong to the new one, with the facts and statements made from them. If the
+        old user has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and
+        `undo_move` takes it back. If nothing would change, the `id` of the move is empty. With `dry_run`, only report
+        what would move.
+        """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
@@ -324,10 +324,10 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
 
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
+        """Take back a move or a merge, unless something that it moved has since been removed or moved again.
 
-        A chat that goes back to its old owner keeps what was said in it since. With `dry_run`, only report
-        what would move.
+        A chat that goes back to its old owner keeps what was said in it meanwhile. With `dry_run`, only report what
+        would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
@@ -351,16 +351,18 @@ class BlockingConversation:
         name: str | None = None, expires: datetime | timedelta | None = None, on_edit: OnEdit = "refuse",
         reply_to: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
-        takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
+        """Keep a message. Once this returns, it is on the disk. A message whose platform id is known is not stored
+        twice. If the store takes nothing and the setting `hold_messages` allows it, the message is held in memory, and
+        `degraded` says so.
 
-        `name` is what its author is called there now; cleaned, it is kept in the metadata, and in a channel's register.
+        `name` is what the author is called there now. It is cleaned and kept in the metadata; a channel also keeps it
+        among its names.
 
-        `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
+        `expires` is a moment, or a span of time from now. After that, no search and no context has the message, and
         `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
 
-        If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
-        else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
+        If the platform id is known with another text, the stored text stays; with `on_edit="version"`, the new text
+        becomes a new version instead. The message's `kept` says what happened: "new", "known", "edited" or "refused".
 
         `reply_to` is the message of this conversation that it answers: its id, or its platform id.
         """
@@ -371,37 +373,40 @@ class BlockingConversation:
 
     def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
-        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it.
-        `on_edit` is as for `add`, and each result's `kept` says what became of the message."""
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as in `add`. `on_edit`
+        is as in `add`, and each result's `kept` says what became of the message."""
         return self._private.wait(self._inner.extend(drafts, on_edit=on_edit))
 
     def history(self, *, limit: int | None = None, before: int | None = None, versions: bool = False) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn. With
+        """The messages in order. With `limit`, you get the last ones; with `before`, those before that turn. With
         `versions`, each has its older versions: what it said before it was edited.
 
-        This is the log: a message that has expired is in it until `retain` removes it.
+        An expired message is here until `retain` removes it.
         """
         return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
 
     def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        """Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that
-        its platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports.
-        The old one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing."""
+        """Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number)
+        or the id that its platform gave it.
+
+        Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old one stays in
+        the log, and `history(versions=True)` shows it. The same text again changes nothing.
+        """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
-        its platform gave it. Facts that others stated, too, stay. With `dry_run`, only report what would be removed
-        from which view."""
+        """Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or
+        the id that its platform gave it. A fact that another message states too stays. With `dry_run`, only report what
+        would be removed from which view."""
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True,
     ) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt.
+        """The messages to send to a model so that it answers `text`: never over budget, with a receipt.
 
-        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
-        programs that call a model themselves and show what it says.
+        They tell the model how to ask for more by markers, which `reply` serves. If your program calls a model itself
+        and shows what it says, leave this out with `markers=False`.
         """
         return self._private.wait(self._inner.context(text, budget=budget, system=system, markers=markers))
 
@@ -418,7 +423,8 @@ class BlockingConversation:
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None,
         author: str | None = None, platform_id: str | None = None,
     ) -> Iterator[str]:
-        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        """The same as `reply`, piece by piece as it is written. If a turn is cut off, the part that was seen is kept
+        and marked as partial."""
         return self._private.iterate_items(self._inner.stream(
             text, budget=budget, system=system, author=author, platform_id=platform_id,
         ))
@@ -427,12 +433,12 @@ class BlockingConversation:
         self, text: str, *, author: str | None = None, names: Sequence[str] = ("everword", "bot"),
         addressed: bool = False, platform_id: str | None = None,
     ) -> Answer | None:
-        """Carry out a message that is a command to the memory (remember, forget, tell what is known); None if it is not
-        a command.
+        """Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if
+        it is not a command.
 
-        `names` are the names that the memory answers to; with `addressed`, the message is for the memory even if it
-        names nobody. A command is stored in the log with its answer. A message that is no command is not stored: give
-        it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
+        `names` are the names that the memory answers to. With `addressed`, the message is for the memory even if it
+        names nobody. A command is stored in the log with its answer. A message that is not a command is not stored:
+        give it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
@@ -444,8 +450,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.describe())
 
     def archive(self) -> Chunk | None:
-        """Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
-        archive. If summarising fails, the messages stay where they are, and the error says why."""
+        """Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if
+        nothing was left to archive. If summarising fails, the messages stay where they are, and the error says why."""
         return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
@@ -464,14 +470,12 @@ class BlockingConversation:
     def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None,
     ) -> Topic:
-        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
-
-        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
-        """
+        """Keep a user's message and add it to its topic, which may be a new one or a faded one that comes back. Returns
+        the topic. `importance`, from 0 to 1, is what the topic is worth to the person who says it."""
         return self._private.wait(self._inner.add_user_message(text, importance, author=author, time=time))
 
     def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        """Keep a reply and give it to the topic it follows. Returns the topic."""
+        """Keep a reply and add it to the topic it follows. Returns the topic."""
         return self._private.wait(self._inner.add_assistant_message(text, time=time))
 
     def topics(self, *, faded: bool = False) -> list[Topic]:
@@ -481,8 +485,7 @@ class BlockingConversation:
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
-        Without an id, it is the current topic. It is empty if nothing was said yet.
-        """
+        Without an id, you get the current topic. The result is empty if nothing was said yet."""
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
     def get_full_topic_history(
@@ -496,27 +499,27 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
-        them, by their titles and by their tags."""
+        """The topics of this conversation that a query is about, best first, faded ones too. They are found by their
+        messages, titles and tags."""
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them
+        again."""
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:
-        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart
-        from now on. Returns it."""
+        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from
+        now on. Returns the separated topic."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
-        Later messages join either. `merge_topics` puts them together again."""
+        Later messages may join either of the two. `merge_topics` puts them together again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own, or with `remove` take them away. Search finds them, and a rebuild keeps
-        them."""
+        """Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them."""
         return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
 
     def feedback(self, topic_id: str, score: int) -> Topic:
@@ -539,9 +542,9 @@ class BlockingDocuments:
     ) -> Document:
         """Store a JSON object under a key. It replaces the one that was there.
 
-        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
-        that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or
-        a span of time from now) it is gone; without `expires` it stays, also if the one before was to expire.
+        `user` is its owner: `erase` removes it with all else of theirs. Search compares with `texts`, in place of all
+        texts of the value; if they are empty, no search by meaning ranks it. From the time given in `expires` (a time,
+        or a span of time from now) it is gone. Without `expires` it stays, even if the one before was to expire.
         """
         return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts, expires=expires))
 
@@ -554,27 +557,24 @@ class BlockingDocuments:
         return self._private.wait(self._inner.remove(namespace, key))
 
     def apply(self, changes: Sequence[Change]) -> list[Document]:
-        """Keep and remove several documents in one transaction. Returns the documents that are stored now, in the order
-        given.
-        """
+        """Store and remove several documents in one transaction. Returns the documents that are stored now, in the
+        order given."""
         return self._private.wait(self._inner.apply(changes))
 
     def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
-        """Change documents of one namespace by what they are: nobody else changes them in between.
-
-        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
-        """
+        """Change documents of one namespace depending on what they contain; nobody else changes them in between.
+        `decide` gets the documents by key and returns the changes and an answer. It may be run more than once."""
         return self._private.wait(self._inner.edit(namespace, decide))
 
     def search(
         self, namespace: Sequence[str] = (), *, query: str | None = None, where: Mapping[str, Any] | None = None,
         limit: int = 10, offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it: nearest to the `query` first, by its meaning and words,
-        else the last changed.
+        """The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words
+        come first; without one, those changed last.
 
-        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
-        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`, `$ne`,
+        `$gt`, `$gte`, `$lt`, `$lte`.
         """
         return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
 
@@ -582,10 +582,8 @@ class BlockingDocuments:
         self, *, prefix: Sequence[str] = (), suffix: Sequence[str] = (), depth: int | None = None,
         limit: int | None = None, offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
-
-        With `depth`, cut to so many names, each once.
-        """
+        """The namespaces that have documents, in order. `*` in a prefix or suffix stands for any one name. With
+        `depth`, namespaces are cut to that many names, and each is listed once."""
         return self._private.wait(self._inner.namespaces(
             prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset,
         ))

@@ -11,7 +11,7 @@ from everword.model.log import Degraded, Message
 
 
 class ChatMessage(TypedDict):
-    """The shape every chat model takes."""
+    """A message in the form that every chat model takes."""
 
     role: str
     content: str
@@ -22,11 +22,11 @@ BudgetName = Literal["standard", "compact"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many tokens a context may have, and at most how many of them each section.
+    """How many tokens a context may have, and how many of them each section may have.
 
-    What answers the message comes first: it gets up to `retrieved` tokens, and most of a small `total`. Where shares
-    are `fixed`, each section keeps to its own, and what was retrieved gives way first. `pairs` is how many of the last
-    exchanges are sent word for word at least, as far as `recent` allows.
+    What helps to answer the message comes first: it gets up to `retrieved` tokens, and most of a small `total`. If the
+    shares are `fixed`, each section keeps to its own, and what was retrieved is cut first. At least the last `pairs`
+    exchanges are sent word for word, as far as `recent` allows.
     """
 
     total: int = 30_000
@@ -55,7 +55,7 @@ class Budget:
 
     @classmethod
     def of(cls, value: Budget | BudgetName | None) -> Budget:
-        """The budget that is meant: itself, or by its name; the standard one for None."""
+        """The budget for a value: the budget itself, the one with that name, or the standard one for None."""
         if value is None or value == "standard":
             return cls()
         if value == "compact":
@@ -90,8 +90,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a context: its name, its tokens, what is in it and what was left out; and a note on it, as that
-    nothing relevant was found."""
+    """One part of a context: its name, its tokens, what is in it and what was left out. A `note` may say, for example,
+    that nothing relevant was found."""
 
     name: str
     tokens: int
@@ -102,9 +102,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a context contains, at which tier, what it left out and why, and the tokens of each section. Of a
-    prompt that was sent, about `repeated` tokens are, from the first one on, those of the last prompt that this process
-    sent in the conversation: a model's server may have kept what it computed of them."""
+    """What a context contains and at which tier, what it left out and why, and the tokens of each section. About
+    `repeated` tokens at the start of a sent prompt are those of the last prompt that this process sent in the
+    conversation: the model's server may have kept what it computed of them."""
 
     tokenizer: str
     budget: Budget
@@ -113,7 +113,7 @@ class Receipt:
     repeated: int = field(default=0, compare=False)
 
     def explain(self, width: int | None = None) -> str:
-        """The receipt as a table a person can read, in plain text; broken to `width` columns (60 or more), if given."""
+        """The receipt as a plain-text table for a person to read; wrapped to `width` columns (60 or more), if given."""
         from io import StringIO
 
         from rich.console import Console
@@ -175,7 +175,7 @@ class Context:
 class Round:
     """One call of the model within a turn: what it asked for, what it was given, and what the call cost.
 
-    `raised` are the turns of messages and the tiers they were raised to; `found` the ids a search gave.
+    `raised` has the turns of messages and the tiers they were raised to; `found` has the ids that searches returned.
     """
 
     number: int

@@ -28,7 +28,7 @@ DigestKind = Literal["day", "week"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Messages of a conversation, from a turn to a turn: where a digest comes from."""
+    """Messages of a conversation, from the turn `first` to the turn `last`: a source of a digest."""
 
     conversation: str
     first: int
@@ -37,11 +37,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a member of a space did on a day, or (kind "week") in the six days before the day after `last`.
+    """What a member of a space did on a day. If `kind` is "week", it covers the six days that end with `last`.
 
-    `made_by` is "model" or "offline". While `pending`, the built-in writer's text stands in until a model has written
-    it. `sources` are the messages of the day in which the member spoke, by channel; a week has those of its days. A
-    digest without a `user` is of a channel.
+    `made_by` is "model" or "offline". While `pending`, the text is the built-in writer's, until a model has written it.
+    `sources` are the messages of the day in which the member spoke, by channel; a week has those of its days. A digest
+    without a `user` is of a channel.
     """
 
     space: str
@@ -57,7 +57,7 @@ class Digest:
 
     @property
     def day(self) -> date:
-        """The day it is of, or its last."""
+        """Its day, or its last one."""
         return self.last
 
     def __str__(self) -> str:
@@ -101,12 +101,11 @@ class FoundFact:
 class Fact:
     """One thing known about a person, and since when. A fact that no longer holds stays, with its times.
 
-    `user` is in whose memory it is. It is about them, unless `subject` names somebody else. `speaker` said it;
-    `audience` is the channel where they first did, or None if it was in private, and `also_heard_in` are the other
-    channels where they said it. `conversation`, `turn` and
-    `said_at` tell where and when it was said last, `recorded_at` when first. It was so from `valid_from` (None: nobody
-    said) to `valid_to`; `retired_by` is the id of the fact in its place, or of the message that denies it or has it
-    forgotten, if one is: what has only ended has none.
+    It is in the memory of `user`, and about them, unless `subject` names somebody else. `speaker` said it. `audience`
+    is the channel where they first said it, or None if they did so in private; `also_heard_in` are the other channels
+    where they said it. `conversation`, `turn` and `said_at` tell where and when it was said last; `recorded_at` is when
+    it was said first. It was true from `valid_from` (None if nobody said when) to `valid_to`. `retired_by` is the id of
+    the fact that replaced it, or of the message that denied or forgot it. A fact that has only ended has none.
     """
 
     space: str
@@ -135,11 +134,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence about a user, in the third person. `speaker` said it, last at `said_at`, in the `sources`.
+    """One sentence about a user, in the third person. `speaker` said it, last at `said_at`; `sources` are the messages.
 
-    `audience` is the group conversation where it was said, or None if it was in private. One that no longer stands is
-    not active; `retired_by` is the id of the statement in its place, or None if it was forgotten. One that expires is
-    shown until `expires_at`.
+    `audience` is the group conversation where it was said, or None if it was in private. A statement that no longer
+    holds is not `active`; `retired_by` is the id of the statement that replaced it, or None if it was forgotten. A
+    statement that expires is shown until `expires_at`.
     """
 
     space: str
@@ -162,7 +161,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a person: facts, and what was remembered of them. As text, it is what a context shows.
+    """What is known about a person: facts, and statements to remember. As text, it is what a context shows.
 
     If they speak in channels of the space, `today` and `history` are the digests of what they did there today and in
     the six days before. `context` is all of it as one text: the profile alone if there is nothing else.
@@ -183,8 +182,8 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What `forget` did. `id` brings it back (`memory.undo`). With `everything`, all there is was meant: nothing was
-    done, since that is asked back, never guessed."""
+    """What `forget` did. `id` brings it back (`memory.undo`). If `everything` is true, the words meant all that is
+    known: then nothing was forgotten, and you should ask what is meant."""
 
     id: str | None
     statements: tuple[Statement, ...] = ()
@@ -200,8 +199,8 @@ class Forgotten:
 class FactChange:
     """What somebody decided about the facts of a person: they added one, edited it or deleted it.
 
-    `fact` is the fact as it stands after the change; None if it was deleted. `retired` are the facts that no longer
-    hold, with their times. `id` takes the change back (`memory.undo`); it is also the id of the message in the log.
+    `fact` is the fact after the change; None if it was deleted. `retired` are the facts that no longer hold, with their
+    times. Give `id` to `memory.undo` to take the change back; it is also the id of the message in the log.
     """
 
     id: str
@@ -224,8 +223,8 @@ class FactRefusal:
 class RefusedFact:
     """A fact that a model found in a message and that is not kept, and why.
 
-    `user` is in whose memory it would be, `speaker` who wrote the message, at `said_at`; `audience` is the channel
-    where, or None if it was in private.
+    It would be in the memory of `user`. `speaker` wrote the message at `said_at`, in the channel `audience`, or in
+    private if that is None.
     """
 
     space: str

@@ -43,12 +43,13 @@ def from_microseconds(count: int) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message on its way into the log: what the caller knows, before the log gives it a turn.
+    """A message that you want to store.
 
-    `author` is who wrote it; `user` is whose memory it belongs to (in a chat with one person, theirs, replies
-    included). `time` is when it was said: now, if none is given. `platform_id` is the id another system gave
-    it: the same one twice in a conversation is stored once. So is the same `id`. It is shown until `expires_at`: a
-    moment, or a span of time from now. `reply_to` is the message it answers, by its id or its platform id.
+    `author` is who wrote it. `user` is whose memory it belongs to: in a chat with one person it is that person, also
+    for replies. `time` is when it was said; now, if none is given. `platform_id` is the id that another system gave it.
+    A message whose `platform_id` or `id` the conversation already has is not stored again. It is shown until
+    `expires_at`: a moment, or a span of time from now. `reply_to` is the message it answers, by its id or its platform
+    id.
     """
 
     role: Role
@@ -65,7 +66,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Makes a message provable: `digest` covers it and its salt, `link` the digest and the link before."""
+    """Proves what a message says: `digest` covers the message and its salt, `link` covers the digest and the link
+    before it."""
 
     salt: bytes
     digest: bytes
@@ -74,7 +76,7 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a message said before it was edited: from when until when, and who edited it then (the id of a key, or
+    """What a message said before it was edited: from when until when, and who replaced it (the id of a key, or
     "program")."""
 
     content: str
@@ -86,10 +88,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """The store takes no messages for now: so many are `held` in memory, since then, and why.
+    """The store takes no messages at present. `held` says how many are held in memory, `since` when, and `reason` why.
 
-    They are written in order and once when the store takes them again. Until then their turns are provisional, and they
-    are lost if the process dies. When it `is_over`, `held` is how many were written.
+    When the store takes messages again, they are written in order, each once. Until then their turns may change, and
+    the messages are lost if the process dies. When `is_over`, `held` is how many were written.
     """
 
     held: int
@@ -100,21 +102,22 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said.
+    """One message, as the log keeps it. Of an erased message only its place and its seal stay.
 
-    One that expires is shown until `expires_at`, and nothing is derived from it that would outlive it. `reply_to` is
-    the message of its conversation that it answers, by its id or its platform id, if that was given with it.
+    A message that expires is shown until `expires_at`, and nothing is derived from it that would outlive it. `reply_to`
+    is the message of its conversation that it answers: the id or platform id that was given with it.
 
-    Of a message that was edited it is the newest version; `versions` are the older ones, if they were asked for, the
-    oldest first. `kept` says, of a message that was just added, what became of it: it is "new"; it was "known" with
-    this text; it was "edited", so that this is a version of it; the text was "refused", since the message is known with
-    another one; or it was removed from the log before ("erased"), and stays out.
+    An edited message is its newest version; `versions` are the older ones, oldest first, if you asked for them. `kept`
+    says what became of a message that was just added. It is "new". It was "known" with this text. It was "edited", so
+    this is a new version. Its text was "refused", since the stored message has another one. Or it had been "erased"
+    from the log, and stays out.
 
-    One that could not be written yet and is held in memory is `degraded`; its turn may change when it is written.
+    A message that could not be written yet is `degraded`: it is held in memory, and its turn may change when it is
+    written.
 
-    `secrets` marks what in its content and its metadata is a secret, or a placeholder for one. A store gives messages
-    masked, with placeholders, so that nothing that is made of them holds a secret; `as_said` is the message with what
-    was said, for its own conversation.
+    `secrets` marks the secrets in its content and metadata, and the placeholders for them. A store gives messages with
+    placeholders, so that nothing that is made of them contains a secret. `as_said` is the message as it was said, for
+    its own conversation.
     """
 
     space: str
@@ -157,23 +160,23 @@ class Message:
 
     @property
     def without_secrets(self) -> Message:
-        """The message masked, for good: what was said cannot be had from it."""
+        """The message with placeholders for good: its secrets cannot be had from it."""
         message = self.masked
         return message if message.original is None else replace(message, original=None)
 
     @property
     def is_lasting(self) -> bool:
-        """Whether memory may be derived from it: it is there, and does not expire."""
+        """Whether memory may be derived from it: it is not erased, and does not expire."""
         return not self.erased and self.expires_at is None
 
     @property
     def is_of_bot(self) -> bool:
-        """Whether a program wrote it, by its metadata: `{"bot": true}`. It is kept and found; a bot is nobody of whom
-        there are facts or digests."""
+        """Whether a program wrote it, by its metadata: `{"bot": true}`. Search finds it, but there are no facts or
+        digests about a bot."""
         return self.metadata.get("bot") is True
 
     def is_shown_at(self, now: datetime) -> bool:
-        """Whether it is there, and has not expired."""
+        """Whether it is neither erased nor expired at this time."""
         return not self.erased and (self.expires_at is None or self.expires_at > now)
 
 
@@ -181,10 +184,10 @@ class Message:
 class Conversation:
     """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
 
-    `turns` is the number of the last message and `head` its link: with them a missing tail is noticed. `changes` and
-    `changes_head` are the same of the changes made to it. `last_message_at` is when its newest message was said, which
-    for an import is long before `changed_at`. A list of conversations has the `title` of each: the one in the metadata
-    of its first message, or that of its first topic.
+    `turns` is the number of the last message, and `head` is its link: they show when the last messages are missing.
+    `changes` and `changes_head` are the same for the changes made to it. `last_message_at` is when its newest message
+    was said: in an import, long before `changed_at`. In a list, each conversation has a `title`: the one in the
+    metadata of its first message, or that of its first topic.
     """
 
     space: str
@@ -201,15 +204,15 @@ class Conversation:
 
     @property
     def cursor(self) -> str:
-        """Its place among the conversations of its space: `conversations` lists those `after` it."""
+        """Its place in the list of conversations. Give it to `conversations` as `after` to get those that follow."""
         return f"{to_microseconds(self.last_message_at or EPOCH)}.{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed
-    from the log stays out: then the message is `erased`. `kept` is that of the message.
-    One that is only held in memory says so: `degraded`."""
+    """What `add` did: the message as it is in the log, and whether it was new or known already. `kept` is that of the
+    message. If the message was removed from the log before, it is not stored again: it is `erased`. If it is only held
+    in memory, it is `degraded`."""
 
     message: Message
     new: bool
@@ -281,11 +284,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One message found by search, its score, and the parts the score is made of; or one fact.
+    """A message that search found, its score, and the parts the score is made of; or a fact.
 
-    Of a fact (`kind` is "fact") `message` is the newest message that it comes from. The score orders the hits of one
+    For a fact (`kind` is "fact"), `message` is the newest message that it comes from. The score orders the hits of one
     search. `relevance`, from 0 to 1, means the same in every memory and for every query: from 0.5 on, a hit is better
-    than the best one of an unrelated query is by chance.
+    than the best hit that an unrelated query gets by chance.
     """
 
     message: Message
@@ -311,7 +314,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` saw. `root` covers every conversation: note it elsewhere to prove later that nothing moved."""
+    """What `verify` found. `root` covers every conversation: note it elsewhere, to prove later that nothing was
+    changed."""
 
     conversations: int
     messages: int
@@ -326,7 +330,8 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """What is over of one kind of memory, being older than `before`; `waiting` goes once every view has read it."""
+    """What has expired of one kind of memory: what is older than `before`. `waiting` counts what goes only when every
+    view has read it."""
 
     kind: str
     before: datetime
@@ -336,8 +341,8 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever; `left` as that of an
-    erasure."""
+    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever. `left` is as in
+    `Erasure`."""
 
     at: datetime
     dry_run: bool
@@ -346,7 +351,7 @@ class Retained:
 
     @property
     def count(self) -> int:
-        """All of it."""
+        """How much has expired, of all kinds together."""
         return sum(entry.count for entry in self.expired)
 
 
@@ -354,7 +359,8 @@ class Retained:
 class Erasure:
     """What `erase` removed. The person is not named here: that is the point.
 
-    `left` says what the files of the store may still hold of it, since others read there, and which command clears it.
+    `left` says what the store's files may still contain of it, because other processes were reading, and which command
+    removes that.
     """
 
     id: str
@@ -369,8 +375,8 @@ class Erasure:
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
-    draft; if it raises, the transaction is rolled back. `on_edit` says what becomes of another text for a message that
-    is known: a "version" of it, made by `by`, or nothing."""
+    draft; if it raises, the transaction is rolled back. `on_edit` says what happens to another text for a known
+    message: with "version" it becomes a version of the message, made by `by`; with "refuse" the stored text stays."""
 
     space: str
     conversation: str
@@ -383,8 +389,8 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object under a key in a namespace. `user` is whose it is, if anybody's; `score` of a search. It is gone at
-    `expires_at`, if that is set."""
+    """A JSON object under a key in a namespace. `user` is its owner, if it has one. `score` is set by a search. It is
+    gone at `expires_at`, if that is set."""
 
     space: str
     namespace: tuple[str, ...]
@@ -399,9 +405,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A document to be kept, in the place of the one that was there; without a `value`, to be removed.
+    """A document to store, in place of the one that was there; or, without a `value`, to remove.
 
-    `texts` is what it is found by, in place of all that its value says; if they are empty, no search ranks it.
+    Search compares with `texts`, in place of all texts of the value; if they are empty, no search by meaning ranks it.
     It is gone at `expires_at`: a moment, or a span of time from now.
     """
 
@@ -459,10 +465,9 @@ MoveKind = Literal["move", "merge", "undo"]
 class Move:
     """What `move_conversation`, `merge_users` or `undo_move` did, or on a dry run would do.
 
-    Messages of `user` became those of `into`; both are None if a conversation was only renamed. `conversations` are
-    those in which something changed, by the names they had before, with the names they have now. `moved` says how many
-    messages, facts, statements, names and documents went along. `id` is for `undo_move`; it is empty on a dry run, and
-    if everything was so already.
+    Messages of `user` became those of `into`; both are None if a conversation was only renamed. `conversations` has the
+    old name of each changed conversation, with its present name. `moved` says how many messages, facts, statements,
+    names and documents went along. `id` is for `undo_move`; it is empty on a dry run, or if nothing had to change.
     """
 
     id: str
@@ -484,8 +489,8 @@ REMOVAL_KINDS: tuple[RemovalKind, ...] = get_args(RemovalKind)
 class Deletion:
     """What `delete` removed, or on a dry run would remove.
 
-    `conversations` says how many messages of each, `views` how much of each view rests on them: that goes, and what
-    else is left to say is made anew. `left` is as that of an erasure. `id` is empty on a dry run.
+    `conversations` says how many messages of each conversation. `views` says how much of each view was derived from
+    them: that goes, and is made anew from what is left. `left` is as in `Erasure`. `id` is empty on a dry run.
     """
 
     id: str
@@ -500,9 +505,9 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What `redact` replaced by placeholders, or on a dry run would replace: in how many messages, how many of each
-    conversation, and in how many of them each kind of secret. `left` is as that of an erasure. `id` is empty if nothing
-    was replaced."""
+    """What `redact` replaced by placeholders, or on a dry run would replace. `messages` says in how many messages,
+    `conversations` how many of each conversation, and `kinds` how many have each kind of secret. `left` is as in
+    `Erasure`. `id` is empty if nothing was replaced."""
 
     id: str
     space: str
@@ -516,11 +521,11 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. There is a line for moves
-    and merges too, although nothing goes.
+    """One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. Moves and merges have a
+    line too, although nothing goes.
 
-    `what` is "messages", "conversation" (its messages are counted), or a kind of memory that expired. What it said, and
-    of whom it was, is not kept: that was removed.
+    `what` is "messages", "conversation" (its messages are counted), or a kind of memory that expired. What was said,
+    and by whom, is not kept: that was removed.
     """
 
     space: str

@@ -32,8 +32,8 @@ MAX_MARKS = 32  # characters that may belong to the one before; a name with more
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of a member, and when it was first and last seen, if that is known. A name that is no longer used stays
-    known: somebody will still use it."""
+    """A name of a member, and when it was first and last seen, if that is known. A name that its owner no longer uses
+    is kept: somebody else may still use it."""
 
     text: str
     kind: NameKind
@@ -43,7 +43,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody in a space. The id needs no name of its own."""
+    """Somebody in a space. The id counts as a name, too."""
 
     id: str
     names: tuple[Name, ...] = ()
@@ -81,7 +81,7 @@ class Ambiguous:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody fits. The suggestions have a similar spelling: the caller may ask whether one is meant."""
+    """Nobody fits. The suggestions have a similar spelling: the caller may ask whether one of them is meant."""
 
     suggestions: tuple[Candidate, ...] = ()
 
@@ -92,11 +92,11 @@ Whom = Resolved | Ambiguous | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a command. `text` is the answer to whoever gave it; `message` is the command in the log.
+    """The result of a command. `text` is the answer to the person who gave it; `message` is the command in the log.
 
-    `person` is the person it was about. If that must be asked, it is None, nothing was done, and `candidates` are the
-    people who may be meant. After a "remember", `statements` are those that stand now; after an "ask", `statements` and
-    `facts` are what was shown; after a "forget", `forgotten` is what was taken out.
+    `person` is whom it was about. If that is unclear, `person` is None, nothing was done, and `candidates` are the
+    people who may be meant. After a "remember", `statements` are those that hold now. After an "ask", `statements` and
+    `facts` are what was shown. After a "forget", `forgotten` is what was removed.
     """
 
     kind: CommandKind
@@ -118,9 +118,9 @@ class Answer:
 class MemoryAnswer:
     """The answer to a question about a person, and the facts and messages it rests on, best first.
 
-    `made_by` is "model", or "offline" if there was none or its answer could not be used: then `text` is the facts and
-    messages themselves, as lines. If it is not `known`, nothing that is remembered answers the question. `user` is the
-    id of the person: whoever asked by a name sees whom it was taken for.
+    `made_by` is "model" or "offline". It is "offline" if there was no model or its answer could not be used: then
+    `text` is the facts and messages themselves, as lines. If it is not `known`, nothing in the memory answers the
+    question. `user` is the id of the person. If you asked by a name, it shows whom the name was taken for.
     """
 
     text: str

@@ -17,10 +17,11 @@ UNKNOWN_TRAITS = -1
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is itself.
+    """A message at lower resolutions: tier 1 is `key = value` pairs, tier 2 a sentence or two, tier 3 the message
+    itself.
 
-    `made_by` is "model", "offline", or "self" for a message too short to gain from it, which is its own tiers.
-    `required` is the tier the model asked for, at turn `raised_at` of the conversation.
+    `made_by` is "model", "offline" or "self". A message with "self" is too short to gain from tiers: each tier is the
+    message. `required` is the tier that the model asked for, at turn `raised_at` of the conversation.
     """
 
     tier1: str = ""
@@ -44,9 +45,10 @@ class Chunk:
 class ExtractLine:
     """A sentence of a summary: from which turn it is, who said it and when.
 
-    `role` and `author` are empty in prose that a model wrote. `kind` is that of the sentence: "prose", "item",
-    "heading", "note", or "text" for several sentences that stay together. `leans` says how many lines before it the
-    line is that it cannot be understood without, such as the question it answers; 0 if it stands alone.
+    `role` and `author` are empty in prose that a model wrote. `kind` is the kind of sentence: "prose", "item",
+    "heading", "note", or "text" for several sentences that stay together. If the sentence cannot be understood without
+    an earlier line, such as the question that it answers, `leans` says how many lines back that is; 0 if it stands
+    alone.
     """
 
     turn: int
@@ -63,7 +65,7 @@ class Episode:
     """A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`.
 
     `lines` are the sentences of the summary with their sources, and `summary` is the text written from them. `made_by`
-    is "model" or "offline". While `pending`, the built-in writer's summary stands in until the memory model answers. An
+    is "model" or "offline". While `pending`, the summary is the built-in writer's, until the memory model answers. An
     episode that is not `active` has become part of one of the next level.
     """
 
@@ -112,10 +114,10 @@ class Entry:
 class ViewState:
     """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
 
-    `standing_in` are those of the waiting for which the built-in writer stands in until a model is back; `set_aside`
-    are messages the view went past because it failed on them. A message that was changed, and that the view has not
-    read again, counts as one it is behind. `waits` says, in words, when a model does what it is behind, if that waits
-    for more messages; of the facts, rules read it meanwhile.
+    For `standing_in` of the waiting conversations the built-in writer does the work until a model is back. `set_aside`
+    counts messages that the view skipped because it failed on them. A changed message counts as behind until the view
+    has read it again. A model may wait for more messages before it works on those behind: then `waits` says in words
+    when it will; meanwhile, rules read the facts.
     """
 
     view: str
@@ -158,8 +160,8 @@ class Retried:
 class Activity:
     """How often something was done, with what outcome, how long it took in all, and the tokens it cost.
 
-    `what` is "chat" or "memory" for calls of a model of that role, `kind` their task. Else `what` is "cache" (`kind`
-    says which, the outcome is "hit" or "miss"), "fallback" (`kind` says of what) or "view".
+    For calls of a model, `what` is its role, "chat" or "memory", and `kind` the task. Otherwise `what` is "cache"
+    (`kind` says which; the outcome is "hit" or "miss"), "fallback" (`kind` says of what) or "view".
     """
 
     what: str
@@ -172,9 +174,9 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is in a store, and how far its views are; `degraded` if this process holds messages that it could not write
-    yet. `users` are those of whom something is in the index. `secrets` says how many messages hold each kind of secret,
-    or a placeholder for one."""
+    """What is in a store, and how far its views are. It is `degraded` if this process holds messages that it could not
+    write yet. `users` counts those with something in the index. `secrets` says how many messages contain each kind of
+    secret, or a placeholder for one."""
 
     store: str
     spaces: int
@@ -197,9 +199,9 @@ class Stats:
 class Topic:
     """A topic as it is now. `id` is made of the turn that opened it.
 
-    `priority` is its importance, less what time took: half of it in each `half_life`. `messages` are all of them,
-    `packed` those that have left the active set and stand in the summary. A topic that has `faded` has left the active
-    set itself; a message that matches it brings it back. `merged` are the ids of topics that have become part of it.
+    `priority` is its importance, which halves in each `half_life`. `messages` counts all its messages; `packed` counts
+    those that left the active set and are in the summary. A topic that has `faded` has left the active set itself; a
+    message that matches it brings it back. `merged` are the ids of topics that have become part of it.
     """
 
     id: str
@@ -224,7 +226,8 @@ class Topic:
 @dataclass(frozen=True, slots=True)
 class TopicMessage:
     """A message of a topic's history: whose turn it was, and what was said. In a group, a topic is a thread: `answers`
-    is the turn of the message that this one most likely answers, None if it begins the thread, and `why`."""
+    is the turn of the message that this one most likely answers, or None if it begins the thread. `why` is the
+    reason."""
 
     turn: int
     role: Role
