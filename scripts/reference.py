@@ -120,11 +120,11 @@ def rest_page() -> str:
         for name, route in routes:
             if tag["name"] in route["tags"]:
                 lines += ["", f"### `{name}`", "", route["description"]]
-                lines += arguments_table(rest_arguments(route, description))
+                lines += arguments_table(rest_arguments(name, route, description))
     return "\n".join(lines) + "\n"
 
 
-def rest_arguments(route: Schema, description: Schema) -> Iterator[tuple[str, str, str, str]]:
+def rest_arguments(path: str, route: Schema, description: Schema) -> Iterator[tuple[str, str, str, str]]:
     """The arguments of a route: name, where it goes, type and meaning."""
     for argument in route.get("parameters", ()):
         if (argument["in"], argument["name"]) in OF_EVERY_ROUTE:
@@ -133,9 +133,10 @@ def rest_arguments(route: Schema, description: Schema) -> Iterator[tuple[str, st
         yield name, argument["in"], type_name(argument["schema"]), argument["description"]
     body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     schema = description["components"]["schemas"].get(body.get("$ref", "").rpartition("/")[2], body)
+    author = "Anthropic" if "/anthropic/" in path else "OpenAI"
     for name, field in schema.get("properties", {}).items():
         shown = name if name in schema.get("required", ()) else f"{name}?"
-        yield shown, "body", type_name(field), field.get("description", "as OpenAI describes it")
+        yield shown, "body", type_name(field), field.get("description", f"as {author} describes it")
 
 
 def tools_page() -> str:

@@ -314,7 +314,7 @@ export interface Answer {
  * left to archive. If summarising fails, the messages stay where they are, and the error says why.
  */
 export interface ArchiveIn {
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -322,7 +322,7 @@ export interface ArchiveIn {
 export interface AskIn {
   /** The question, in plain words. */
   question: string;
-  /** Only in this conversation, or only by what was said in it. */
+  /** Only what was said in this conversation. */
   conversation?: string | null;
 }
 
@@ -342,10 +342,10 @@ export interface AuditLine {
 
 /** Messages for one conversation of several. */
 export interface BatchIn {
-  /** Whose chat it is; left out for a channel of many. */
+  /** Whose chat it is. Leave it out for a channel of many. */
   user?: string | null;
   messages: DraftIn[];
-  /** Whether another text for a known message is a version of it. */
+  /** What to do with another text for a known message. */
   on_edit?: "refuse" | "version";
   conversation: string;
 }
@@ -396,7 +396,7 @@ export interface ChangeIn {
   value?: Record<string, unknown> | null;
   user?: string | null;
   texts?: string[] | null;
-  /** When it is gone: a span from now, as in 10m, 2h or 7d, or a time with its offset. */
+  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
   expires?: string | null;
 }
 
@@ -404,9 +404,9 @@ export interface ChangeIn {
 export interface ChangesIn {
   /** What to put and what to remove. All of it is done, or nothing. */
   changes: ChangeIn[];
-  /** The namespace the tag is of. */
+  /** The namespace that the tag belongs to. */
   namespace?: string[] | null;
-  /** The `tag` it had when you read it; if it has changed since, nothing is done (412). */
+  /** Its `tag` when you read it; if it has changed since, nothing is done (412). */
   tag?: string | null;
 }
 
@@ -431,15 +431,15 @@ export interface Chunk {
 export interface CommandIn {
   /** The message, which may be a command. */
   text: string;
-  /** Who wrote it: an id. The user of the chat if left out. */
+  /** Who wrote it, by their id. The user of the chat if left out. */
   author?: string | null;
   /** The names that the memory answers to. */
   names?: string[];
-  /** Whether the message is for the memory, even if it does not name it. */
+  /** Whether the message is for the memory, even if it names nobody. */
   addressed?: boolean;
-  /** The id that the platform gave the message. The same id is stored once. */
+  /** The id that the platform gave the message. A known id is not stored again. */
   platform_id?: string | null;
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -548,13 +548,13 @@ export interface Document {
 
 /** A JSON object to be kept under a key. */
 export interface DocumentIn {
-  /** What the fact says: "Delft", "peanuts". */
+  /** A JSON object. */
   value: Record<string, unknown>;
-  /** Whose it is: an erasure takes it with all else of theirs. */
+  /** Its owner, for `erase`. */
   user?: string | null;
-  /** What it is found by, in place of all that the value says. */
+  /** The texts that search compares with. All texts of the value if left out. */
   texts?: string[] | null;
-  /** When it is gone: a span from now, as in 10m, 2h or 7d, or a time with its offset. */
+  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
   expires?: string | null;
 }
 
@@ -581,11 +581,11 @@ export interface DraftIn {
   user?: string | null;
   /** When it was said, with its offset; now if left out. */
   time?: string | null;
-  /** The id another system gave it: the same one is kept once. */
+  /** The id that another system gave it. A known id is not stored again. */
   platform_id?: string | null;
   metadata?: Record<string, unknown>;
   id?: string | null;
-  /** When it is gone: a span from now, as in 10m, 2h or 7d, or a time with its offset. */
+  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
   expires?: string | null;
   /** The message it answers: its id, or its platform id. */
   reply_to?: string | null;
@@ -610,9 +610,9 @@ export interface EditFactIn {
 export interface EditMessageIn {
   /** The new text. */
   text: string;
-  /** New metadata. The old one stays if left out. */
+  /** New metadata. If left out, the old metadata stays. */
   metadata?: Record<string, unknown> | null;
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -785,7 +785,7 @@ export interface MemoryAnswer {
 export interface MergeTopicsIn {
   /** The topic that goes into the first, by its id. */
   other: string;
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -826,11 +826,11 @@ export interface MessagePage {
 
 /** Messages for one conversation, in order: all are kept, or none. */
 export interface MessagesIn {
-  /** Whose chat it is; left out for a channel of many. */
+  /** Whose chat it is. Leave it out for a channel of many. */
   user?: string | null;
   /** The messages, in order. */
   messages: DraftIn[];
-  /** Whether another text for a known message is a version of it. */
+  /** What to do with another text for a known message. */
   on_edit?: "refuse" | "version";
 }
 
@@ -891,7 +891,7 @@ export interface Profile {
 export interface RateTopicIn {
   /** 1 for a good topic, -1 for a bad one. */
   score: 1 | -1;
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -973,7 +973,7 @@ export interface RememberIn {
   speaker?: string | null;
   /** The message in the log that asked for it, by its id. */
   message?: string | null;
-  /** When it is gone: a span from now, as in 10m, 2h or 7d, or a time with its offset. */
+  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
   expires?: string | null;
 }
 
@@ -1003,9 +1003,9 @@ export interface ReplyIn {
   budget?: BudgetIn | "standard" | "compact";
   /** Your own system prompt. It comes first. */
   system?: string | null;
-  /** Who wrote it: an id. The user of the chat if left out. */
+  /** Who wrote it, by their id. The user of the chat if left out. */
   author?: string | null;
-  /** The id that the platform gave the message. The same id is stored once. */
+  /** The id that the platform gave the message. A known id is not stored again. */
   platform_id?: string | null;
   /** Answer by server-sent events, piece by piece. */
   stream?: boolean;
@@ -1047,7 +1047,7 @@ export interface Retried {
 export interface RetryIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view?: string | null;
-  /** Only in this conversation, or only by what was said in it. */
+  /** Only what was said in this conversation. */
   conversation?: string | null;
 }
 
@@ -1064,15 +1064,15 @@ export interface Round {
 
 /** A message for its topic. */
 export interface SaidIn {
-  /** user, assistant, system or tool. */
+  /** user or assistant. */
   role: "user" | "assistant";
-  /** The message to answer. */
+  /** The text of the message. */
   text: string;
   /** The user, by the id that you chose. */
   user?: string | null;
   /** How important the message is, from 0 to 1. */
   importance?: number;
-  /** Who wrote it: an id. The user of the chat if left out. */
+  /** Who wrote it, by their id. The user of the chat if left out. */
   author?: string | null;
   /** When it was said, with its offset. Now if left out. */
   time?: string | null;
@@ -1087,7 +1087,7 @@ export interface SearchDocumentsIn {
   namespace?: string[];
   /** What to look for, in plain words. */
   query?: string | null;
-  /** What values must have: `$eq $ne $gt $gte $lt $lte`. */
+  /** Conditions on the values: `$eq $ne $gt $gte $lt $lte`. */
   where?: Record<string, unknown> | null;
   /** How many at most. */
   limit?: number;
@@ -1101,7 +1101,7 @@ export interface SearchIn {
   query: string;
   /** Only in the memory of this user. */
   user?: string | null;
-  /** Only in this conversation, or only by what was said in it. */
+  /** Only what was said in this conversation. */
   conversation?: string | null;
   /** user, assistant, system or tool. */
   role?: "user" | "assistant" | "system" | "tool" | null;
@@ -1111,7 +1111,7 @@ export interface SearchIn {
   before?: string | null;
   /** How many at most. */
   limit?: number;
-  /** Only hits whose relevance reaches it; 0.5 leaves out what has nothing to do with the query. */
+  /** Only hits with at least this relevance; 0.5 leaves out what has nothing to do with the query. */
   floor?: number | null;
   /** What to look for: messages, facts or both. */
   kinds?: ("message" | "fact")[];
@@ -1180,7 +1180,7 @@ export interface Span {
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
   turns: number[];
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -1191,7 +1191,7 @@ export interface SplitTopicIn {
 export interface StandaloneIn {
   /** The question, in plain words. */
   question: string;
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -1246,7 +1246,7 @@ export interface TagTopicIn {
   tags: string[];
   /** Whether to remove the tags instead. */
   remove?: boolean;
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 
@@ -1338,7 +1338,7 @@ export interface Unknown {
  * on. Returns the separated topic.
  */
 export interface UnmergeTopicIn {
-  /** Whose chat it is; left out for a channel. */
+  /** Whose chat it is. Leave it out for a channel. */
   user?: string | null;
 }
 

@@ -69,7 +69,7 @@ AT_WORK = "in_progress"
 TRANSIENT = ("store_busy", "too_many", AT_WORK, "unavailable")  # problems that soon pass; a failing model does not
 DOTS = {".": "%2E", "..": "%2E%2E"}
 HEADER_TEXT = re.compile(r"[\x21-\x7e]*")  # what a header can hold, without spaces
-NOT_OURS = "answered as no server of ours of this version would; is the address right?"
+NOT_OURS = "did not answer as an everword server of this version does; check the address"
 ANSWER = Limits(values=20_000_000, size=1 << 30)  # of a server that the program chose
 GATEWAY = (502, 503, 504)  # status codes of a proxy before the server
 INVALID: dict[str, type[InvalidInput]] = {"invalid_input": InvalidInput, "secret_refused": errors.SecretRefused}
@@ -429,7 +429,7 @@ async def iterate_pages(
 # -- a memory on a server
 
 SHORTEST = 0.001  # seconds that one request asks a server to wait, at least
-CUT_OFF = "the server ended the reply before it was whole; what was seen of it is kept"
+CUT_OFF = "the server ended the reply before it was complete; the part that was seen is kept"
 
 
 class AsyncClient(MemoryFace):
@@ -479,7 +479,7 @@ class AsyncClient(MemoryFace):
         if not all_batches:
             return []
         if len({batch.space for batch in all_batches}) > 1:
-            raise InvalidInput("batches", "name several spaces; on a server, call it once for each space")
+            raise InvalidInput("batches", "are for several spaces; on a server, make one call for each space")
         body = [
             without_none(conversation=batch.conversation, user=batch.user)
             | edit_field(batch.on_edit)

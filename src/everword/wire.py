@@ -60,7 +60,7 @@ LEFT_OUT: dict[type, tuple[str, ...]] = {
     Conversation: ("head", "changes", "changes_head"),
 }
 COMPUTED: dict[type, tuple[str, ...]] = {Episode: ("id",), Forgotten: ("found",)}
-SHAPE = "does not have the shape it should; are server and client of the same version?"
+SHAPE = "does not have the expected shape; check that server and client have the same version"
 
 
 @cache

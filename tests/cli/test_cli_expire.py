@@ -32,7 +32,7 @@ def test_a_statement_is_remembered_until_a_time() -> None:
     (holiday, oslo) = json_lines(succeeded("export"))
     assert datetime.fromisoformat(oslo["expires_at"]) == later
     assert timedelta(days=13) < datetime.fromisoformat(holiday["expires_at"]) - datetime.now(UTC) < timedelta(days=14)
-    assert "which is over" in failed("remember", "I was", "--user", "alex", "--expires", "2020-01-01T00:00:00Z")
+    assert "which is in the past" in failed("remember", "I was", "--user", "alex", "--expires", "2020-01-01T00:00:00Z")
     assert "7d" in failed("remember", "I was", "--user", "alex", "--expires", "soon")
 
 

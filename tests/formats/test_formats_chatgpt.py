@@ -180,7 +180,7 @@ def test_a_message_of_files_only_names_them(tmp_path: Path) -> None:
         ({"content": {"parts": "hello"}}, "parts: expected a list, found text"),
         ({"content": {"parts": [5]}}, "parts[0]: expected an object, found a number"),
         ({"create_time": "noon"}, "create_time: expected a time, found text"),
-        ({"create_time": None}, "create_time: neither the message nor its conversation says when it was"),
+        ({"create_time": None}, "create_time: neither the message nor its conversation has a time"),
     ],
 )
 def test_a_bad_message_is_named_and_the_next_is_read(tmp_path: Path, message: dict[str, Any], reason: str) -> None:

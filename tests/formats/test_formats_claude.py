@@ -81,7 +81,7 @@ def test_a_message_with_tools_only_names_them(tmp_path: Path) -> None:
         ({"sender": "system"}, "sender: expected human or assistant"),
         ({"uuid": None}, "uuid: expected an id, found nothing"),
         ({"created_at": "2025-01-01T00:00:00"}, "created_at: a time without a zone; add one (Z, +02:00)"),
-        ({"created_at": None}, "created_at: neither the message nor its conversation says when it was"),
+        ({"created_at": None}, "created_at: neither the message nor its conversation has a time"),
         ({"content": "text"}, "content: expected a list, found text"),
         ({"content": [{"type": "text", "text": 5}]}, "text: expected text, found a number"),
         ({"attachments": ["a"]}, "attachments[0]: expected an object, found text"),

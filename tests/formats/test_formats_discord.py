@@ -122,8 +122,8 @@ def test_a_bad_message_is_named_and_the_next_is_read(tmp_path: Path, change: dic
         ({"channel": None}, "channel: expected an object, found nothing"),
         ({"channel": {"id": {}}}, "channel.id: expected an id, found an object"),
         ({"guild": []}, "guild: expected an object, found a list"),
-        ({"messages": {"a": 1}}, "messages: not as DiscordChatExporter writes it"),
-        ({"messages": "x"}, "messages: not as DiscordChatExporter writes it"),
+        ({"messages": {"a": 1}}, "messages: does not have the form that DiscordChatExporter writes"),
+        ({"messages": "x"}, "messages: does not have the form that DiscordChatExporter writes"),
     ],
 )
 def test_a_bad_header_is_named_once(tmp_path: Path, fields: dict[str, Any], reason: str) -> None:
@@ -136,7 +136,7 @@ def test_a_file_without_messages_says_so(tmp_path: Path) -> None:
     assert list(open_records(path)) == [BadRecord("message 1", "there is no list of messages in the file")]
     path.write_text("[]")
     assert list(open_records(path, "discord")) == [
-        BadRecord("message 1", "the file: not as DiscordChatExporter writes it")
+        BadRecord("message 1", "the file: does not have the form that DiscordChatExporter writes")
     ]
 
 

@@ -178,7 +178,7 @@ USER = {"role": "user", "content": "hi"}
         ("[1, 2]", "line: expected an object, found a list"),
         ("null", "line: expected an object, found nothing"),
         (b'{"role": "user", "content": "\xff"}', "the line is not UTF-8 (byte 30); save or send it as UTF-8"),
-        ('{"role": "user", "content": "\\ud83d"}', "line: holds half a character"),
+        ('{"role": "user", "content": "\\ud83d"}', "line: contains half a character"),
         ('{"role": "user", "content": "a", "metadata": {"n": NaN}}', "the line is not valid JSON: NaN is not a number"),
         (
             '{"role": "user", "content": "a", "metadata": {"n": 1e999}}',

@@ -268,7 +268,7 @@ def test_a_database_that_wants_to_run_something_or_is_none_of_ours_is_refused(tm
     path = tmp_path / "h.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE VIEW history AS SELECT hex(randomblob(9)) AS memory_id, 'a' AS new_memory")
-    with pytest.raises(ImportFailed, match="is a database in no format known here"):
+    with pytest.raises(ImportFailed, match="is a database in an unknown format"):
         open_records(path)
     assert [r.reason for r in open_records(path, "mem0") if isinstance(r, BadRecord)] != []
     shutil.copy(DATA / "mem0_history.sqlite", tmp_path / "cut.db")

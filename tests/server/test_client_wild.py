@@ -320,7 +320,7 @@ def test_a_stream_that_breaks_off_is_an_error_and_is_not_asked_for_again() -> No
     begun = b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: text\ndata: {"text": "Half"}\n\n'
     with answering(begun, begun) as (url, heard), Client(url) as memory:
         said: list[str] = []
-        with pytest.raises(ServerError, match="before it was whole"):
+        with pytest.raises(ServerError, match="before it was complete"):
             said.extend(memory.conversation("c").stream("Tell me."))
         assert (said, len(heard)) == (["Half"], 1)
     chunked = begun.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n", 1)

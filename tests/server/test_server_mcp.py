@@ -227,7 +227,7 @@ async def fail_at_everything(client: Client) -> None:
     assert "limit" in await bad(client, "search_memory", query="x", limit=0)
     assert "floor" in await bad(client, "search_memory", query="x", floor=2)
     assert "category" in await bad(client, "get_facts", user="a", category="gossip")
-    assert "that would be everything" in await bad(client, "forget", what="everything", user="alex")
+    assert "that would forget everything" in await bad(client, "forget", what="everything", user="alex")
     with pytest.raises(MCPError, match="there is no conversation 'nowhere'"):
         await client.read_resource("everword://conversations/nowhere")
     with pytest.raises(MCPError):

@@ -197,7 +197,7 @@ UNREADABLE = {
     "everword://profile?user=": "user: is empty",
     "everword://conversations/%00": "conversation: contains a control character",
     "everword://conversations/nowhere": "there is no conversation 'nowhere'",
-    "everword://conversations?after=" + "x" * 300: "after: is not the `cursor` of a conversation",
+    "everword://conversations?after=" + "x" * 300: "after: must be the `cursor` of a conversation",
     "everword://secrets": "Unknown resource",
 }
 

@@ -133,7 +133,7 @@ def test_a_session_ends_with_its_key(server: Serving) -> None:
     cookie = sessions.cookie_value(sessions.begin(expired.id, datetime.now(UTC)))
     with httpx2.Client(base_url=server.url, cookies={COOKIE: cookie}) as browser:
         assert browser.get("/").status_code == 303
-        assert "opens nothing" in send_key(browser, text).text
+        assert "is not valid" in send_key(browser, text).text
     unknown = sessions.cookie_value(sessions.begin("f" * 16, datetime.now(UTC)))
     with httpx2.Client(base_url=server.url, cookies={COOKIE: unknown}) as browser:
         assert browser.get("/").status_code == 303

@@ -79,7 +79,7 @@ class EverwordSession(SessionABC):
     @property
     def _turns(self) -> TurnMemory:
         if self._user is None:
-            raise InvalidInput("user", "is missing: say whose memory it is, EverwordSession(…, user=…)")
+            raise InvalidInput("user", "is missing: say whose memory it is, as in EverwordSession(…, user=…)")
         return TurnMemory(self._memory, self._user, None, self._space, self._budget)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
@@ -108,7 +108,7 @@ class EverwordSession(SessionABC):
 
 def draft_from_item(item: Mapping[str, Any]) -> Draft:
     if not isinstance(item, Mapping):
-        raise InvalidInput("items", f"has a {type(item).__name__}; an item is a dictionary")
+        raise InvalidInput("items", f"has a {type(item).__name__}; each item must be a dictionary")
     role = ROLES.get(str(item.get("role")))
     if role is None:
         role = "tool" if str(item.get("type")).endswith("_output") else "assistant"

@@ -66,7 +66,7 @@ UNREACHABLE = "The memory cannot be reached now. Go on without it."
 def run_blocking(memory: AnyMemory, work: Work[T]) -> T:
     """Run the work, blocking."""
     if not isinstance(memory, BlockingMemory):
-        raise EverwordError("this was made with an AsyncMemory: call its asynchronous methods, or give it a Memory")
+        raise EverwordError("this adapter has an AsyncMemory: call its asynchronous methods, or give it a Memory")
     return memory.run(work)
 
 

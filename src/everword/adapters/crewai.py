@@ -75,7 +75,9 @@ class EverwordCrewMemory(Memory):
         return []
 
     def forget(self, *_: Any, **__: Any) -> int:
-        raise EverwordError("CrewAI forgets nothing of this memory: call its `forget`, or `erase`, yourself")
+        raise EverwordError(
+            "CrewAI cannot remove anything from this memory: call `memory.forget` or `memory.erase` yourself"
+        )
 
     def reset(self, scope: str | None = None) -> None:
         self.forget()

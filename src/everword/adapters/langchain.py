@@ -87,7 +87,9 @@ def check_restorable(message: BaseMessage, metadata: dict[str, Any]) -> None:
     try:
         from_dicts([metadata[ORIGINAL]])
     except ValueError:
-        raise InvalidInput("messages", f"has one of type {message.type!r}, which LangChain cannot restore") from None
+        raise InvalidInput(
+            "messages", f"contains a message of type {message.type!r}, which LangChain cannot restore"
+        ) from None
 
 
 def restore_message(message: Message) -> BaseMessage:

@@ -43,9 +43,9 @@ from everword.model.log import notes_key
 from everword.ports import Tx
 
 LASTING = ("forget", *COMMANDS.values())  # commands that an edit does not take back
-DONE = "was carried out, and other words do not take that back: undo it, and say it anew"
-UNCLEAR = "asked to remember something of somebody, and the new text does not say what, or of the same: delete it, and "
-UNCLEAR += "say it anew"
+DONE = "is a command that was carried out, and an edit would not undo it: undo it, and send a new one"
+UNCLEAR = "asked to remember something about a person, and the new text does not say what, or means somebody else: "
+UNCLEAR += "delete it, and send a new one"
 EDITED = "it was edited"  # why a view is to read a message again
 
 

@@ -279,11 +279,11 @@ def parts_to_undo(tx: Tx, space: str, id: str) -> list[LogChange]:
     all_moves = moves_in(tx, space)
     parts = [change for change in all_moves if change.after.get("id") == id]
     if not parts:
-        raise NotFound(f"there is no move {id!r} in space {space!r}, or what it moved was erased since")
+        raise NotFound(f"there is no move {id!r} in space {space!r}, or what it moved has since been erased")
     if "undoes" in parts[0].after:
         raise InvalidInput("id", f"{id!r} is itself an undo; to undo that, repeat the move")
     if any(change.after.get("undoes") == id for change in all_moves):
-        raise InvalidInput("id", f"{id!r} was taken back already")
+        raise InvalidInput("id", f"{id!r} was undone already")
     return parts
 
 
@@ -359,7 +359,7 @@ def check_unchanged(message: Message, part: LogChange, names: Collection[str]) -
     """Raise if a message is not what a move made of it."""
     after = part.after
     if message.erased:
-        raise InvalidInput("id", "cannot be taken back: something that was moved has been removed since")
+        raise InvalidInput("id", "cannot be undone: something that was moved has been removed since")
     if ("owned" in names and message.user != after["person"]) or (
         "written" in names and message.author != after["person"]
     ):

@@ -485,7 +485,8 @@ def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> i
     head_tokens = tokenizer.count(head) if head else 0
     if head_tokens > budget.system:
         raise InvalidInput(
-            "system", f"has {head_tokens} tokens with the standing text; the budget allows {budget.system}"
+            "system",
+            f"has {head_tokens} tokens with everword's own instructions; the budget allows {budget.system}",
         )
     system = head_tokens + PER_MESSAGE if head else 0
     current = tokenizer.count(text) + PER_MESSAGE
@@ -493,7 +494,7 @@ def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> i
     if room < 0:
         raise InvalidInput(
             "text",
-            f"has {current} tokens and the system text {system}; a budget of {budget.total} has no room for both",
+            f"has {current} tokens, and the system text has {system}; a budget of {budget.total} has no room for both",
         )
     return room
 

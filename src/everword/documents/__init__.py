@@ -60,7 +60,7 @@ def check_change(change: Change, now: datetime | None = None) -> Change:
     """The change with every field checked; raises InvalidInput for the first that is wrong. Given the time now, when it
     expires is a moment in the future."""
     if not join_namespace(change.namespace):
-        raise InvalidInput("namespace", "is empty; a document needs one name at least")
+        raise InvalidInput("namespace", "is empty; give at least one name")
     check_id("key", change.key)
     if change.user is not None:
         check_id("user", change.user)

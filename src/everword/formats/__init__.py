@@ -209,7 +209,7 @@ def format_of(source: Source) -> str:
     except UnreadableJson as error:
         raise ImportFailed(f"{source.name} {error}") from None
     if format is None:
-        raise ImportFailed(f"{source.name} is in no format known here. {describe_formats()}")
+        raise ImportFailed(f"{source.name} is in an unknown format. {describe_formats()}")
     return format
 
 
@@ -219,7 +219,7 @@ def _format_of_database(source: Source) -> str:
     for format, (table, columns) in _TABLES.items():
         if columns <= tables.get(table, set()):
             return format
-    raise ImportFailed(f"{source.name} is a database in no format known here. {describe_formats()}")
+    raise ImportFailed(f"{source.name} is a database in an unknown format. {describe_formats()}")
 
 
 def describe_formats() -> str:

@@ -169,7 +169,7 @@ class _Conversation:
         role = _chatgpt_role(author, kind)
         time = optional(epoch, message.get("create_time") or None, "create_time") or before or self.time
         if time is None:
-            raise ImportFailed("create_time: neither the message nor its conversation says when it was")
+            raise ImportFailed("create_time: neither the message nor its conversation has a time")
         recipient = text_or_empty(message.get("recipient"), "recipient")
         details = drop_empty(
             content_type=None if kind == "text" else kind,
@@ -368,7 +368,7 @@ def _claude_record(
     created_at = fields.get("created_at")
     time = before if created_at is None else moment(created_at, "created_at", chat.options.zone)
     if time is None:
-        raise ImportFailed("created_at: neither the message nor its conversation says when it was")
+        raise ImportFailed("created_at: neither the message nor its conversation has a time")
     details = drop_empty(
         attachments=[_attachment_metadata(item) for item in attachments],
         files=files,

@@ -150,7 +150,9 @@ def read_discord(stream: Stream, options: Options) -> Iterator[Record | BadRecor
                     if isinstance(record, Record):
                         channel = replace(channel, about={})
             elif value is not START:
-                raise ImportFailed(f"{'.'.join(path) or 'the file'}: not as DiscordChatExporter writes it")
+                raise ImportFailed(
+                    f"{'.'.join(path) or 'the file'}: does not have the form that DiscordChatExporter writes"
+                )
         if channel is None:
             raise ImportFailed("there is no list of messages in the file")
     except ImportFailed as error:

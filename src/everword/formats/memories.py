@@ -311,7 +311,7 @@ def _words_of(value: Any) -> str:
             return _words_of(inner)
     lines = _field_lines(fields)
     if not lines:
-        raise ImportFailed("value: holds nothing")
+        raise ImportFailed("value: is empty")
     return text("\n".join(lines), "value")
 
 

@@ -407,7 +407,7 @@ def text(value: Any, name: str) -> str:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise ImportFailed(f"{name}: holds half a character (a lone surrogate); remove it") from None
+            raise ImportFailed(f"{name}: contains half a character (a lone surrogate); remove it") from None
     return value
 
 

@@ -95,7 +95,7 @@ def check_cursor(field: str, value: object) -> tuple[datetime, str]:
     """The place in the list of conversations that a cursor names: the time of the newest message, and the id."""
     moment, _, id = value.partition(".") if isinstance(value, str) else ("", "", "")
     if not CURSOR_TIME.fullmatch(moment):
-        raise InvalidInput(field, "is not the `cursor` of a conversation, or the `next` of a page")
+        raise InvalidInput(field, "must be the `cursor` of a conversation, or the `next` of a page")
     return from_microseconds(int(moment)), check_id(field, id)
 
 
@@ -195,7 +195,7 @@ def check_expiry(field: str, value: object, now: datetime) -> datetime:
         raise InvalidInput(field, f"must be a datetime or a timedelta, not {type(value).__name__}")
     moment = check_time(field, value)
     if moment <= now:
-        raise InvalidInput(field, f"is {moment.isoformat()}, which is over; it must be in the future")
+        raise InvalidInput(field, f"is {moment.isoformat()}, which is in the past; it must be in the future")
     return moment
 
 

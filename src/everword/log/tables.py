@@ -68,8 +68,8 @@ DAY = timedelta(days=1)
 DONE = 200
 TIME_LETTERS = 9  # the letters of a message's id that tell its time
 ANSWER_IS_GONE = (
-    "this request was done already, and is not done again; its answer is gone, since something in the space was removed"
-    " or changed after it. Read what it was about"
+    "this request was done already, and is not done again; its answer was removed, because something in the space was"
+    " removed or changed since. Read the present state instead"
 )
 OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 

@@ -281,7 +281,7 @@ class ConversationTopics:
             first = self._first_of(tx, page, topic_id)
             into = page.book.states[first].merged_into
             if into is None:
-                raise InvalidInput("topic_id", f"{topic_id!r} is part of no other topic; nothing to undo")
+                raise InvalidInput("topic_id", f"{topic_id!r} was not merged into another topic; nothing to undo")
             record_note(tx, page, "apart", first, now, other=into)
             return first
 
@@ -303,7 +303,9 @@ class ConversationTopics:
             topics = [part.first for part in topic_set.parts(page.book.states, self._root_of(tx, page, topic_id))]
             moved = rows.turns_to_move(tx, page.place, topics, numbers)
             if not moved:
-                raise InvalidInput("turns", f"must be of messages in the thread {topic_id!r}, and leave some there")
+                raise InvalidInput(
+                    "turns", f"must be turns of messages in the thread {topic_id!r}, and leave at least one there"
+                )
             for turn, answered in moved.items():
                 record_note(tx, page, SPLIT, turn, now, other=answered)
             upto = page.turn
@@ -418,7 +420,7 @@ class ConversationTopics:
         number = topic_id[1:] if isinstance(topic_id, str) and topic_id[:1] == "t" else ""
         first = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else 0
         if page.state(tx, first) is None:
-            raise NotFound(f"there is no topic {topic_id!r} in this conversation; `topics(faded=True)` has them all")
+            raise NotFound(f"there is no topic {topic_id!r} in this conversation; `topics(faded=True)` lists them all")
         return first
 
     def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:

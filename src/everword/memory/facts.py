@@ -332,7 +332,7 @@ def check_found_fact(fact: FoundFact) -> FoundFact:
     """The fact with its key in its one form; raises InvalidInput if it cannot be kept."""
     tidy = tidy_fact(fact)
     if tidy.since is not None and tidy.until is not None and tidy.until < tidy.since:
-        raise InvalidInput("valid_to", f"is {tidy.until}, before valid_from, {tidy.since}")
+        raise InvalidInput("valid_to", f"is {tidy.until}, which is before valid_from, {tidy.since}")
     refused = refusal(tidy)
     if refused is not None:
         raise InvalidInput("fact" if tidy.key else "key", f"cannot be kept: {refused.reason}")

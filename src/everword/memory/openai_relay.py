@@ -159,7 +159,7 @@ async def read_request(runtime: Runtime, request: RelayRequest) -> list[message_
     # What takes longer for a longer history runs in a thread, so that others are answered meanwhile.
     sent_messages = await runtime.run(read_messages)
     if not sent_messages or sent_messages[-1].silent:
-        raise InvalidInput("messages", "ends in a message with nothing in it")
+        raise InvalidInput("messages", "ends in an empty message")
     sent_messages = [*map(message_rules.parse_kept, request.history), *sent_messages]
     return [sent_message for sent_message in sent_messages if not sent_message.silent]
 

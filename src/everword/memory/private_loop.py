@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CLOSED = "this memory is closed: open it again"
-FORKED = "this memory was opened by the process that this one was forked from: open it again here"
+FORKED = "this memory was opened before the process was forked: open it again in this process"
 GRACE = 5.0  # seconds for calls of other threads to end by themselves when a memory is closed
 PAUSE = 0.01  # seconds between two attempts to close a generator that still runs
 

@@ -74,7 +74,7 @@ class Budget:
                 if type(number) is not bool:
                     raise InvalidInput("budget", "has a `fixed` that is neither true nor false")
             elif type(number) is not int and not (number is None and part.name == "recent"):
-                raise InvalidInput("budget", f"has a {part.name} that is no whole number of tokens")
+                raise InvalidInput("budget", f"has a {part.name} that is not a whole number of tokens")
         return value
 
 

@@ -20,7 +20,7 @@ OWN = (
     "messages", "system", "max_tokens", "metadata", "stop_sequences", "thinking", "tools", "tool_choice", "betas",
     "output_config", "output_format",
 )  # fmt: skip
-ELSEWHERE = "needs a model's server that speaks Anthropic's API: name it by EVERWORD_CHAT_APIS=messages"
+ELSEWHERE = "needs a model's server that speaks Anthropic's API: set EVERWORD_CHAT_APIS=messages for it"
 EFFORT = "reasoning_effort"
 EFFORTS = ((2_000, "low"), (8_000, "medium"))  # by the tokens for thinking; more is "high"
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}

@@ -92,7 +92,7 @@ def check_messages(messages: object) -> list[dict[str, Any]]:
         if not isinstance(content, str | list | None):
             raise InvalidInput(f"{field_path}.content", "must be text or a list of parts")
         if isinstance(content, list) and not all(isinstance(part, dict) for part in content):
-            raise InvalidInput(f"{field_path}.content", "has a part that is no object")
+            raise InvalidInput(f"{field_path}.content", "has a part that is not an object")
         if not isinstance(message.get("tool_calls"), list | None):
             raise InvalidInput(f"{field_path}.tool_calls", "must be a list")
     return messages

@@ -18,7 +18,7 @@ OWN = (
     "tool_choice", "store", "metadata", "include", "truncation", "background", "stream_options", "max_tool_calls",
     "prompt",
 )  # fmt: skip
-ELSEWHERE = "needs a model's server that speaks the Responses API: name it by EVERWORD_CHAT_APIS=responses"
+ELSEWHERE = "needs a model's server that speaks the Responses API: set EVERWORD_CHAT_APIS=responses for it"
 ECHOED: Mapping[str, Any] = {
     "instructions": None, "max_output_tokens": None, "metadata": {}, "parallel_tool_calls": True,
     "previous_response_id": None, "reasoning": {"effort": None, "summary": None}, "temperature": None,

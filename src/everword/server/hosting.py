@@ -68,7 +68,7 @@ class HostOptions:
 def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
     """Whether to ask for keys: always, except on loopback if there are none, or if `auth` is False."""
     if auth is False and not is_loopback(host):
-        raise ConfigError(f"--no-auth is for loopback alone, and {host} can be reached from elsewhere")
+        raise ConfigError(f"--no-auth needs a loopback address, and {host} can be reached from other machines")
     store = open_store(settings.store, settings)
     try:
         has_keys = any(key.is_active(datetime.now(UTC)) for key in list_keys(store))

@@ -142,7 +142,7 @@ def create_key(
     def write_key(tx: Tx) -> ApiKey:
         new_key = key if maker is None else limit_key(key, find_active_key(tx, maker, now), usual_rate)
         if new_key.user is not None and len(new_key.spaces) != 1:
-            raise InvalidInput("user", "a key for one user opens one space: name it with --space")
+            raise InvalidInput("user", "a key for one user is for one space: name the space with --space")
         tx.put(TABLE, rows_of(new_key))
         return new_key
 
@@ -152,7 +152,7 @@ def create_key(
 def find_active_key(tx: Tx, id: str, now: datetime) -> ApiKey:
     key = read_key(tx, id)
     if key is None or not key.is_active(now):
-        raise Forbidden("no_key", "this key opens nothing any more, and makes no other")
+        raise Forbidden("no_key", "this key is no longer valid, and cannot make another")
     return key
 
 

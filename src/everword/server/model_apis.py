@@ -57,7 +57,7 @@ from everword.server.problems import Problem, ProblemShape, problem_of
 NOBODY = "default"  # whose memory it is if neither the request nor the key says, and the settings allow that
 NO_USER = (
     "is missing, and this server has no keys to tell people apart: name whose memory it is by `user` in the request; "
-    "a server that only one person uses takes requests without it if it is started with EVERWORD_ANONYMOUS=one"
+    "if only one person uses this server, start it with EVERWORD_ANONYMOUS=one"
 )
 MODEL = "everword"  # the name of whichever model is configured
 INPUTS = 2_048  # texts in one request for vectors
@@ -144,7 +144,7 @@ async def embed_input(caller: Caller, body: Mapping[str, Any]) -> Response:
         raise InvalidInput("encoding_format", "must be float or base64")
     vectors, name, tokens = await relay.embed_texts(caller.memory.runtime, texts)
     if body.get("dimensions") not in (None, vectors.shape[1]):
-        raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, as the vectors have, or left out")
+        raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, the width of the vectors, or left out")
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     envelope = {"object": "list", "model": name, "data": [], "usage": usage}
     content = await asyncio.to_thread(write_embeddings, envelope, vectors, encoding)
@@ -186,7 +186,7 @@ def input_texts(body: Mapping[str, Any]) -> list[str]:
     if not all(isinstance(text, str) for text in texts):
         raise InvalidInput("input", "must be text, not tokens (in LangChain: check_embedding_ctx_length=False)")
     if not all(text.strip() for text in texts):
-        raise InvalidInput("input", "has an empty text")
+        raise InvalidInput("input", "contains an empty text")
     return texts
 
 
@@ -469,7 +469,7 @@ CLAUDE_KINDS = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
     413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error", 504: "timeout_error",
 }  # fmt: skip
-NO_RESPONSE = "there is no response of this id that is yours; send the whole history instead"
+NO_RESPONSE = "you have no response with this id; send the whole history instead"
 
 
 class ResponsesShape(OpenAiShape):

@@ -95,4 +95,4 @@ def seize_database(connection: sqlite3.Connection, place: Path) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise
-        raise StoreLocked(f"{place} is open in another program; end it, and run the command again") from None
+        raise StoreLocked(f"{place} is open in another program; end that program, and run the command again") from None

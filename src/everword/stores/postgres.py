@@ -500,7 +500,7 @@ class PostgresStore(SqlStore):
             return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
         if state == TAKEN and str(constraint_of(error)).startswith(NUMBERED):
             return StoreBusy(
-                f"{self.name}: another process made the same number of a passage; nothing was written, try again"
+                f"{self.name}: another process stored a passage under the same number; nothing was written, try again"
             )
         if '"vector"' in str(error.orig) and "extension" in str(error.orig):
             return StoreError(

@@ -91,7 +91,7 @@ class OpenAIModel:
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise InvalidInput("key", "must be ASCII without spaces; copy it again")
         if timeout <= 0 or retries < 0:
-            raise InvalidInput("timeout, retries", "must not be negative, and the timeout not zero")
+            raise InvalidInput("timeout, retries", "must not be negative, and the timeout must not be zero")
         try:
             import openai
         except ImportError:
@@ -389,7 +389,7 @@ def public_address(base_url: str) -> str:
     if not usable or not base_url.isprintable() or " " in base_url:
         raise InvalidInput("base_url", "must be an address like https://host/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise InvalidInput("base_url", "must hold no user, password or query; the key is given as the key")
+        raise InvalidInput("base_url", "must not contain a user, a password or a query; give the key as `key`")
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 

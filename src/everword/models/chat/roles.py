@@ -78,7 +78,7 @@ class Role:
         thinking_tokens: int | None = None,
     ) -> None:
         if not models:
-            raise errors.InvalidInput("models", "must be at least one")
+            raise errors.InvalidInput("models", "is empty; give at least one model")
         self.name = name
         self._models = tuple(models)
         self._meter = meter
@@ -185,7 +185,7 @@ class Chain:
 
     def __init__(self, models: Sequence[LLM], cooldowns: Cooldowns | None = None) -> None:
         if not models:
-            raise errors.InvalidInput("models", "must be at least one")
+            raise errors.InvalidInput("models", "is empty; give at least one model")
         self._models = tuple(models)
         self._cooldowns = cooldowns or Cooldowns()
 

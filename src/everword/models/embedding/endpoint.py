@@ -72,7 +72,7 @@ class EndpointEmbedder:
     @property
     def width(self) -> int:
         if self._width is None:
-            raise EmbedderError(f"the width of {self._model} is not known: give it, or await ready() first")
+            raise EmbedderError(f"the width of {self._model} is not known: give `width`, or await ready() first")
         return self._width
 
     async def ready(self) -> None:

@@ -30,7 +30,7 @@ from everword.text import fences
 from everword.wire import to_json_shallow
 
 LONG = 4_000  # characters of a message in search results; of a longer one only an excerpt is shown
-EVERYTHING = "that would be everything, and nothing was forgotten: say one thing at a time"
+EVERYTHING = "that would forget everything, so nothing was forgotten: name one thing at a time"
 # What became of messages that are not new, where a caller may not expect it.
 OUTCOMES: dict[Kept, str] = {
     "edited": "known, and have a new version now",

@@ -36,7 +36,7 @@ ENDED = (
     " Read what it was about before you make it again with another key"
 )
 UNKNOWN = "commit_unknown"
-Cursor = Annotated[str | None, Query(description="Where to go on: the `next` of the page before.", max_length=280)]
+Cursor = Annotated[str | None, Query(description="Where to continue: the `next` of the previous page.", max_length=280)]
 Count = Annotated[Limit, Query(description="How many at most.")]
 IdempotencyKey = Annotated[
     str | None,

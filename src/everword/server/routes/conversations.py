@@ -211,8 +211,10 @@ async def get_context(
     id: Conversation,
     text: Annotated[str, Query(description="What is to be answered.", max_length=4_000)],
     user: User = None,
-    budget: Annotated[str, Query(description="30,000 tokens, or 8,000.", pattern="^(standard|compact)$")] = "standard",
-    if_none_match: Annotated[str | None, Header(description="The ETag of the context you have.")] = None,
+    budget: Annotated[
+        str, Query(description="standard: 30,000 tokens; compact: 8,000.", pattern="^(standard|compact)$")
+    ] = "standard",
+    if_none_match: Annotated[str | None, Header(description="The ETag of the context that you have.")] = None,
 ) -> Response:
     """Build the messages to send to a model so that it answers `text`, with a receipt. The status is 304 if it has not
     changed since the `ETag` that you send.
@@ -337,7 +339,7 @@ async def delete_conversation(
     caller: Annotated[Caller, caller_for("delete_conversation")],
     id: Conversation,
     user: User = None,
-    dry_run: Annotated[bool, Query(description="Only say what would go.")] = False,
+    dry_run: Annotated[bool, Query(description="Only report what would be done.")] = False,
     key: IdempotencyKey = None,
 ) -> Response:
     """Remove all messages of a conversation and all that was derived from them, for good."""

@@ -50,8 +50,8 @@ Key = Annotated[str, Path(description="The document's key.", max_length=256, jso
 Namespace = Annotated[
     list[Id], Query(description="The names of the namespace, outermost first.", min_length=1, max_length=MAX_NAMESPACE)
 ]
-Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any one.", max_length=MAX_NAMESPACE)]
-After = Annotated[str | None, Query(description="The `next` of the page before.", max_length=MAX_CURSOR)]
+Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any name.", max_length=MAX_NAMESPACE)]
+After = Annotated[str | None, Query(description="The `next` of the previous page.", max_length=MAX_CURSOR)]
 
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
@@ -61,9 +61,11 @@ class DocumentIn(shapes.RequestBody):
 
     model_config = shapes.with_example(value={"text": "Alex has an otter", "stars": 5}, user="alex")
 
-    value: dict[str, Any]
-    user: Id | None = Field(None, description="Whose it is: an erasure takes it with all else of theirs.")
-    texts: list[str] | None = Field(None, description="What it is found by, in place of all that the value says.")
+    value: dict[str, Any] = Field(description="A JSON object.")
+    user: Id | None = Field(None, description="Its owner, for `erase`.")
+    texts: list[str] | None = Field(
+        None, description="The texts that search compares with. All texts of the value if left out."
+    )
     expires: shapes.Expires = None
 
 
@@ -86,9 +88,9 @@ class ChangesIn(shapes.RequestBody):
     model_config = shapes.with_example(changes=[{"namespace": ["notes", "alex"], "key": "pets", "value": None}])
 
     changes: list[ChangeIn] = Field(min_length=1, max_length=shapes.MAX_BATCH)
-    namespace: list[Id] | None = Field(None, description="The namespace the tag is of.")
+    namespace: list[Id] | None = Field(None, description="The namespace that the tag belongs to.")
     tag: Annotated[str, StringConstraints(max_length=64)] | None = Field(
-        None, description="The `tag` it had when you read it; if it has changed since, nothing is done (412)."
+        None, description="Its `tag` when you read it; if it has changed since, nothing is done (412)."
     )
 
 
@@ -158,7 +160,7 @@ async def namespaces(
     caller: Annotated[Caller, caller_in_path_space("namespaces")],
     prefix: Names = [],  # noqa: B006  FastAPI copies it
     suffix: Names = [],  # noqa: B006
-    depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut to so many names, each once.")] = None,
+    depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut namespaces to this many names.")] = None,
     cursor: After = None,
     limit: Count = 100,
 ) -> Response:
@@ -221,7 +223,9 @@ async def change_documents(
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
-        raise InvalidInput("tag", "and `namespace` must be given together: the namespace that you read, and its tag")
+        raise InvalidInput(
+            "tag", "needs `namespace`, and `namespace` needs `tag`: give the namespace that you read, and its tag"
+        )
 
     work = apply_visibly(caller, changes, body.namespace, body.tag)
     return await answer_once(caller, once_key, work, DocumentTimes(changes, caller.space, is_list=True), "nothing")

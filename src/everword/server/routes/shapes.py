@@ -70,7 +70,9 @@ class DraftIn(RequestBody):
     author: Id | None = None
     user: Id | None = Field(None, description="Whose memory it belongs to; the conversation's user if none is named.")
     time: AwareDatetime | None = Field(None, description="When it was said, with its offset; now if left out.")
-    platform_id: Id | None = Field(None, description="The id another system gave it: the same one is kept once.")
+    platform_id: Id | None = Field(
+        None, description="The id that another system gave it. A known id is not stored again."
+    )
     metadata: dict[str, Any] = Field(default_factory=dict)
     id: Id | None = None
     expires: Expires = None
@@ -82,9 +84,9 @@ class MessagesIn(RequestBody):
 
     model_config = with_example(user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
 
-    user: Id | None = Field(None, description="Whose chat it is; left out for a channel of many.")
+    user: Id | None = Field(None, description="Whose chat it is. Leave it out for a channel of many.")
     messages: list[DraftIn] = Field(min_length=1, max_length=MAX_BATCH)
-    on_edit: model.OnEdit = Field("refuse", description="Whether another text for a known message is a version of it.")
+    on_edit: model.OnEdit = Field("refuse", description="What to do with another text for a known message.")
 
 
 class BatchIn(MessagesIn):
@@ -149,8 +151,8 @@ class SaidIn(RequestBody):
 
     model_config = with_example(role="user", text="Which trains go to Lisbon?", user="alex")
 
-    role: Literal["user", "assistant"]
-    text: str
+    role: Literal["user", "assistant"] = Field(description="user or assistant.")
+    text: str = Field(description="The text of the message.")
     user: Id | None = None
     importance: float = Field(0.5, ge=0, le=1)
     author: Id | None = None

@@ -26,7 +26,7 @@ MAX_NEXT = 2_000  # characters
 YEAR = 31_536_000  # seconds
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 TOO_MANY = "Too many keys were wrong. Try again in {seconds} seconds."
-WRONG = "This key opens nothing: it is unknown, revoked or expired."
+WRONG = "This key is not valid: it is unknown, revoked or expired."
 HALF_SIGNED_OUT = (
     "This browser has forgotten the session, but the store could not note its end: until it is over, a copy of the "
     "cookie would still open the pages. Revoke the key if somebody may have one."
