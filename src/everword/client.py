@@ -314,7 +314,7 @@ def parse_error(status: int, content: bytes) -> EverwordError:
         code = str(problem["code"])
         detail = str(problem["detail"])
     except (ValueError, TypeError, KeyError):
-        return ServerError(f"the server answered {status}, and not as one of ours would; is the address right?")
+        return ServerError(f"the server answered {status}, but not as an everword server does; check the address")
     try:
         field = str(problem["errors"][0]["field"])
         reason = str(problem["errors"][0]["reason"])

@@ -116,7 +116,8 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
     unknown = sorted({*names} - {"auto", "off", *TELEMETRY})
     if unknown or not names:
         raise ConfigError(
-            f"telemetry: there is no {unknown[0]!r}; use auto, off, prometheus, opentelemetry or `prometheus,opentelemetry`"
+            f"telemetry: there is no {unknown[0]!r}; use auto, off, prometheus, opentelemetry "
+            "or both (`prometheus,opentelemetry`)"
             if unknown
             else "telemetry: is empty; to turn it off, write off"
         )

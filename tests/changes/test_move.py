@@ -248,7 +248,7 @@ def test_only_what_is_as_it_was_moved_is_taken_back(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match="moved again"):
             memory.undo_move(first.id)
         back = memory.undo_move(second.id)
-        with pytest.raises(InvalidInput, match="taken back already"):
+        with pytest.raises(InvalidInput, match="undone already"):
             memory.undo_move(second.id)
         with pytest.raises(InvalidInput, match="is itself an undo"):
             memory.undo_move(back.id)
@@ -311,7 +311,7 @@ def test_an_old_id_can_be_erased_and_what_moved_stays(tmp_path: Path) -> None:
         move = memory.merge_users("zanon", into="alex")
         memory.conversation("chat", user="alex").add("user", "I like tea.")
         memory.erase(user="zanon")
-        with pytest.raises(NotFound, match="erased since"):
+        with pytest.raises(NotFound, match="has since been erased"):
             memory.undo_move(move.id)
         assert [message.user for message in memory.conversation("chat").history()] == ["alex", "alex"]
         assert memory.verify().ok, "what it was is not known, its place in the chain is"

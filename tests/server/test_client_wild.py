@@ -293,7 +293,11 @@ STRANGE = {
 
 @pytest.mark.parametrize("answer", STRANGE.values(), ids=STRANGE)
 def test_what_is_no_server_of_ours_is_an_error_that_says_so(answer: bytes) -> None:
-    with answering(answer) as (url, _), Client(url) as memory, pytest.raises(EverwordError, match="ours"):
+    with (
+        answering(answer) as (url, _),
+        Client(url) as memory,
+        pytest.raises(EverwordError, match="as an everword server"),
+    ):
         memory.conversations()
     with (
         answering(answer) as (url, _),
@@ -302,7 +306,11 @@ def test_what_is_no_server_of_ours_is_an_error_that_says_so(answer: bytes) -> No
     ):
         list(memory.conversation("c").stream("hi"))
     if b"[]" not in answer and b"204" not in answer:
-        with answering(answer) as (url, _), Client(url) as memory, pytest.raises(EverwordError, match="ours"):
+        with (
+            answering(answer) as (url, _),
+            Client(url) as memory,
+            pytest.raises(EverwordError, match="as an everword server"),
+        ):
             list(memory.export())
 
 

@@ -68,7 +68,7 @@ def test_a_body_that_stops_is_not_waited_for(tmp_path: Path) -> None:
         answer = whole_answer(talk)
     assert answer.startswith(b"HTTP/1.1 408")
     assert problem(answer)["code"] == "too_slow"
-    assert "send it at once" in problem(answer)["detail"]
+    assert "send it faster" in problem(answer)["detail"]
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,9 @@ class SecretPolicy:
     def refuse_secrets(self, field: str, text: str) -> None:
         """Raise if a text holds a secret or a placeholder: for what makes no sense without it."""
         if self.mode != "keep" and (marks := find_all(text)):
-            raise refusal(field, marks, "facts hold no secrets, since they are shown in other conversations")
+            raise refusal(field, marks, "facts must not contain secrets, since they are shown in other conversations")
         if holds_placeholder(text):
-            raise refusal(field, (), "holds a placeholder for a secret, which says nothing")
+            raise refusal(field, (), "contains a placeholder for a secret, which means nothing here")
 
 
 def find_in_message(content: str, metadata: Mapping[str, Any], earlier: Mapping[str, str] = NOTHING) -> Marks:

@@ -34,6 +34,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 from fastapi import APIRouter, Request
+from fastapi import Path as InPath
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -469,6 +470,7 @@ CLAUDE_KINDS = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
     413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error", 504: "timeout_error",
 }  # fmt: skip
+ResponseId = Annotated[str, InPath(description="The response's id.")]
 NO_RESPONSE = "you have no response with this id; send the whole history instead"
 
 
@@ -544,7 +546,7 @@ async def create_response(caller: Annotated[Caller, caller_for("chat_completions
 
 
 @router.get("/v1/responses/{id:ids}", summary="A response again", responses=described("response"))
-async def one_response(caller: Annotated[Caller, caller_for("responses")], id: str) -> Response:
+async def one_response(caller: Annotated[Caller, caller_for("responses")], id: ResponseId) -> Response:
     """What a response said: its text, and its calls of tools."""
     message = await find_reply(caller, id)
     now = message.time
@@ -553,7 +555,7 @@ async def one_response(caller: Annotated[Caller, caller_for("responses")], id: s
 
 
 @router.delete("/v1/responses/{id:ids}", summary="Remove a response", responses=described("deleted"))
-async def delete_response(caller: Annotated[Caller, caller_for("delete_message")], id: str) -> Response:
+async def delete_response(caller: Annotated[Caller, caller_for("delete_message")], id: ResponseId) -> Response:
     """Remove a response and all that was derived from it. What the user said before it stays."""
     message = await find_reply(caller, id)
     await caller.memory.conversation(message.conversation, space=message.space).delete(message.id)
