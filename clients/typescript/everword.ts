@@ -604,8 +604,8 @@ export interface EditFactIn {
 }
 
 /**
- * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or the
- * id that its platform gave it.
+ * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or its
+ * platform id.
  */
 export interface EditMessageIn {
   /** The new text. */
@@ -781,7 +781,7 @@ export interface MemoryAnswer {
   user: string;
 }
 
-/** Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them again. */
+/** Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them. */
 export interface MergeTopicsIn {
   /** The topic that goes into the first, by its id. */
   other: string;
@@ -1175,7 +1175,7 @@ export interface Span {
 
 /**
  * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
- * messages may join either of the two. `merge_topics` puts them together again.
+ * messages may join either. `merge_topics` puts them together again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1335,7 +1335,7 @@ export interface Unknown {
 
 /**
  * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
- * on. Returns the separated topic.
+ * on. Returns the topic.
  */
 export interface UnmergeTopicIn {
   /** Whose chat it is. Leave it out for a channel. */
@@ -1436,16 +1436,16 @@ export class Everword {
 
   /**
    * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or
-   * the id that its platform gave it. Needs the scopes `read` and `write`.
+   * its platform id. Needs the scopes `read` and `write`.
    */
   editMessage(conversation: string, message: string, body: EditMessageIn, query: { by?: "id" | "turn" } = {}, options: CallOptions = {}): Promise<Message> {
     return this.#server.ask("PATCH", ["v1", "conversations", conversation, "messages", message], { body, query, repeatable: true }, options);
   }
 
   /**
-   * Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or the
-   * id that its platform gave it. A fact that another message states too stays. With `dry_run`, only report what
-   * would be removed from which view. Needs the scopes `read` and `admin`.
+   * Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or its
+   * platform id. A fact that another message states too stays. With `dry_run`, only report what would be removed from
+   * which view. Needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
@@ -1770,8 +1770,8 @@ export class Everword {
   }
 
   /**
-   * Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them again.
-   * Needs the scopes `read` and `write`.
+   * Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them. Needs
+   * the scopes `read` and `write`.
    */
   mergeTopics(conversation: string, topic: string, body: MergeTopicsIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "merge"], { body, repeatable: true }, options);
@@ -1779,7 +1779,7 @@ export class Everword {
 
   /**
    * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
-   * on. Returns the separated topic. Needs the scopes `read` and `write`.
+   * on. Returns the topic. Needs the scopes `read` and `write`.
    */
   unmergeTopic(conversation: string, topic: string, body: UnmergeTopicIn = {}, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "unmerge"], { body, repeatable: true }, options);
@@ -1787,8 +1787,7 @@ export class Everword {
 
   /**
    * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
-   * messages may join either of the two. `merge_topics` puts them together again. Needs the scopes `read` and
-   * `write`.
+   * messages may join either. `merge_topics` puts them together again. Needs the scopes `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);

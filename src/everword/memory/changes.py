@@ -111,9 +111,9 @@ class Changes(MemoryPart):
     ) -> Deletion:
         """Remove for good the messages that fit all arguments, and everything derived from them.
 
-        You can choose messages that were sent before a time, those of a user (as in `erase`), and those that contain a
-        phrase. The phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`,
-        only report what would be removed from which view.
+        You can choose messages sent before a time, those of a user (as in `erase`), and those with a phrase. The
+        phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`, only report
+        what would be removed from which view.
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else rules.check_time("before", before)

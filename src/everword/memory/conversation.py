@@ -152,10 +152,10 @@ class ConversationFace(ConversationTopics):
     )
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
         """Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number)
-        or the id that its platform gave it.
+        or its platform id.
 
         Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old one stays in
-        the log, and `history(versions=True)` shows it. The same text again changes nothing.
+        the log; `history(versions=True)` shows it. The same text again changes nothing.
         """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)
@@ -163,8 +163,8 @@ class ConversationFace(ConversationTopics):
     @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or
-        the id that its platform gave it. A fact that another message states too stays. With `dry_run`, only report what
-        would be removed from which view."""
+        its platform id. A fact that another message states too stays. With `dry_run`, only report what would be removed
+        from which view."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
     @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")

@@ -254,8 +254,7 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them
-        again."""
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -275,7 +274,7 @@ class ConversationTopics:
     )
     async def undo_merge(self, topic_id: str) -> Topic:
         """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from
-        now on. Returns the separated topic."""
+        now on. Returns the topic."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -290,7 +289,7 @@ class ConversationTopics:
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
-        Later messages may join either of the two. `merge_topics` puts them together again."""
+        Later messages may join either. `merge_topics` puts them together again."""
         numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; name at least one message by its turn")

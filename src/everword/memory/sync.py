@@ -269,9 +269,9 @@ class BlockingMemory(OwnLoop):
     ) -> Deletion:
         """Remove for good the messages that fit all arguments, and everything derived from them.
 
-        You can choose messages that were sent before a time, those of a user (as in `erase`), and those that contain a
-        phrase. The phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`,
-        only report what would be removed from which view.
+        You can choose messages sent before a time, those of a user (as in `erase`), and those with a phrase. The
+        phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`, only report
+        what would be removed from which view.
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -387,17 +387,17 @@ class BlockingConversation:
 
     def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
         """Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number)
-        or the id that its platform gave it.
+        or its platform id.
 
         Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old one stays in
-        the log, and `history(versions=True)` shows it. The same text again changes nothing.
+        the log; `history(versions=True)` shows it. The same text again changes nothing.
         """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or
-        the id that its platform gave it. A fact that another message states too stays. With `dry_run`, only report what
-        would be removed from which view."""
+        its platform id. A fact that another message states too stays. With `dry_run`, only report what would be removed
+        from which view."""
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
@@ -504,18 +504,17 @@ class BlockingConversation:
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them
-        again."""
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them."""
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:
         """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from
-        now on. Returns the separated topic."""
+        now on. Returns the topic."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
-        Later messages may join either of the two. `merge_topics` puts them together again."""
+        Later messages may join either. `merge_topics` puts them together again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
