@@ -1762,8 +1762,8 @@ export class Everword {
   }
 
   /**
-   * The topics of this conversation that a query is about, best first, faded ones too. They are found by their
-   * messages, titles and tags. Needs the scope `read`.
+   * The topics of this conversation that a query is about, best first, faded ones too. Their messages, titles and
+   * tags are searched. Needs the scope `read`.
    */
   searchTopics(conversation: string, query: { query: string; limit?: number; user?: string | null }, options: CallOptions = {}): Promise<TopicHit[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topic-search"], { query }, options);

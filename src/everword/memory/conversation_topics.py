@@ -211,8 +211,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topic-search", right="read")
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too. They are found by their
-        messages, titles and tags."""
+        """The topics of this conversation that a query is about, best first, faded ones too. Their messages, titles and
+        tags are searched."""
         query = self.runtime.parts.secrets.mask(rules.check_text("query", query))
         count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self.runtime.parts

@@ -499,8 +499,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too. They are found by their
-        messages, titles and tags."""
+        """The topics of this conversation that a query is about, best first, faded ones too. Their messages, titles and
+        tags are searched."""
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
