@@ -724,7 +724,7 @@ export interface ForgetIn {
   what: string;
   /** Who says or does it. The person themselves if left out. */
   speaker?: string | null;
-  /** The message in the log that asked for it, by its id. */
+  /** The id of the stored message that asked for it. */
   message?: string | null;
 }
 
@@ -971,7 +971,7 @@ export interface RememberIn {
   text: string;
   /** Who says or does it. The person themselves if left out. */
   speaker?: string | null;
-  /** The message in the log that asked for it, by its id. */
+  /** The id of the stored message that asked for it. */
   message?: string | null;
   /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
   expires?: string | null;

@@ -79,7 +79,11 @@ def explain_receipt(receipt: Receipt) -> str:
     metavar="TOKENS",
     help="How many tokens to send to the model, or `compact`.  [default: 30,000; for the local model 1,400]",
 )
-@click.option("--local", is_flag=True, help="Use a small model in this process, and the built-in writers.")
+@click.option(
+    "--local",
+    is_flag=True,
+    help="Use a small model that runs in this process. Facts and summaries are made without a model.",
+)
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
 

@@ -181,7 +181,7 @@ class BlockingMemory(OwnLoop):
         the statements that are true now.
 
         `speaker` is who says it: the person themselves, if left out. `message` is the id of the message in the log that
-        asked for it; without one, the log keeps the text itself. A statement that `expires` (at a moment, or a span of
+        asked for it; without one, the log keeps `text`. A statement that `expires` (at a moment, or a span of
         time from now) is shown until then. It replaces no lasting statement, and no fact is read from it.
         """
         return self._private.wait(self._inner.remember(
