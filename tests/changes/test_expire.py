@@ -334,10 +334,10 @@ def test_a_document_is_kept_anew_and_counts_for_nobody_once_it_expired(store_url
 @pytest.mark.parametrize(
     ("expires", "reason"),
     [
-        (START, "is over"),
-        (START - SOON, "is over"),
-        (timedelta(0), "is over"),
-        (-SOON, "is over"),
+        (START, "is in the past"),
+        (START - SOON, "is in the past"),
+        (timedelta(0), "is in the past"),
+        (-SOON, "is in the past"),
         (timedelta.max, "too far in the future"),
         ((START + SOON).replace(tzinfo=None), "no time zone"),
         (datetime(2300, 1, 1, tzinfo=UTC), "years"),

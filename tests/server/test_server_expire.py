@@ -92,7 +92,7 @@ def test_a_client_sends_what_it_is_given(server: Serving, clock: FrozenClock) ->
         assert notes.put(("notes",), "a", {"n": 1}, expires=SOON).expires_at == until
         (changed,) = notes.apply([Change(("notes",), "b", {"n": 2}, expires_at=until)])
         assert changed.expires_at == until
-        with pytest.raises(InvalidInput, match="is over"):
+        with pytest.raises(InvalidInput, match="is in the past"):
             chat.add("user", "Late", expires=clock.now())
         clock.advance(SOON)
         assert notes.search(("notes",)) == []
