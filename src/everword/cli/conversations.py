@@ -183,7 +183,7 @@ def conversations(user: str | None, as_json: bool) -> None:
     from everword.log.rules import TOLD
 
     listing: list[Conversation] = []
-    with open_for_reading() as handle:
+    with open_for_reading(log_only=True) as handle:
         after = ""
         user = user and handle.find_person(user)
         while page := handle.memory.conversations(user=user, after=after, limit=PAGE):

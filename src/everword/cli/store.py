@@ -55,7 +55,7 @@ def stats(as_json: bool) -> None:
     """
     from everword.memory.runtime import with_waits
 
-    with opening.open_for_reading() as handle:
+    with opening.open_for_reading(log_only=True) as handle:
         totals = with_waits(handle.memory.stats(space=global_option(SPACE)), models_patience(handle.settings))
     if as_json:
         print_json(totals)
@@ -128,7 +128,7 @@ def verify(as_json: bool) -> None:
     \b
     everword verify && echo "all is well"
     """
-    with opening.open_for_reading() as handle:
+    with opening.open_for_reading(log_only=True) as handle:
         proof = handle.memory.verify()
     if as_json:
         print_json({"ok": proof.ok, **pick(proof, "conversations messages erased faults root")})

@@ -289,7 +289,7 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     """
     from everword.log.tables import find_damaged_messages
 
-    with opening.open_for_reading() as handle:
+    with opening.open_for_reading(log_only=True) as handle:
         space = handle.settings.space
         user = user and handle.find_person(user)
         conversation = conversation and handle.find_conversation(conversation).id

@@ -1,7 +1,7 @@
 """The log as a whole and the views that follow it: listed, searched, exported, proved, settled, rebuilt.
 
-These operations need little but the store and the index. A command that only searches opens a `SearchEngine`, which has
-no others: the rooms behind them take longer to import than the search takes.
+These operations need little but the store and the index. A command that only searches or reads the log opens a
+`LogEngine`, which has no others: the rooms behind them take longer to import than the search takes.
 """
 
 from __future__ import annotations
@@ -239,8 +239,8 @@ class InProcess(MemoryPart):
         return self.runtime.degraded
 
 
-class SearchEngine(InProcess, LogAndViews):
-    """A memory that is opened for one search."""
+class LogEngine(InProcess, LogAndViews):
+    """A memory that is opened for one search, or to read its log once."""
 
 
 def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:

