@@ -10,11 +10,11 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from everword import EmbedderError, Memory
+from everword import EmbedderError, MachineAway, Memory
 from everword.follow.follower import settle
 from everword.models.embedding.local import StaticEmbedder
 from everword.ports import Store, Tx, Vectors
@@ -33,6 +33,13 @@ def settle_views(memory: Memory, *names: str) -> None:
     inner: Any = memory._inner
     followers = [inner.runtime.followers[name] for name in names]
     memory._private.wait(settle(followers, PATIENCE, inner.runtime.calls))
+
+
+def step_view(memory: Memory, name: str) -> int:
+    """Have a view look once for what is new, and bring in what it takes at a time. How many messages that were."""
+    inner: Any = memory._inner
+    count: int = memory._private.wait(inner.runtime.followers[name].step())
+    return count
 
 
 def note(log: Path, texts: Sequence[str]) -> None:
@@ -159,3 +166,44 @@ class StoreDouble:
 
     def close(self) -> None:
         self.inner.close()
+
+
+class PartialTx:
+    """A transaction that touches no row of a space that is away. Who looks for work is shown that of other spaces."""
+
+    def __init__(self, inner: Any, away: str) -> None:
+        self._inner, self._away = inner, away
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._inner, name)
+        if name == "index":
+            return PartialTx(value, self._away)
+        if not callable(value):
+            return value
+
+        def call(*values: Any, **options: Any) -> Any:
+            if self._away in repr((values, options)):
+                raise MachineAway("the machine of that space is away")
+            result = value(*values, **options)
+            is_look = name in ("lagging", "set_aside_due")
+            return [row for row in result if row.space != self._away] if is_look else result
+
+        return call
+
+
+class PartialStore(StoreDouble):
+    """A store that is spread over machines. While `is_away`, the one that holds a space does not answer."""
+
+    def __init__(self, inner: Store, away: str) -> None:
+        super().__init__(inner)
+        self._away = away
+        self.is_away = False
+
+    def read(self, fn: Callable[[Tx], T]) -> T:
+        return super().read(lambda tx: fn(self._part_of(tx)))
+
+    def write(self, fn: Callable[[Tx], T]) -> T:
+        return super().write(lambda tx: fn(self._part_of(tx)))
+
+    def _part_of(self, tx: Tx) -> Tx:
+        return cast(Tx, PartialTx(tx, self._away)) if self.is_away else tx

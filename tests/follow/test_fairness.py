@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
+from engine_doubles import CountingEmbedder, HashEmbedder, PartialStore, StoreDouble
 
 from everword import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from everword.config import Settings
@@ -200,3 +201,37 @@ def test_when_there_is_room_on_the_disk_again_work_goes_on_at_once(store_url: st
         store.inside = lambda tx: None
         memory.settle(timeout=0)
         assert state_of(memory, "index") == ViewState("index", 0, 0, 0, None)
+
+
+class LeavingEmbedder(CountingEmbedder):
+    """While messages are being embedded for the first time, a machine goes away."""
+
+    store: PartialStore
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.store.is_away = self.store.is_away or not self.calls
+        return await super().embed(texts)
+
+
+@pytest.mark.every_store
+@pytest.mark.checklist("G13")
+def test_spaces_on_other_machines_are_served_while_one_is_away(store_url: str) -> None:
+    """Nobody waits for a retry; and what is on the machine is done once it is back."""
+    store, embedder, clock = PartialStore(open_store(store_url, Settings()), "mars"), LeavingEmbedder(), FrozenClock()
+    embedder.store = store
+    with Memory(store, embedder=embedder, followers=False, clock=clock) as memory:
+        chats = {space: memory.conversation("chat", user="alex", space=space) for space in ("earth", "mars", "venus")}
+        for chat in chats.values():
+            chat.add("user", "a zebra")
+        for number in (1, 2):
+            with pytest.raises(NotSettled):
+                memory.settle(timeout=0)
+            assert store.is_away
+            assert [len(memory.search("zebra", space=space)) for space in ("earth", "venus")] == [1, number]
+            assert state_of(memory, "index").waiting == 0
+            chats["venus"].add("user", "a zebra again")
+        store.is_away = False
+        clock.advance(timedelta(minutes=2))
+        memory.settle()
+        assert [len(memory.search("zebra", space=space)) for space in chats] == [1, 1, 3]
+        assert memory.stats().entries == 5

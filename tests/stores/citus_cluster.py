@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from cli_driver import everword, succeeded
+from engine_doubles import step_view
 from postgres_databases import CitusServer, PostgresServer
 from postgres_proxy import Break, PostgresProxy
 from sqlalchemy import event
@@ -23,7 +24,7 @@ from everword.errors import SchemaMismatch, StoreBusy
 from everword.model import Filter
 from everword.ports import Tx
 from everword.stores.postgres import PostgresStore
-from everword.testing.doubles import ScriptedLLM
+from everword.testing.doubles import FrozenClock, ScriptedLLM
 from everword.testing.samples import append_messages, make_conversation, make_message
 
 SPACES = [f"s{number}" for number in range(8)]
@@ -215,3 +216,35 @@ def test_spaces_on_other_machines_are_served_while_one_is_away(postgres: Postgre
                 hits = memory.search("teapot in Bonn", user="ann", space=space)
                 assert any("teapot" in hit.message.content for hit in hits)
         assert 0 < served < len(SPACES)
+
+
+def test_a_worker_finds_what_is_new_on_other_machines_while_one_is_away(
+    postgres: PostgresServer, postgres_url: str
+) -> None:
+    """It was told nothing: it looks into all spaces of the machines that answer."""
+    assert isinstance(postgres, CitusServer)
+    with ExitStack() as stack:
+        wire, lost_space = stack.enter_context(wire_to_a_machine(postgres, postgres_url))
+        address = postgres.address_by(0, postgres_url)
+        writer, worker = (
+            stack.enter_context(Memory(address, telemetry="off", followers=False, clock=FrozenClock()))
+            for _ in range(2)
+        )
+        writer.conversation("first", user="ann", space=lost_space).add("user", "I live in Bern.")
+        step_view(worker, "index")  # which embedder there is is noted on every machine
+        for space in SPACES:
+            writer.conversation("c", user="ann", space=space).add("user", "I keep a kettle in Delft.")
+        wire.hang_up()
+        step_view(worker, "index")
+        found = {space for space in {*SPACES} - {lost_space} if can_find(writer, space)}
+        assert 0 < len(found) < len(SPACES)
+        for space in found:
+            writer.conversation("c", user="ann", space=space).add("user", "I keep a teapot in Bonn.")
+        step_view(worker, "index")
+        assert all(can_find(writer, space, "teapot in Bonn") for space in found)
+
+
+def can_find(memory: Memory, space: str, text: str = "kettle in Delft") -> bool:
+    with suppress(MachineAway):
+        return any(text in hit.message.content for hit in memory.search(text, user="ann", space=space))
+    return False

@@ -4,7 +4,8 @@ All runs are tried together. If that fails they are tried in halves, until the m
 set aside, and everything else is stored. What was stored stays stored, and what a model has answered is not asked
 again. If a store, an embedder or a model is unavailable, no message is to blame: then all remaining runs wait for a
 while. But this may concern only one conversation: conversations that have failed are tried one by one from then on, and
-keep no others waiting.
+keep no others waiting. If the store is spread over machines and one of them is away, all runs but those of its spaces
+are done.
 """
 
 from __future__ import annotations
@@ -154,6 +155,9 @@ class Worker:
             await self._store_results(runs, results, progress)
 
     async def _try_in_halves(self, runs: Sequence[Run], error: Exception, progress: Progress) -> None:
+        if isinstance(error, MachineAway):
+            await self._try_by_space(runs, progress)
+            return
         fault = self._fault(runs, error)
         if fault == "outside":
             raise error
@@ -167,16 +171,27 @@ class Worker:
         for part in (runs[:half], runs[half:]) if half else ([run] for run in runs[0].halves()):
             await self._try_runs(part, progress)
 
+    async def _try_by_space(self, runs: Sequence[Run], progress: Progress) -> None:
+        """Do the runs of each space for itself. If there is only one, its machine is away, and its leases lapse."""
+        parts = numbers_by_space(runs)
+        if len(parts) == 1:
+            self.places -= {run.place for run in runs}
+            progress.is_complete = False
+            return
+        for part in parts:
+            await self._try_runs([runs[number] for number in part], progress)
+
     async def _store_results(self, runs: Sequence[Run], results: Sequence[Any], progress: Progress) -> None:
         try:
             result: BatchResult = await self._calls.write(lambda tx: self._save(tx, runs, results))
         except Exception as error:  # noqa: BLE001  as above
-            half = len(runs) // 2
-            if not half or self._fault(runs, error) == "outside":
+            parts = self._parts(runs, error)
+            if len(parts) == 1:
                 await self._try_in_halves(runs, error, progress)
                 return
-            await self._store_results(runs[:half], results[:half], progress)
-            await self._store_results(runs[half:], results[half:], progress)
+            for part in parts:
+                part_results = [results[number] for number in part]
+                await self._store_results([runs[number] for number in part], part_results, progress)
             return
         for place in result.released_places:
             self.places.discard(place)
@@ -186,6 +201,14 @@ class Worker:
         progress.spaces |= {*result.spaces}
         progress.refusals = 0
         progress.is_complete = progress.is_complete and result.is_complete
+
+    def _parts(self, runs: Sequence[Run], error: Exception) -> Sequence[Sequence[int]]:
+        """The numbers of the runs whose results are to be stored together, after those of all could not be."""
+        if isinstance(error, MachineAway):
+            return numbers_by_space(runs)
+        half = len(runs) // 2
+        is_divided = half and self._fault(runs, error) != "outside"
+        return [range(half), range(half, len(runs))] if is_divided else [range(len(runs))]
 
     async def _prepare(self, runs: Sequence[Run]) -> Sequence[Any]:
         """The view's result for each run. The leases are renewed for as long as that takes."""
@@ -382,3 +405,11 @@ class Worker:
         if is_set_aside(tx, row):
             put_set_aside(tx, row, self._clock.now(), retry=True)
         self.lease.release(tx, [(row.space, row.conversation)])
+
+
+def numbers_by_space(runs: Sequence[Run]) -> list[list[int]]:
+    """The numbers of the runs of each space."""
+    numbers: dict[str, list[int]] = {}
+    for number, run in enumerate(runs):
+        numbers.setdefault(run.lag.space, []).append(number)
+    return [*numbers.values()]

@@ -270,15 +270,15 @@ class Courier:
         self.drained = True
 
     async def step(self, since: datetime | None = None, *, patient: bool = False, space: str | None = None) -> int:
-        """Send some events of each space, whichever there was something new in; return how many were sent."""
+        """Send some events of a space, or of each; return how many were sent."""
         async with self._step_lock:
             self.drained = True
+            if space is not None:
+                return await self._send_of_space(space)
             count = 0
             place: str | None = ""
             while (place := await self._calls.read(lambda tx: next_space(tx, place or ""))) is not None:
-                receiver = self._receivers.get(place, self._receivers.get("*"))
-                if receiver is not None:
-                    count += await self._send_of_space(place, receiver)
+                count += await self._send_of_space(place)
             return count
 
     async def lags_in(self, where: Filter, since: datetime) -> bool:
@@ -288,7 +288,10 @@ class Courier:
     def prefer(self, space: str) -> None:
         """All spaces are served in each step."""
 
-    async def _send_of_space(self, space: str, receiver: Receiver) -> int:
+    async def _send_of_space(self, space: str) -> int:
+        receiver = self._receivers.get(space, self._receivers.get("*"))
+        if receiver is None:
+            return 0
         rows = await self._calls.write(lambda tx: self._claim(tx, space))
         if not rows:
             return 0

@@ -7,6 +7,7 @@ half of a change. So a store with such a table is not opened.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,23 @@ NOT_ANSWERED = "could not commit transaction for shard"
 
 # The same settings count on every machine that a transaction asks.
 REACHING_ALL = "SET LOCAL citus.propagate_set_commands = 'local'"
+
+# The spaces that have rows of a table that meet a condition, from each machine that answers. Each is asked for what it
+# holds itself: a query for all machines fails if one of them is away.
+SPACES_THERE = text(
+    """
+    SELECT answer.result FROM (
+        SELECT array_agg(nodename) AS names, array_agg(nodeport) AS ports, array_agg(command) AS commands FROM (
+            SELECT nodename, nodeport, format('SELECT json_agg(space) FROM (%s) AS parts', string_agg(format(
+                'SELECT space FROM %s WHERE %s', shard_name(logicalrelid, shardid), CAST(:condition AS text)
+            ), ' UNION ')) AS command
+            FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+            WHERE logicalrelid = CAST(:table AS regclass) AND noderole = 'primary' GROUP BY nodename, nodeport
+        ) AS machines
+    ) AS machines, master_run_on_worker(names, ports, commands, true) AS answer
+    WHERE answer.success AND answer.result <> ''
+    """
+)
 
 # The bytes of each table on all machines together, if something was written to it; see `postgres.SIZES`.
 OWN_SIZE = """
@@ -107,6 +125,12 @@ def check_spread(connection: Connection, name: str) -> bool:
 
 def read_machines(connection: Connection) -> list[Machine]:
     return [Machine(row[0], int(row[1])) for row in connection.execute(MACHINES)]
+
+
+def spaces_there(connection: Connection, table: str, condition: str) -> list[str]:
+    """The spaces, on machines that answer, with rows of a table that meet a condition."""
+    params = {"table": f"{SCHEMA}.{table}", "condition": condition}
+    return [space for result in connection.execute(SPACES_THERE, params).scalars() for space in json.loads(result)]
 
 
 def begin_steps(connection: Connection) -> None:

@@ -12,13 +12,13 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
 from secrets import randbits, token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,7 @@ from everword.stores.schema import TABLES, VECTOR_HEADER, Halfvec, entries, mess
 from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from everword.stores.vectors import unit_vectors
 
+T = TypeVar("T")
 SCHEMA, OLD_SCHEMA = "everword", "recollect"
 # Serialisation failure, deadlock, lock not available; and a prepared statement that the server has dropped.
 AGAIN = {"40001", "40P01", "55P03", "26000"}
@@ -92,6 +93,7 @@ BINARY_VECTOR = func.halfvec_send(vectors.c.vec, type_=LargeBinary)
 COMPILED = 1_000  # statements kept in their compiled form
 LANE_BITS = 10  # of a passage's number
 LOCK_ROWS = 4_096  # of a space
+PARTIAL_SECONDS = 5.0  # after a machine was found to be away, in which only the others are asked for work
 SPACE_NAMES = ("space", "the_space", "in_space", "at_space", "of_space")  # of the space in the values of a statement
 # It locks the row, new or not, and changes nothing of one that is there.
 LOCK_ROW = text(
@@ -236,7 +238,16 @@ class PostgresTx(MoveTx):
 
 
 class CitusTx(PostgresTx):
-    """One transaction on a PostgreSQL that Citus spreads over machines."""
+    """One transaction on a PostgreSQL that Citus spreads over machines. Who looks for work in all spaces is shown those
+    on machines that answer, if `is_partial`: while a machine is away."""
+
+    is_partial = False
+
+    def spaces_to_read(self, space: str | None, table: str, condition: str) -> tuple[queries.Spaces, dict[str, Any]]:
+        if space is not None or not self.is_partial:
+            return super().spaces_to_read(space, table, condition)
+        spaces = citus.spaces_there(self.connection, table, condition)
+        return ("some", {"of_spaces": spaces}) if spaces else ("none", {})
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         if not self.space and values:
@@ -339,6 +350,7 @@ class PostgresStore(SqlStore):
         # Of a transaction, not of a session: behind a pooler, or on other machines, the session is not ours.
         self._limit = f"SET LOCAL lock_timeout = {int(busy_seconds * 1000)}"
         self._numbers = PassageNumbers()
+        self._partial_until = float("-inf")
         self._connections = OpenConnections(self.engine)
         self.spread = False
         try:
@@ -415,14 +427,33 @@ class PostgresStore(SqlStore):
         message = begin.format(limit=self._limit)
         return message.split(BETWEEN) if self.spread else (message,)
 
+    def _transaction(self, connection: Connection, cache: Cache | None = None) -> PostgresTx:
+        if not self.spread:
+            return PostgresTx(connection, self._numbers, cache)
+        tx = CitusTx(connection, self._numbers, cache)
+        tx.is_partial = self._is_partial
+        return tx
+
     @property
-    def _transaction_kind(self) -> type[PostgresTx]:
-        return CitusTx if self.spread else PostgresTx
+    def _is_partial(self) -> bool:
+        """Whether a machine was away a moment ago."""
+        return time.monotonic() < self._partial_until
+
+    def run_with_retries(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
+        """As in every database; and once more if a machine is found to be away: the others may be enough."""
+        was_partial = self._is_partial
+        try:
+            return super().run_with_retries(fn, begin)
+        except MachineAway:
+            self._partial_until = time.monotonic() + PARTIAL_SECONDS
+            if was_partial:
+                raise
+            return super().run_with_retries(fn, begin)
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
         with self._connections.transaction(self._messages(READING), "ROLLBACK") as opened:
-            yield self._transaction_kind(opened.connection, self._numbers, self.cache)
+            yield self._transaction(opened.connection, self.cache)
 
     @contextmanager
     def writing(self, begin: str = WRITING) -> Iterator[PostgresTx]:
@@ -433,7 +464,7 @@ class PostgresStore(SqlStore):
             with self._connections.transaction(self._messages(begin)) as opened:
                 if begin == WRITING:
                     check_unmigrated(opened.answer[0][0] if opened.answer else None, self.name)
-                tx = self._transaction_kind(opened.connection, self._numbers)
+                tx = self._transaction(opened.connection)
                 yield tx
                 commit = next_commit(opened.connection, tx.space) if tx.touched else None
                 opened.run("COMMIT" if commit is None else commit.statement)

@@ -13,12 +13,14 @@ from itertools import dropwhile
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     Integer,
     Table,
     TableClause,
     Text,
     and_,
+    any_,
     bindparam,
     case,
     column,
@@ -66,6 +68,8 @@ Comparison = tuple[tuple[str, ComparisonKind], ...]
 After = Literal[
     "", "turn", "place"
 ]  # where messages start: at the beginning, after a turn, or after a turn of a conversation
+
+Spaces = Literal["all", "one", "some", "none"]  # of which rows are read
 
 DAY = 86_400_000_000  # microseconds
 MARKED = "marked"
@@ -351,10 +355,27 @@ IS_UNREAD = conversations.c.unread == literal_column("1")
 IS_LEASED_OR_WAITING = or_(leases.c.until.is_not(None), leases.c.retry_at.is_not(None))
 
 
+def has_note(view: str) -> bool:
+    """Whether `unread` says for a view that it has something to read. The note is of the views that have tables;
+    another one, which makes vectors anew, looks at all conversations."""
+    return view in VIEW_TABLES or view in AHEAD_OF
+
+
 def may_be_unread(view: str) -> Any:
-    """A condition that holds for every conversation of which a view has something to read. The note is of the views
-    that have tables; another one, which makes vectors anew, looks at all conversations."""
-    return IS_UNREAD if view in VIEW_TABLES or view in AHEAD_OF else true()
+    """A condition that holds for every conversation of which a view has something to read."""
+    return IS_UNREAD if has_note(view) else true()
+
+
+def rows_with_work(view: str, since: datetime | None) -> tuple[str, str]:
+    """The table and the condition, in SQL, of the conversations that a view may have to read."""
+    conditions = ["unread = 1"] if has_note(view) else ["true"]
+    conditions += [f"changed_at >= {Instant.encode(since)}"] if since is not None else []
+    return conversations.name, " AND ".join(conditions)
+
+
+def rows_due(view: str, now: datetime) -> tuple[str, str]:
+    """The same of the messages that were set aside and are due for a retry."""
+    return set_aside.name, f"view = '{view}' AND retry_at <= {Instant.encode(now)}"
 
 
 def is_read_by_all() -> Any:
@@ -414,7 +435,14 @@ def lease_is_free(now: Any) -> Any:
     )
 
 
-def lagging_query(tx: type[Any], view: str, has_since: bool, has_besides: bool, of_space: bool) -> Any:
+def is_of_spaces(tx: type[Any], column: Any, spaces: Spaces) -> tuple[Any, ...]:
+    """The condition, if there is one, that a row is of a space or of one of several."""
+    if spaces == "some":
+        return (column == any_(bindparam("of_spaces", type_=ARRAY(Text))),)
+    return (tx.without_index(column) == bindparam("of_space"),) if spaces == "one" else ()
+
+
+def lagging_query(tx: type[Any], view: str, has_since: bool, has_besides: bool, spaces: Spaces) -> Any:
     """The conversations that a view has not finished. With `besides`, those of other spaces: the first of each space
     before the second of any."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
@@ -428,8 +456,7 @@ def lagging_query(tx: type[Any], view: str, has_since: bool, has_besides: bool, 
     )
     if has_since:
         query = query.where(changed_at >= bindparam("since", type_=Instant))
-    if of_space:
-        query = query.where(tx.without_index(conversations.c.space) == bindparam("of_space"))
+    query = query.where(*is_of_spaces(tx, conversations.c.space, spaces))
     if not has_besides:
         return query.order_by(changed_at).limit(limit)
     place = func.row_number().over(partition_by=conversations.c.space, order_by=changed_at)
@@ -482,13 +509,13 @@ def changed_query(of_conversation: bool) -> Any:
     )
 
 
-def due_query(changed: bool, of_space: bool) -> Any:
+def due_query(tx: type[Any], changed: bool, spaces: Spaces) -> Any:
     """Messages that were set aside and are due for a retry: the first of each space before the second of any. With
     `changed`, only those on which nothing failed."""
     place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
     conditions = [set_aside.c.view == bindparam("of_view"), set_aside.c.retry_at <= bindparam("now", type_=Instant)]
     conditions += [set_aside.c.failures == 0] if changed else []
-    conditions += [set_aside.c.space == bindparam("of_space")] if of_space else []
+    conditions += is_of_spaces(tx, set_aside.c.space, spaces)
     rows = select(set_aside, place.label("place")).where(*conditions).subquery()
     columns = (rows.c[column.name] for column in set_aside.c)
     return select(*columns).order_by(rows.c.place, rows.c.retry_at).limit(bindparam("most", type_=Integer))

@@ -352,10 +352,16 @@ class SqlTx(RowReader, ABC):
         values: dict[str, Any] = {"now": now, "most": limit}
         values |= {"since": since} if since is not None else {}
         values |= {"besides": sorted(besides)} if besides else {}
-        values |= {"of_space": space} if space is not None else {}
-        shape = (view, since is not None, bool(besides), space is not None)
-        query = statement_of(queries.lagging_query, type(self), *shape)
-        return [Lag(*row) for row in self.fetch(query, values)]
+        spaces, in_spaces = self.spaces_to_read(space, *queries.rows_with_work(view, since))
+        if spaces == "none":
+            return []
+        query = statement_of(queries.lagging_query, type(self), view, since is not None, bool(besides), spaces)
+        return [Lag(*row) for row in self.fetch(query, values | in_spaces)]
+
+    def spaces_to_read(self, space: str | None, table: str, condition: str) -> tuple[queries.Spaces, dict[str, Any]]:
+        """The spaces in which to look for rows of a table that meet a condition: one or all, with its name as a
+        value."""
+        return ("all", {}) if space is None else ("one", {"of_space": space})
 
     def unseen(
         self,
@@ -421,8 +427,11 @@ class SqlTx(RowReader, ABC):
     def set_aside_due(
         self, view: str, now: datetime, limit: int, *, changed: bool = False, space: str | None = None
     ) -> list[SetAside]:
-        values = {"of_view": view, "now": now, "most": limit} | ({} if space is None else {"of_space": space})
-        rows = self.fetch(statement_of(queries.due_query, changed, space is not None), values)
+        spaces, in_spaces = self.spaces_to_read(space, *queries.rows_due(view, now))
+        if spaces == "none":
+            return []
+        values = {"of_view": view, "now": now, "most": limit} | in_spaces
+        rows = self.fetch(statement_of(queries.due_query, type(self), changed, spaces), values)
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
