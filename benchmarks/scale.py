@@ -50,7 +50,7 @@ from everword.memory.transfer import copy_store
 from everword.model import Role
 from everword.stores.index import scope_term
 from everword.stores.postgres import PostgresStore
-from everword.stores.schema import TABLES, Instant, Names, Object
+from everword.stores.tables import TABLES, Instant, Names, Object
 from everword.wiring import open_store
 from machine import describe_machine
 from table import percentile, show

@@ -25,7 +25,7 @@ from corpus import words
 from everword import AsyncMemory
 from everword.cli.tour import drafts
 from everword.config import Settings
-from everword.memory.conversation import AsyncConversation
+from everword.memory.operations.conversation import AsyncConversation
 from everword.model import TopicMessage
 from everword.models.embedding.local import StaticEmbedder
 from everword.topics.rules import topics as rule

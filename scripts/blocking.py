@@ -1,4 +1,4 @@
-"""Writes the blocking twin of a memory, `memory/sync.py`, from the declared operations.
+"""Writes the blocking twin of a memory, `memory/blocking.py`, from the declared operations.
 
 Run it after you have added or changed an operation: `python scripts/blocking.py`. A test compares the file with what
 this writes.
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "src" / "everword"
-TARGET = PACKAGE / "memory" / "sync.py"
+TARGET = PACKAGE / "memory" / "blocking.py"
 LEFT_OUT = ("_", "open", "close")  # what `OwnLoop` does
 HEAD = '''"""The same memory for programs without an event loop: every method waits for the asynchronous one.
 
@@ -49,15 +49,16 @@ DOCUMENTS = '''class BlockingDocuments:
         self._private = private
         self.space = inner.space
 '''
+SUBJECTS = ("search_and_maintenance", "facts", "people", "questions", "changes")
 TWINS = (  # the head of each class, and the modules whose first class declares its operations
-    (MEMORY, ("memory", "log_and_views", "facts", "people", "questions", "changes")),
-    (CONVERSATION, ("conversation", "conversation_topics")),
-    (DOCUMENTS, ("documents",)),
+    (MEMORY, ("memory", *(f"operations/{subject}" for subject in SUBJECTS))),
+    (CONVERSATION, ("operations/conversation", "operations/conversation_topics")),
+    (DOCUMENTS, ("operations/documents",)),
 )
 TYPES = """
 if TYPE_CHECKING:
-    from everword.memory.conversation import ConversationFace
-    from everword.memory.documents import DocumentsFace
+    from everword.memory.operations.conversation import ConversationFace
+    from everword.memory.operations.documents import DocumentsFace
 """
 OWN_IMPORTS = {"everword.memory.private_loop": {"LoopThread", "OwnLoop"}, "typing": {"TYPE_CHECKING", "TypeVar"}}
 

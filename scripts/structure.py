@@ -308,7 +308,7 @@ def operation_names(source: Path) -> list[str]:
 
 def operation_modules(source: Path) -> list[Path]:
     """The modules that declare operations."""
-    return [path for path in sorted((source / "memory").glob("*.py")) if "@operation(" in path.read_text("utf-8")]
+    return [path for path in sorted((source / "memory").rglob("*.py")) if "@operation(" in path.read_text("utf-8")]
 
 
 def is_operation(decorator: ast.expr) -> bool:

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from everword import Budget, Draft, Episode, Fact, Memory
-from everword.memory.sync import BlockingConversation, BlockingMemory
+from everword.memory.blocking import BlockingConversation, BlockingMemory
 from quality.datasets import Dataset, Haystack, Question
 from quality.recall import BATCH, OWNER, PATIENCE, SetClock
 

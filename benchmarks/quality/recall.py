@@ -18,7 +18,7 @@ from itertools import chain
 from everword.config import Settings
 from everword.context.build import PER_MESSAGE, PER_REPLY
 from everword.library import Memory
-from everword.memory.sync import BlockingMemory
+from everword.memory.blocking import BlockingMemory
 from everword.model import Budget, Draft, Role
 from everword.ports import Embedder, Tokenizer, Vectors
 from everword.wiring import open_embedder, open_tokenizer

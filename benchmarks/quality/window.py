@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from everword.library import Memory
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.model import Context, Draft
 from everword.text.fences import GUARD, escape
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn

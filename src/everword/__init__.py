@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from everword.config import Settings
     from everword.errors import *
     from everword.library import AsyncMemory, Memory
-    from everword.memory.conversation import AsyncConversation, ConversationFace
-    from everword.memory.documents import AsyncDocuments, DocumentsFace
+    from everword.memory.blocking import BlockingConversation, BlockingDocuments
     from everword.memory.memory import MemoryFace
-    from everword.memory.sync import BlockingConversation, BlockingDocuments
+    from everword.memory.operations.conversation import AsyncConversation, ConversationFace
+    from everword.memory.operations.documents import AsyncDocuments, DocumentsFace
     from everword.model import *
 
 # A name is looked up in these modules when it is first used, the light ones first: importing the package costs nothing.
@@ -23,9 +23,9 @@ _HOMES = (
     "config",
     "library",
     "memory.memory",
-    "memory.conversation",
-    "memory.documents",
-    "memory.sync",
+    "memory.operations.conversation",
+    "memory.operations.documents",
+    "memory.blocking",
     "client",
     "adapters.wrap",
 )

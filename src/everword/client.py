@@ -32,7 +32,7 @@ from uuid import uuid4
 from everword import documents as rules
 from everword import errors
 from everword.errors import EverwordError, InvalidInput, MissingExtra, NotFound, NotSettled, ServerError, StoreBusy
-from everword.log.operations import PLACE, Operation
+from everword.log.operation_decorator import PLACE, Operation
 from everword.log.rules import (
     MAX_TURN,
     SURROGATE,
@@ -45,14 +45,14 @@ from everword.log.rules import (
     format_expiry,
 )
 from everword.masking import keep_out_of_texts, keep_password_out_of_texts
-from everword.memory.conversation import ConversationFace
-from everword.memory.documents import MAX_OFFSET, DocumentsFace, check_offset
+from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryFace
-from everword.memory.sync import BlockingMemory
+from everword.memory.operations.conversation import ConversationFace
+from everword.memory.operations.documents import MAX_OFFSET, DocumentsFace, check_offset
 from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit
 from everword.model.log import Change, Document
 from everword.openai.messages import as_draft
-from everword.parsing import Limits, read_json
+from everword.strict_json import Limits, read_json
 from everword.wire import ERROR_CODES, from_json_value, to_json_value
 
 if TYPE_CHECKING:

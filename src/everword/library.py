@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from everword.config import Settings
+from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryEngine
-from everword.memory.sync import BlockingMemory
 from everword.model import Degraded
 from everword.ports import LLM, Clock, Embedder, Store, Telemetry
 from everword.wiring import build

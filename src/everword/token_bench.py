@@ -32,7 +32,7 @@ from pathlib import Path
 
 from everword.config import Settings
 from everword.context.build import PER_MESSAGE, PER_REPLY
-from everword.context.markers import OPEN, InlineTiers, render_inline
+from everword.context.reply_markers import OPEN, InlineTiers, render_inline
 from everword.errors import InvalidInput, NoModel
 from everword.follow.ask import ASKED
 from everword.formats import BadRecord, open_records

@@ -29,7 +29,7 @@ from everword import AsyncMemory, Document, EverwordError, InvalidInput, Memory,
 from everword.adapters.anthropic import MemoryTool
 from everword.adapters.langchain import EverwordChatMessageHistory
 from everword.adapters.langgraph import EverwordStore
-from everword.memory.documents import MAX_LIMIT
+from everword.memory.operations.documents import MAX_LIMIT
 from everword.testing import FrozenClock
 
 LABELS = st.sampled_from(["users", "alex", "sam", "notes", "日本", "a b"])

@@ -18,8 +18,8 @@ from everword.config import Settings
 from everword.errors import ModelBusy
 from everword.log.access import Access
 from everword.log.tables import set_cursor
+from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryEngine
-from everword.memory.sync import BlockingMemory
 from everword.memory.transfer import copy_store
 from everword.model import ROLES, Batch
 from everword.ports import Request

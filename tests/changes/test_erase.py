@@ -16,7 +16,7 @@ from raw_tables import path_of
 import everword
 from everword import Draft, Memory, NotFound, StoreError
 from everword.config import Settings
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.ports import Tx
 from everword.wiring import open_store
 
@@ -332,8 +332,8 @@ def test_only_the_method_of_that_name_erases() -> None:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 callers |= {(path.relative_to(root).as_posix(), function.name) for call in erasing_calls(function)}
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
-        ("memory/sync.py", "erase"),
-        ("memory/changes.py", "erase"),
+        ("memory/blocking.py", "erase"),
+        ("memory/operations/changes.py", "erase"),
         ("changes/removal.py", "put_tombstones"),  # the one place that removes messages
         ("bots/commands.py", "_erase"),  # after the person was asked twice
         (

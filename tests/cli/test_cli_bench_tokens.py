@@ -13,7 +13,7 @@ from cli_driver import everword, failed, succeeded
 from click.testing import CliRunner
 
 from everword.cli.bench import ticks
-from everword.context.markers import InlineTiers, instructions, render_inline
+from everword.context.reply_markers import InlineTiers, instructions, render_inline
 from everword.models.tokens import TiktokenTokenizer
 from everword.summaries.rules import tiers
 from quality.main import program as benchmarks

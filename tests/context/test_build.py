@@ -19,8 +19,8 @@ from sample_sizes import sample
 
 from everword import Budget, Context, InvalidInput, Message, Role
 from everword.context.build import OVER, PER_MESSAGE, PER_REPLY, SHORT_WINDOW, assemble
-from everword.context.markers import instructions
 from everword.context.render import Note, Renderer
+from everword.context.reply_markers import instructions
 from everword.context.state import ContextState
 from everword.model import Episode, Hit, Section, Tiers
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer

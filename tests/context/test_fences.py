@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.context.markers import ParsedReply, TierRequest, parse
+from everword.context.reply_markers import ParsedReply, TierRequest, parse
 from everword.errors import InvalidInput
 from everword.text.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
 

@@ -13,8 +13,8 @@ import pytest
 import sample_sizes
 
 from everword import Budget, Context, Draft, InvalidInput, Memory
-from everword.context.markers import parse, strip
-from everword.memory.sync import BlockingConversation
+from everword.context.reply_markers import parse, strip
+from everword.memory.blocking import BlockingConversation
 from everword.testing.doubles import ScriptedLLM
 
 SECRET = "The vault code is 9-9-1-7 and the safe word is heliotrope."

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from everword import Draft, Memory
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 QUESTION = "Should the orders live in PostgreSQL or in SQLite?"

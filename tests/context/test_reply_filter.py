@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.context.markers import MAX_INLINE, ParsedReply, ReplyEnd, ReplyFilter, TierRequest, parse, strip
+from everword.context.reply_markers import MAX_INLINE, ParsedReply, ReplyEnd, ReplyFilter, TierRequest, parse, strip
 
 TEXTS, CUTS = 125, 8  # a thousand streams: so many texts, each cut in so many ways
 LONGEST_HOLD = 1_000  # characters: the longest marker, and what may stand around it

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.context.markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
+from everword.context.reply_markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.context.markers import (
+from everword.context.reply_markers import (
     CLOSE,
     OPEN,
     InlineTiers,

@@ -9,7 +9,7 @@ import pytest
 from topic_doubles import about, opened, talk
 
 from everword import Budget, Context, Section
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.testing import FrozenClock
 
 

@@ -15,7 +15,7 @@ from sample_sizes import sample
 
 from everword import Budget, Context, Draft, InvalidInput, Memory, Message
 from everword.context.build import PER_MESSAGE, PER_REPLY, assemble
-from everword.context.markers import instructions
+from everword.context.reply_markers import instructions
 from everword.context.state import ContextState
 from everword.model import Section
 from everword.models.tokens import EstimateTokenizer

@@ -22,7 +22,7 @@ import numpy as np
 from pure_modules import pure_modules
 
 from everword.changes import retention_rules as retention
-from everword.context import markers
+from everword.context import reply_markers
 from everword.documents import anthropic_memory_tool as memory_files
 from everword.errors import ModelNonsense
 from everword.facts import prompts
@@ -342,7 +342,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         Grounds.of(given.text).filter_pairs(given.text),
         Grounds.of(given.text).find_inventions(given.text),
     ),
-    "context.markers.ReplyFilter": lambda given: feed_in_pieces(markers.ReplyFilter(), given.text, 7),
+    "context.reply_markers.ReplyFilter": lambda given: feed_in_pieces(reply_markers.ReplyFilter(), given.text, 7),
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
     "openai.anthropic.chat_messages": lambda given: anthropic.chat_messages([message_of(given)]),
     "openai.anthropic.source_url": lambda given: anthropic.source_url({"type": "url", "url": given.text}),
@@ -375,7 +375,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.standalone.introduction_before": lambda given: text_standalone.introduction_before(two_sentences(given), 1),
     "text.standalone.question_before": lambda given: text_standalone.question_before(two_sentences(given), 1),
     "text.standalone.sentence_before": lambda given: text_standalone.sentence_before(two_sentences(given), 1),
-    "context.markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "context.reply_markers.Cutter": lambda given: feed_in_pieces(reply_markers.Cutter(), given.text, 7),
     "documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
     "documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
@@ -453,8 +453,8 @@ OTHERS = frozenset(
         "follow.task.read_instructions",
         "summaries.rules.days.is_current",
         "recall.rules.selection.join_sentences",
-        "context.markers.growing_pattern",
-        "context.markers.name_pattern",
+        "context.reply_markers.growing_pattern",
+        "context.reply_markers.name_pattern",
         "summaries.rules.window.continues",
         "summaries.rules.window.cuts",
         "summaries.rules.window.depths",

@@ -12,7 +12,7 @@ SOURCE = Path(everword.__file__).parent
 ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules")
 MODULES = (
     "changes/retention_rules.py",
-    "context/markers.py",
+    "context/reply_markers.py",
     "facts/prompts.py",
     "follow/task.py",
     "follow/view.py",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from everword import Memory
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.ports import Vectors
 from everword.testing import FrozenClock
 

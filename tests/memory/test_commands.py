@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from everword import AsyncMemory, InvalidInput, Memory, ScopeError
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.model import Answer
 from everword.ports import Request
 from everword.testing.doubles import ScriptedLLM

@@ -17,10 +17,10 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from everword import AsyncMemory, ConfigError, Draft, EverwordError, Memory, Message
-from everword.memory.conversation import ConversationFace
-from everword.memory.documents import DocumentsFace
+from everword.memory.blocking import BlockingConversation, BlockingDocuments, BlockingMemory
 from everword.memory.memory import MemoryFace
-from everword.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from everword.memory.operations.conversation import ConversationFace
+from everword.memory.operations.documents import DocumentsFace
 
 OPEN_FILES = Path("/proc/self/fd")
 TASKS = 16
@@ -39,7 +39,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    home = r"everword\.memory\.(?:conversation|documents|memory|sync|sync_documents)\."
+    home = r"everword\.memory\.(?:operations\.conversation|operations\.documents|memory|blocking)\."
     answer = re.sub(rf"{home}|Async(?=I)|Blocking|Face\b", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 

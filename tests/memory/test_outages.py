@@ -38,7 +38,7 @@ from everword import (
     ModelTimeout,
     NotSettled,
 )
-from everword.context.markers import strip
+from everword.context.reply_markers import strip
 from everword.errors import EmbedderError
 from everword.models.chat.openai import OpenAIModel
 from everword.ports import Completion, Request

@@ -19,7 +19,7 @@ from llm_server import Exchange, Service, serving, stays_open
 from sample_sizes import sample
 
 from everword import AsyncMemory, Budget, EverwordError, Memory, Message, ModelBusy, ModelNonsense
-from everword.context.markers import ReplyFilter, strip
+from everword.context.reply_markers import ReplyFilter, strip
 from everword.testing.doubles import ScriptedLLM
 
 QUESTION = "How many shops do I run?"

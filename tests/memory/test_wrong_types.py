@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from everword import Budget, Client, EverwordError, InvalidInput, Memory
-from everword.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from everword.memory.blocking import BlockingConversation, BlockingDocuments, BlockingMemory
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 

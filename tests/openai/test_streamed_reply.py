@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.context.markers import strip
+from everword.context.reply_markers import strip
 from everword.model import Budget
 from everword.models.tokens import EstimateTokenizer
 from everword.openai.messages import budget_of, count_tokens, lay_out, opening_id, parse_message, text_of, utterance_of

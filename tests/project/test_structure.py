@@ -16,16 +16,16 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import everword
-from everword.memory.conversation import ConversationFace
-from everword.memory.documents import DocumentsFace
 from everword.memory.memory import MemoryFace
-from everword.stores.schema import AHEAD_OF
+from everword.memory.operations.conversation import ConversationFace
+from everword.memory.operations.documents import DocumentsFace
+from everword.stores.tables import AHEAD_OF
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "everword"
 STRUCTURE: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "structure.py"), run_name="structure")
 FACES = (MemoryFace, ConversationFace, DocumentsFace)
-# Where other classes with a face are. What a script writes (`memory/sync.py`) repeats it: see test_generated.py.
+# Where other classes with a face are. What a script writes (`memory/blocking.py`) repeats it: see test_generated.py.
 WITH_A_FACE = ("client.py", "library.py")
 
 

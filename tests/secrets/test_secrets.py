@@ -15,7 +15,7 @@ from raw_tables import change, path_of, rows_of
 
 from everword import Draft, InvalidInput, Memory, SecretMark, SecretRefused
 from everword.config import Settings
-from everword.context.markers import InlineTiers, render_inline
+from everword.context.reply_markers import InlineTiers, render_inline
 from everword.errors import ModelBusy
 from everword.memory.transfer import TABLES, copy_store
 from everword.model import Batch

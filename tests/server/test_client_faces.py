@@ -32,10 +32,10 @@ from everword import (
     ServerError,
 )
 from everword.client import AsyncClientConversation, AsyncClientDocuments
-from everword.memory.conversation import AsyncConversation
-from everword.memory.documents import AsyncDocuments
+from everword.memory.blocking import BlockingDocuments
 from everword.memory.memory import MemoryEngine
-from everword.memory.sync import BlockingDocuments
+from everword.memory.operations.conversation import AsyncConversation
+from everword.memory.operations.documents import AsyncDocuments
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 

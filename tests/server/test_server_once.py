@@ -18,7 +18,7 @@ import pytest
 
 from everword import AnswerGone, Client
 from everword.memory import idempotency
-from everword.stores.schema import TABLES
+from everword.stores.tables import TABLES
 from everword.testing import FrozenClock, ScriptedLLM
 from everword.testing.serving import Serving
 

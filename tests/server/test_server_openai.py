@@ -14,7 +14,7 @@ import pytest
 from llm_server import says, streams
 from openai_doubles import BLOCK, USAGE, Exchange, World, answers, assistant, either, user, world_of
 
-from everword.context.markers import strip
+from everword.context.reply_markers import strip
 
 CALLS: list[dict[str, Any]] = [
     {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}},

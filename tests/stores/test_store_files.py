@@ -25,8 +25,8 @@ from everword.model import Filter
 from everword.ports import Tx
 from everword.stores import migrations
 from everword.stores.jsonfile import JsonStore
-from everword.stores.schema import TABLES
 from everword.stores.sqlite import SqliteStore
+from everword.stores.tables import TABLES
 from everword.testing.samples import append_messages, make_entry, make_message
 from everword.wiring import open_store
 

@@ -39,9 +39,9 @@ from everword.stores.postgres import (
     create_pooled_engine,
     parse_url,
 )
-from everword.stores.schema import metadata
 from everword.stores.sql import SqlTx
 from everword.stores.sqlite import SqliteStore, SqliteTx, memory_engine
+from everword.stores.tables import metadata
 from everword.testing.samples import (
     T0,
     WIDTH,

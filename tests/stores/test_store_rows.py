@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from everword.model import EPOCH, Conversation
 from everword.ports import Tx
-from everword.stores import queries, schema
+from everword.stores import queries, tables
 from everword.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore, dialect_and_statements
 from everword.testing.samples import ODD_IDS, make_conversation, make_message
 
@@ -54,7 +54,7 @@ def test_rows_come_in_the_order_of_the_key(tmp_path: Path, where: Mapping[str, A
 
 @pytest.mark.parametrize("where", [PARTS, ACTIVE])
 def test_few_rows_of_a_long_conversation_are_found_by_their_own_index(tmp_path: Path, where: Mapping[str, Any]) -> None:
-    query = queries.rows_query(schema.TABLES["episodes"], queries.comparison_shape(where), False, False, False)
+    query = queries.rows_query(tables.TABLES["episodes"], queries.comparison_shape(where), False, False, False)
     statement = query.params(queries.comparison_values(where))
     compiled = statement.compile(dialect=dialect_and_statements()[0], compile_kwargs={"literal_binds": True})
     store = SqliteStore(tmp_path / "plan.db")

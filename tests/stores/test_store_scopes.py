@@ -18,8 +18,8 @@ from sqlalchemy import Connection, event, text
 from everword import Batch, Draft, Memory
 from everword.config import Settings
 from everword.stores.postgres import PostgresStore
-from everword.stores.schema import TABLES
 from everword.stores.sqlite import SqliteStore
+from everword.stores.tables import TABLES
 from everword.wiring import open_store
 
 FEW = 10  # others in the space

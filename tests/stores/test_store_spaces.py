@@ -14,8 +14,8 @@ from sqlalchemy import event, inspect, text
 from everword import Memory
 from everword.config import Settings
 from everword.stores.citus import ON_ALL, OWN_TABLES
-from everword.stores.schema import TABLES
 from everword.stores.sql import SqlStore
+from everword.stores.tables import TABLES
 from everword.testing import ScriptedLLM
 from everword.wiring import open_store
 

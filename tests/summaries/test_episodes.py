@@ -14,7 +14,7 @@ import pytest
 
 from everword import Budget, Context, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
 from everword.context.render import Renderer
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.memory.transfer import copy_store
 from everword.model import Section
 from everword.models.embedding.local import StaticEmbedder

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 from tier_samples import SAMPLES, Sample
 
-from everword.context.markers import parse
+from everword.context.reply_markers import parse
 from everword.model import Tiers
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from everword.summaries.rules.tiers import (

@@ -63,15 +63,15 @@ LINEAR = (
     "facts.english.values.trade",
     "text.filler.trim",
     "secrets.detector.find_secrets",
-    "context.markers.ReplyFilter",
-    "context.markers.Cutter",
+    "context.reply_markers.ReplyFilter",
+    "context.reply_markers.Cutter",
     "openai.stream.ReplyStream",
     "text.sentences.clauses",
     "summaries.rules.tiers.clean",
     "summaries.rules.tiers.pairs_in",
     "text.dates.spans",
     "follow.task.parts_by_label",
-    "context.markers.parse_inline",
+    "context.reply_markers.parse_inline",
 )
 
 pieces = st.one_of(

@@ -17,8 +17,8 @@ from topic_doubles import MINUTE, AxisEmbedder, about, opened, talk
 
 from everword import AsyncMemory, Draft, EmbedderMismatch, InvalidInput, Memory, ModelBusy, NotFound, ScopeError, Topic
 from everword.config import Settings
+from everword.memory.blocking import BlockingConversation, BlockingMemory
 from everword.memory.memory import MemoryEngine
-from everword.memory.sync import BlockingConversation, BlockingMemory
 from everword.memory.transfer import copy_store
 from everword.ports import Request
 from everword.testing import FrozenClock, ScriptedLLM

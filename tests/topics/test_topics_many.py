@@ -13,7 +13,7 @@ from sample_sizes import sample
 from topic_doubles import AxisEmbedder, about, opened
 
 from everword import AsyncMemory, Memory
-from everword.memory.sync import BlockingConversation
+from everword.memory.blocking import BlockingConversation
 from everword.testing import FrozenClock
 
 MANY, ROUNDS = 16, sample(4, least=2)

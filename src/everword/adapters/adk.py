@@ -17,8 +17,8 @@ from uuid import uuid4
 from everword.adapters.bridge import AnyMemory, Thread, TurnMemory, attempt_async, check_local, run_async, run_shielded
 from everword.documents import ADK
 from everword.errors import MissingExtra
-from everword.memory.documents import MAX_LIMIT
 from everword.memory.memory import MemoryFace
+from everword.memory.operations.documents import MAX_LIMIT
 from everword.model import Change, Document, Draft, Role
 
 try:

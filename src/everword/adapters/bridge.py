@@ -31,7 +31,7 @@ from everword.documents import SESSIONS
 from everword.errors import EverwordError, InvalidInput
 from everword.log.access import ConversationScope
 from everword.log.rules import MAX_ID, check_id
-from everword.memory.conversation import ConversationFace
+from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryEngine, MemoryFace
 from everword.memory.openai_relay import (
     ProgramTurn,
@@ -42,8 +42,8 @@ from everword.memory.openai_relay import (
     end_program_turn,
     keep_program_messages,
 )
+from everword.memory.operations.conversation import ConversationFace
 from everword.memory.runtime import Runtime
-from everword.memory.sync import BlockingMemory
 from everword.model import Change, Document, Draft, Message
 from everword.openai.shapes import Fields
 from everword.text import fences

@@ -21,8 +21,8 @@ from functools import partial
 from everword.adapters.bridge import AnyMemory, run_async, run_blocking
 from everword.documents import LANGGRAPH, matches_namespace
 from everword.errors import MissingExtra, NotFound
-from everword.memory.documents import MAX_LIMIT, DocumentsFace
 from everword.memory.memory import MemoryFace
+from everword.memory.operations.documents import MAX_LIMIT, DocumentsFace
 from everword.model import Change, Document
 
 try:

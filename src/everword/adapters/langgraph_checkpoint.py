@@ -17,8 +17,8 @@ from typing import Any
 from everword.adapters.bridge import AnyMemory, run_async, run_blocking, run_shielded
 from everword.documents import CHECKPOINTS
 from everword.errors import MissingExtra, ScopeError
-from everword.memory.documents import MAX_LIMIT, DocumentsFace
 from everword.memory.memory import MemoryFace
+from everword.memory.operations.documents import MAX_LIMIT, DocumentsFace
 from everword.model import Change, Document
 
 try:

@@ -20,8 +20,8 @@ from typing import Any, TypeVar, cast
 
 from everword.adapters.bridge import AnyMemory, TurnMemory, attempt, check_local
 from everword.errors import InvalidInput
+from everword.memory.blocking import BlockingMemory
 from everword.memory.openai_relay import ProgramTurn
-from everword.memory.sync import BlockingMemory
 from everword.openai.shapes import ANTHROPIC, CHAT, RESPONSES, Fields, Shape
 
 C = TypeVar("C")

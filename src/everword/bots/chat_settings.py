@@ -14,7 +14,7 @@ from typing import Any, Literal
 from everword.bots.platforms import Person, Place
 from everword.errors import StoreError
 from everword.masking import masked_logger
-from everword.memory.documents import DocumentsFace
+from everword.memory.operations.documents import DocumentsFace
 
 logger = masked_logger("everword.bots")
 

@@ -36,11 +36,11 @@ from everword.config import Settings, hold_in_chats
 from everword.errors import EverwordError, MessagesLost, ServerError, StoreError, StoreUnwritable
 from everword.library import AsyncMemory
 from everword.log.access import Access
-from everword.log.operations import RIGHTS
+from everword.log.operation_decorator import RIGHTS
 from everword.log.tables import verify
 from everword.masking import masked_logger
-from everword.memory.conversation import AsyncConversation
 from everword.memory.memory import SeenMemory
+from everword.memory.operations.conversation import AsyncConversation
 from everword.memory.transfer import copy_store
 from everword.model import ChatMessage, Degraded, Verification
 from everword.model.people import clean_name

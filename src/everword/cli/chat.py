@@ -43,7 +43,7 @@ from everword.model.log import own_notes
 
 if TYPE_CHECKING:
     from everword.config import Settings
-    from everword.memory.sync import BlockingConversation
+    from everword.memory.blocking import BlockingConversation
     from everword.ports import Store
 
 USER = "me"  # who speaks in a new chat, if nobody says

@@ -254,7 +254,7 @@ def name_of_message(text: str) -> str | int:
 
 
 def parse_metadata(text: str) -> dict[str, Any]:
-    from everword.parsing import UnreadableJson, read_json
+    from everword.strict_json import UnreadableJson, read_json
 
     try:
         value = read_json(text)

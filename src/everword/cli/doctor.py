@@ -399,7 +399,7 @@ def check_log(store: Store) -> Iterator[CheckResult]:
 def check_secrets(store: Store) -> Iterator[CheckResult]:
     """Secrets in messages that were kept before they were looked for, or with `secrets = keep`: by space, never what
     they are."""
-    from everword.memory.changes import look_for_secrets
+    from everword.memory.operations.changes import look_for_secrets
 
     counts = Counter[str]()
     with progress_bar("{task.completed:,} messages") as bar:

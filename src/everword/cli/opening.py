@@ -32,9 +32,9 @@ from everword.errors import NotFound, NotSettled, StoreError
 
 if TYPE_CHECKING:
     from everword.config import Settings
+    from everword.memory.blocking import BlockingConversation, BlockingMemory
     from everword.memory.memory import MemoryEngine
     from everword.memory.runtime import Parts
-    from everword.memory.sync import BlockingConversation, BlockingMemory
     from everword.model import Conversation, Degraded, Message, ViewState
     from everword.ports import Store, Tx
 
@@ -148,7 +148,7 @@ def open_current_store(settings: Settings, *, new: bool = False) -> closing[Stor
 @contextmanager
 def open_for_reading(*, searching: bool = False, log_only: bool = False) -> Iterator[MemoryHandle]:
     """Open an existing memory to read its log; with `searching`, also to search it. With `log_only`, the memory has
-    only the operations of `LogAndViews`: a command that needs no others starts in two thirds of the time."""
+    only the operations of `SearchAndMaintenance`: a command that needs no others starts in two thirds of the time."""
     settings = current_settings()
     with open_current_store(settings) as store:
         effective_settings = for_search(settings, store) if searching else without_embedder(settings)
@@ -208,7 +208,7 @@ def build_engine(
         )
 
     if log_only:  # the other operations take longer to import than a search takes
-        from everword.memory.log_and_views import LogEngine
+        from everword.memory.operations.search_and_maintenance import LogEngine
 
         return cast("MemoryEngine", LogEngine(build_parts))
     from everword.memory.memory import MemoryEngine
@@ -217,7 +217,7 @@ def build_engine(
 
 
 def run_blocking(engine: MemoryEngine, *, check_embedder: bool = True) -> BlockingMemory:
-    from everword.memory.sync import BlockingMemory
+    from everword.memory.blocking import BlockingMemory
 
     return BlockingMemory(engine, partial(engine.open, check_embedder=check_embedder))
 

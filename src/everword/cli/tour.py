@@ -22,11 +22,11 @@ from rich.text import Text
 
 from everword.cli.output import build_snippet, console, format_time, plural, print_indented, show_table, table
 from everword.config import Settings
-from everword.context.markers import InlineTiers, render_inline
+from everword.context.reply_markers import InlineTiers, render_inline
 from everword.errors import EverwordError
 from everword.formats import dump, open_records
+from everword.memory.blocking import BlockingConversation, BlockingMemory
 from everword.memory.memory import MemoryEngine
-from everword.memory.sync import BlockingConversation, BlockingMemory
 from everword.memory.transfer import import_records
 from everword.model import Budget, Draft, Episode, Fact, Hit, Message, Role
 from everword.ports import Completion, Request

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from everword.context import markers as reply_task
 from everword.context import receipts
-from everword.context.markers import ReplyEnd, ReplyFilter, TierRequest
+from everword.context import reply_markers as reply_task
+from everword.context.reply_markers import ReplyEnd, ReplyFilter, TierRequest
 from everword.errors import EverwordError, ModelNonsense
 from everword.log import tables as log
 from everword.log.rules import MAX_CONTENT, SURROGATE

@@ -20,8 +20,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from everword.errors import ModelNonsense
 from everword.model import ChatMessage, Role
-from everword.parsing import UnreadableJson, read_json_at
 from everword.ports import Request
+from everword.strict_json import UnreadableJson, read_json_at
 from everword.text.fences import Fenced, escape, escape_line, section, strip_invisible
 from everword.word_lists import lazy_pattern, read_entries
 

@@ -26,7 +26,7 @@ from everword.formats import assistants, channels, jsonl, memories
 from everword.formats.jsonl import dump
 from everword.formats.source import STANDARD_INPUT, Options, Source, Stream, tables_of
 from everword.model import BadRecord, Record
-from everword.parsing import BrokenJson, UnreadableJson, json_events
+from everword.strict_json import BrokenJson, UnreadableJson, json_events
 
 __all__ = ["FORMATS", "BadRecord", "Reader", "Record", "detect", "dump", "open_records"]
 

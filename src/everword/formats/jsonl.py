@@ -31,7 +31,7 @@ from everword.formats.source import (
     text_or_empty,
 )
 from everword.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
-from everword.parsing import LIMITS, UnreadableJson, read_json
+from everword.strict_json import LIMITS, UnreadableJson, read_json
 
 DEFAULT_CONVERSATION = "imported"
 LONGEST_LINE_BYTES = LIMITS.size

@@ -44,7 +44,7 @@ from everword.formats.source import (
     walk,
 )
 from everword.model import ROLES, BadRecord, Draft, Record, Role
-from everword.parsing import UnreadableJson, read_json
+from everword.strict_json import UnreadableJson, read_json
 
 Records: TypeAlias = Iterator[Record | BadRecord]
 ReadItem: TypeAlias = Callable[[Any, str, int], Record | None]

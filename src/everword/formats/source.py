@@ -34,7 +34,7 @@ from typing import IO, Any, Final, TypeAlias, TypeVar
 
 from everword.errors import ImportFailed
 from everword.model import EPOCH, BadRecord, Record
-from everword.parsing import KEPT_DEPTH, STREAM, Readable, UnreadableJson, json_events
+from everword.strict_json import KEPT_DEPTH, STREAM, Readable, UnreadableJson, json_events
 
 MARK = b"\xef\xbb\xbf"  # the byte order mark some programs put before UTF-8
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from everword.errors import Forbidden, ScopeError
-from everword.log.operations import OPERATIONS, READ, RIGHTS
+from everword.log.operation_decorator import OPERATIONS, READ, RIGHTS
 from everword.log.rules import check_id
 from everword.log.tables import find_own_conversation
 from everword.model import Conversation, Fact, Filter, RefusedFact, Statement

@@ -41,7 +41,7 @@ from everword.model import (
     to_microseconds,
 )
 from everword.model.log import notes_key, own_notes
-from everword.parsing import UnreadableJson, check_nesting, read_json
+from everword.strict_json import UnreadableJson, check_nesting, read_json
 from everword.word_lists import lazy_pattern
 
 MAX_ID = 256  # characters

@@ -1,1 +1,1 @@
-"""The operations of a memory: what programs call."""
+"""A memory in this process: its operations, what they run on, and the blocking twin."""

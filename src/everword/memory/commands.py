@@ -35,7 +35,7 @@ from everword.follow.task import TaskMessage
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope, Viewer
-from everword.memory.people import forget_knowledge, merge_statement
+from everword.memory.operations.people import forget_knowledge, merge_statement
 from everword.memory.runtime import Runtime
 from everword.model import (
     Added,

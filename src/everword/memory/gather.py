@@ -12,8 +12,8 @@ from datetime import datetime
 
 from everword.context import people as knowing
 from everword.context.build import assemble, head_of, room_beside
-from everword.context.markers import instructions, search_instructions
 from everword.context.render import CurrentTopic
+from everword.context.reply_markers import instructions, search_instructions
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
 from everword.facts.tables import (
     active_facts_by_person,

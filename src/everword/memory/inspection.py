@@ -33,7 +33,7 @@ from everword.log.tables import (
     mask_row,
     warn_of_damage,
 )
-from everword.memory.conversation_topics import build_topic
+from everword.memory.operations.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Fact, Filter, Member, Message, Name, Receipt, Tiers, Topic
 from everword.model.log import own_notes

@@ -18,14 +18,14 @@ from typing import Any, Self
 from everword.errors import NotSettled
 from everword.facts.tables import viewer_alone
 from everword.log.access import Access, Viewer, scope_for
-from everword.log.operations import Operation, operation
-from everword.memory.changes import Changes
-from everword.memory.conversation import AsyncConversation, ConversationFace
-from everword.memory.documents import AsyncDocuments, DocumentsFace
-from everword.memory.facts import Facts, missing_fact
-from everword.memory.log_and_views import InProcess, LogAndViews
-from everword.memory.people import Knowledge
-from everword.memory.questions import Questions
+from everword.log.operation_decorator import Operation, operation
+from everword.memory.operations.changes import Changes
+from everword.memory.operations.conversation import AsyncConversation, ConversationFace
+from everword.memory.operations.documents import AsyncDocuments, DocumentsFace
+from everword.memory.operations.facts import Facts, missing_fact
+from everword.memory.operations.people import Knowledge
+from everword.memory.operations.questions import Questions
+from everword.memory.operations.search_and_maintenance import InProcess, SearchAndMaintenance
 from everword.memory.runtime import Runtime, answer_by_name, person_named
 from everword.memory.seen_by import add_batches, check_call, narrow_answer
 from everword.model import Added, Batch, Fact, Message, Stats
@@ -33,7 +33,7 @@ from everword.model import Added, Batch, Fact, Message, Stats
 BEHIND = "the views have not caught up with the log; ask again later"
 
 
-class MemoryFace(LogAndViews, Facts, Knowledge, Questions, Changes):
+class MemoryFace(SearchAndMaintenance, Facts, Knowledge, Questions, Changes):
     """A memory, opened with `async with`. Safe to use from many tasks at once."""
 
     async def __aenter__(self) -> Self:

@@ -29,7 +29,7 @@ from everword.follow.store_calls import Callers, StoreCalls
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import Access, Viewer
-from everword.log.operations import Operation
+from everword.log.operation_decorator import Operation
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger

@@ -103,7 +103,7 @@ async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:
     hits = await search_messages(runtime, *search_scope, request.floor) if "message" in request.kinds else []
     if "fact" not in request.kinds:
         return bare_hits(hits)
-    from everword.memory.facts import search_facts  # it takes a room that a search of messages does without
+    from everword.memory.operations.facts import search_facts  # it takes a room that a search of messages does without
 
     fact_hits = await search_facts(runtime, *search_scope, hits[0].score if hits else ALONE, request.floor)
     return bare_hits(sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[: request.limit])

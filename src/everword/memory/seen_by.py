@@ -17,10 +17,10 @@ from typing import Any
 from everword.errors import Forbidden
 from everword.facts.tables import hears_channel
 from everword.log.access import PROGRAM, Access, Viewer
-from everword.log.operations import Operation
+from everword.log.operation_decorator import Operation
 from everword.log.rules import check_items
-from everword.memory.facts import missing_fact
-from everword.memory.people import check_display_names
+from everword.memory.operations.facts import missing_fact
+from everword.memory.operations.people import check_display_names
 from everword.memory.runtime import Runtime
 from everword.model import Added, Batch, Draft, Fact, FactChange, Forgotten, Hit, Message, RefusedFact
 from everword.ports import Tx

@@ -26,7 +26,7 @@ from everword.memory.runtime import Runtime
 from everword.model import EPOCH, ROLES, Added, BadRecord, Batch, OnEdit, Record
 from everword.model.log import NOTES
 from everword.ports import VERSION_NOTE, Store, Tx
-from everword.stores.schema import TABLES as STORED
+from everword.stores.tables import TABLES as STORED
 
 Row = Mapping[str, Any]
 DamageHandler = Callable[[StoreError, Row], None]

@@ -14,7 +14,7 @@ from typing import Any
 
 from everword.errors import InvalidInput
 from everword.openai.shapes import THOUGHTS, Block, BlockWriter, Event, Fields, content_blocks, result_text, tool_call
-from everword.parsing import UnreadableJson, read_json
+from everword.strict_json import UnreadableJson, read_json
 
 OWN = (
     "messages", "system", "max_tokens", "metadata", "stop_sequences", "thinking", "tools", "tool_choice", "betas",

@@ -29,8 +29,8 @@ from everword.log.secret_policy import masked
 from everword.model import Budget, Draft, Message, Role
 from everword.model.log import NOTES, own_notes
 from everword.openai.reconcile import Utterance
-from everword.parsing import UnreadableJson, read_json
 from everword.ports import Tokenizer
+from everword.strict_json import UnreadableJson, read_json
 from everword.text.filler import is_small_talk
 from everword.word_lists import lazy_pattern
 

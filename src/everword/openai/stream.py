@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from everword.context.markers import ReplyEnd, ReplyFilter
+from everword.context.reply_markers import ReplyEnd, ReplyFilter
 from everword.openai.messages import clean_text
 from everword.text.fences import strip_invisible
 

@@ -2,7 +2,7 @@
 
 Every request passes the door first: it reads the key, counts the request, and limits the body. Without a key only the
 routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
-names its operation (`log.operations`), which says the rights it needs: by `access_for("verify")`, or by
+names its operation (`log.operation_decorator`), which says the rights it needs: by `access_for("verify")`, or by
 `caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`log.access`), which
 decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory. A
 server without keys answers only requests of this machine (`find_refusal`).
@@ -27,10 +27,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from everword.errors import EverwordError
 from everword.log.access import Access
-from everword.log.operations import OPERATIONS, declare_operations
+from everword.log.operation_decorator import OPERATIONS, declare_operations
 from everword.log.rules import MAX_ID
 from everword.memory.memory import SeenMemory
-from everword.parsing import UnreadableJson, check_json
 from everword.server import WHOLE_BODY, ServerOptions
 from everword.server.keys import (
     IMPORT,
@@ -45,6 +44,7 @@ from everword.server.keys import (
 )
 from everword.server.problems import Problem, problem_of, problem_response
 from everword.server.rates import Rates, SharedRates
+from everword.strict_json import UnreadableJson, check_json
 
 LARGE = 1 << 16  # bytes of a body that takes a while to check
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
@@ -319,8 +319,8 @@ def limit_body(receive: Receive, limit: int, options: ServerOptions, is_whole: b
 
 
 def check_whole_body(receive: Receive) -> Receive:
-    """Receive a body of JSON, and refuse it at its end if it goes beyond the limits of JSON (`parsing.LIMITS`): every
-    parser behind the door, ours or a library's, gets what it can read."""
+    """Receive a body of JSON, and refuse it at its end if it goes beyond the limits of JSON (`strict_json.LIMITS`):
+    every parser behind the door, ours or a library's, gets what it can read."""
     parts: list[bytes] = []
 
     async def receive_checked() -> Message:

@@ -33,7 +33,7 @@ from typing import Any
 from cachetools import TLRUCache
 
 from everword.errors import Forbidden, InvalidInput, NotFound, StoreError
-from everword.log.operations import RIGHTS
+from everword.log.operation_decorator import RIGHTS
 from everword.log.rules import check_id, check_number
 from everword.ports import Store, Tx
 

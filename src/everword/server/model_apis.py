@@ -50,10 +50,10 @@ from everword.models.chat.answers import log_note
 from everword.openai import anthropic, responses
 from everword.openai.messages import clean_json, count_tokens, wire_message
 from everword.openai.shapes import ANTHROPIC, RESPONSES, BlockWriter, Fields, Shape
-from everword.parsing import UnreadableJson, read_json
 from everword.ports import ForeignApi
 from everword.server.access import ANONYMOUS, Caller, caller_for
 from everword.server.problems import Problem, ProblemShape, problem_of
+from everword.strict_json import UnreadableJson, read_json
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says, and the settings allow that
 NO_USER = (

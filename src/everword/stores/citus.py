@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from everword.errors import ConfigError, SchemaMismatch
-from everword.stores.schema import TABLES
+from everword.stores.tables import TABLES
 
 SCHEMA = "everword"
 ON_ALL = ("meta", "api_keys")  # on every machine: both are read without a space

@@ -25,11 +25,11 @@ from sqlalchemy import Integer, Text, bindparam, delete, func, literal_column, s
 from everword.errors import StoreError
 from everword.model import EPOCH, Entry, Filter, Message
 from everword.ports import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, SearchIndex, Tally, Vectors
-from everword.stores import queries, schema
+from everword.stores import queries, tables
 from everword.stores.queries import statement_of
 from everword.stores.rows import conversation_row, message_row, turn_conditions
-from everword.stores.schema import UNDECODED, conversations, entries, meta, parse_meta_number, tallies, vectors
 from everword.stores.sql import SqlTx
+from everword.stores.tables import UNDECODED, conversations, entries, meta, parse_meta_number, tallies, vectors
 from everword.stores.vectors import stack_vectors, unit_vectors
 
 # Notes that count how often something was removed from the index, in a space (with the term of the space) and in all;
@@ -465,11 +465,11 @@ class MoveTx(IndexTx):
         characters = self.rows(conversations.name, where={"space": space, "id": old}, columns=("characters",))[0]
         self.write(conversations, conversations.insert(), {**conversation_row(renamed), **characters})
         self.rewrite_entries((entries.c.space == space, entries.c.conversation == old), lambda _: {"conversation": new})
-        for table in schema.TABLES.values():
+        for table in tables.TABLES.values():
             for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
                 statement = update(table).where(table.c.space == space, column == old)
                 self.write(table, statement.values({column.name: new}))
-        people = schema.people
+        people = tables.people
         spoke_there = (people.c.space == space, people.c.kind == "channel", people.c.name == old)
         self.write(people, update(people).where(*spoke_there).values(name=new))
         is_old_conversation = (conversations.c.space == space, conversations.c.id == old)

@@ -34,7 +34,9 @@ from everword.model import to_microseconds
 from everword.stores.connections import rolling_back
 from everword.stores.migrations import CURRENT, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.rows import sqlite_error
-from everword.stores.schema import (
+from everword.stores.sql import SqlStore
+from everword.stores.sqlite import SqliteTx, memory_engine
+from everword.stores.tables import (
     STRICT,
     TABLES,
     Instant,
@@ -45,8 +47,6 @@ from everword.stores.schema import (
     meta,
     value_problem,
 )
-from everword.stores.sql import SqlStore
-from everword.stores.sqlite import SqliteTx, memory_engine
 
 # Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)

@@ -1,5 +1,5 @@
-"""Brings a database to today's schema, by the numbered steps of `steps.sql`. The number of the last step that it has
-run is in `meta`. A step that has been released never changes: a database that has run it would not get the change.
+"""Brings a database to today's schema, by the numbered steps of `schema_steps.sql`. The number of the last step that it
+has run is in `meta`. A step that has been released never changes: a database that has run it would not get the change.
 
 SQLite and JSON run missing steps when they are opened, under the write lock; a PostgreSQL server runs them when asked
 (`everword migrate URL`), so that no program changes a shared database just by starting. A program that has a database
@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from everword.errors import SchemaMismatch
-from everword.stores.schema import parse_meta_number
+from everword.stores.tables import parse_meta_number
 
 SPELLING = {
     "sqlite": {
@@ -45,7 +45,7 @@ CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))
 
 
 def read_steps(text: str) -> list[dict[str, str]]:
-    """The steps of `steps.sql`, each as its SQL for each database."""
+    """The steps of `schema_steps.sql`, each as its SQL for each database."""
     steps: list[dict[str, str]] = []
     dialects: Collection[str] = ()
     for line in text.splitlines(keepends=True):
@@ -61,7 +61,7 @@ def read_steps(text: str) -> list[dict[str, str]]:
     return steps
 
 
-STEPS = read_steps(Path(__file__).with_name("steps.sql").read_text(encoding="utf-8"))
+STEPS = read_steps(Path(__file__).with_name("schema_steps.sql").read_text(encoding="utf-8"))
 CURRENT = len(STEPS)
 EXPECTED = str(CURRENT)
 

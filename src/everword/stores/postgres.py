@@ -70,8 +70,8 @@ from everword.stores.connections import OpenConnections, RetryPauses, rolling_ba
 from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.queries import statement_of
-from everword.stores.schema import TABLES, VECTOR_HEADER, Halfvec, entries, messages, vector_text, vectors
 from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
+from everword.stores.tables import TABLES, VECTOR_HEADER, Halfvec, entries, messages, vector_text, vectors
 from everword.stores.vectors import unit_vectors
 
 T = TypeVar("T")

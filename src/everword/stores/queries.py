@@ -40,7 +40,7 @@ from sqlalchemy import (
 
 from everword.model import Filter
 from everword.ports import STAND_IN, VERSION_NOTE, UpTo
-from everword.stores.schema import (
+from everword.stores.tables import (
     AHEAD_OF,
     FOLLOWS,
     VIEW_TABLES,

@@ -31,7 +31,7 @@ from everword.errors import DamagedMessage, SchemaMismatch, StoreBusy, StoreErro
 from everword.model import EPOCH, ROLES, Conversation, Message, Seal
 from everword.ports import OnDamagedMessage, OnDamagedRow
 from everword.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
-from everword.stores.schema import (
+from everword.stores.tables import (
     UNDECODED,
     Instant,
     Object,

@@ -33,7 +33,7 @@ from everword.masking import mask_credentials
 from everword.model import EPOCH, Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
 from everword.ports import FORMER_EMBEDDER, ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
 from everword.secrets import marks_from_json
-from everword.stores import queries, schema
+from everword.stores import queries, tables
 from everword.stores.connections import RetryPauses
 from everword.stores.queries import statement_of
 from everword.stores.rows import (
@@ -46,7 +46,7 @@ from everword.stores.rows import (
     to_message,
     turn_conditions,
 )
-from everword.stores.schema import (
+from everword.stores.tables import (
     UNDECODED,
     Instant,
     UnreadableRow,
@@ -221,7 +221,7 @@ class SqlTx(RowReader, ABC):
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         count = self.drop_derived(tombstones, keep)
-        self.drop_rows_of_turns(tombstones, schema.topic_notes)
+        self.drop_rows_of_turns(tombstones, tables.topic_notes)
         self.note_lengths(tombstones)
         self.update_messages([message_row(message, erasure.id) for message in tombstones])
         row = {"space": erasure.space, "id": erasure.id, "at": erasure.at, "messages": erasure.messages}
@@ -273,22 +273,22 @@ class SqlTx(RowReader, ABC):
         entries there were."""
         self.revoke_leases(changed)  # first: it waits for a worker that is storing at this moment
         count = self.drop_entries(changed)
-        self.drop_rows_of_turns(changed, schema.tiers, schema.set_aside)
+        self.drop_rows_of_turns(changed, tables.tiers, tables.set_aside)
         self.reset_conversation_views(changed, keep)
         return count
 
-    def drop_rows_of_turns(self, changed: Sequence[Message], *tables: Table) -> None:
-        """Delete what tables have of single messages."""
-        for table in tables:
+    def drop_rows_of_turns(self, changed: Sequence[Message], *targets: Table) -> None:
+        """Delete what these tables have of single messages."""
+        for table in targets:
             for conditions in turn_conditions(changed, table):
                 self.write(table, sql_delete(table).where(*conditions))
 
     def reset_conversation_views(self, erased_messages: Sequence[Message], keep: Collection[str] = ()) -> None:
         """Reset the views of whole conversations, so that they are rebuilt from the messages that are left."""
         for space, conversation in sorted({(message.space, message.conversation) for message in erased_messages}):
-            for view in (view for view in schema.AFRESH if view not in keep):
-                by_conversation = (table for table in schema.VIEW_TABLES[view] if "conversation" in table.c)
-                for table in (*by_conversation, cursors, schema.set_aside):
+            for view in (view for view in tables.AFRESH if view not in keep):
+                by_conversation = (table for table in tables.VIEW_TABLES[view] if "conversation" in table.c)
+                for table in (*by_conversation, cursors, tables.set_aside):
                     where = {"space": space, "conversation": conversation}
                     self.delete_rows(table, where | ({"view": view} if "view" in table.c else {}))
 
@@ -311,7 +311,7 @@ class SqlTx(RowReader, ABC):
             [
                 {"space": space, "view": view, "conversation": conversation, **unheld_values}
                 for space, conversation in places
-                for view in (*schema.VIEW_TABLES, *schema.AHEAD_OF)
+                for view in (*tables.VIEW_TABLES, *tables.AHEAD_OF)
             ],
         )
 
@@ -435,9 +435,9 @@ class SqlTx(RowReader, ABC):
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
-        for ahead in (name for name, leader in schema.AHEAD_OF.items() if leader == view):
+        for ahead in (name for name, leader in tables.AHEAD_OF.items() if leader == view):
             self.reset_view(ahead, space, conversation)
-        for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
+        for table in (*tables.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
             values = {"view": view if "view" in table.c else None, "space": space, "conversation": conversation}
             self.delete_rows(table, {name: value for name, value in values.items() if value is not None})
 
@@ -464,7 +464,7 @@ class SqlTx(RowReader, ABC):
     def _views(self) -> list[str]:
         """The views that there are; vectors have one of their own while they are made anew, events for receivers."""
         notes = {"vectors": FORMER_EMBEDDER, queries.WEBHOOKS: queries.WEBHOOKS}
-        return [*schema.VIEW_TABLES, *(view for view, note in notes.items() if self.note(note))]
+        return [*tables.VIEW_TABLES, *(view for view, note in notes.items() if self.note(note))]
 
     def count_secrets(self, space: str | None) -> dict[str, int]:
         """How many messages hold each kind of secret."""
@@ -515,7 +515,7 @@ class SqlTx(RowReader, ABC):
         damaged: OnDamagedRow | None = None,
     ) -> list[Mapping[str, Any]]:
         where = where or {}
-        source = schema.TABLES[table]
+        source = tables.TABLES[table]
         limits = after is not None, limit is not None, newest
         query = statement_of(queries.rows_query, source, queries.comparison_shape(where), *limits, columns)
         params = queries.comparison_values(where) | ({} if limit is None else {"most": limit})
@@ -534,7 +534,7 @@ class SqlTx(RowReader, ABC):
         *,
         where: Mapping[str, Any],
     ) -> list[tuple[Mapping[str, Any], float]]:
-        source = schema.TABLES[table]
+        source = tables.TABLES[table]
 
         def read_vectors() -> tuple[list[tuple[Any, ...]], Vectors]:
             query = statement_of(queries.vectors_query, source, queries.comparison_shape(where))
@@ -542,7 +542,7 @@ class SqlTx(RowReader, ABC):
             vectors = [row[0] for row in vector_rows]
             return [tuple(row[1:]) for row in vector_rows], unit_vectors(stack_vectors(vectors) if vectors else [])
 
-        owner = next(where[column] for column in schema.VERSIONED[table] if column in where)
+        owner = next(where[column] for column in tables.VERSIONED[table] if column in where)
         name = "vectors", *where.items()
         keys, unit_rows = self.cache.get(self, (table, where["space"], owner), name, read_vectors)
         best = nearest_keys(keys, unit_rows, vector, limit) if keys else []
@@ -565,7 +565,7 @@ class SqlTx(RowReader, ABC):
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:
             return
-        source = schema.TABLES[table]
+        source = tables.TABLES[table]
         statement = statement_of(upsert_statement, type(self), source, tuple(rows[0]), tuple(add))
         self.write_rows(source, statement, rows)
         if source is cursors:
@@ -591,8 +591,8 @@ class SqlTx(RowReader, ABC):
             self.write(conversations, queries.NOTE_AS_READ, ids_of(space, ids))
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
-        source = schema.TABLES[table]
-        if source in schema.LOG:
+        source = tables.TABLES[table]
+        if source in tables.LOG:
             raise StoreError(f"{table} is part of the log, from which nothing is removed")
         return self.delete_rows(source, where)
 
@@ -601,7 +601,7 @@ class SqlTx(RowReader, ABC):
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
-            self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
+            self.write(tables.TABLES[table], tables.TABLES[table].insert(), [dict(row) for row in rows])
 
 
 def ids_of(space: str, ids: Sequence[str]) -> dict[str, Any]:

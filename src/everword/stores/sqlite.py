@@ -59,8 +59,8 @@ from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import CURRENT, READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.queries import statement_of
 from everword.stores.rows import damage_reason, sqlite_error, strip_text, text_or_bytes
-from everword.stores.schema import VERSIONED, UnreadableRow, entries, messages, meta, parse_meta_number
 from everword.stores.sql import NO_CACHE, SqlStore
+from everword.stores.tables import VERSIONED, UnreadableRow, entries, messages, meta, parse_meta_number
 from everword.stores.vectors import (
     NO_VECTORS,
     Matrix,

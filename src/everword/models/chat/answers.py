@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 from everword.errors import ModelBusy, ModelCutOff, ModelError, ModelNonsense, ModelRefused, ModelTimeout, Refusal
 from everword.masking import masked_logger
 from everword.model import ChatMessage
-from everword.parsing import BrokenJson, ForeignEncoding, UnreadableJson, read_json
 from everword.ports import LAST_EVENTS, Completion
+from everword.strict_json import BrokenJson, ForeignEncoding, UnreadableJson, read_json
 from everword.word_lists import read_entries
 
 LARGEST = 1 << 20  # bytes of an answer, as UTF-8

@@ -29,8 +29,8 @@ from everword import errors
 from everword.masking import masked_logger
 from everword.model import ChatMessage
 from everword.models.chat import answers
-from everword.parsing import CutOffJson, UnreadableJson, read_json_at
 from everword.ports import LLM, Completion, ForeignApi, Forwarder, Models, Relay, Request
+from everword.strict_json import CutOffJson, UnreadableJson, read_json_at
 
 OURS = "everword"  # as the name of a model: whichever is configured
 log = masked_logger("everword.models.chat")

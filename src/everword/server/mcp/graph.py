@@ -24,8 +24,8 @@ from everword.errors import NotFound
 from everword.facts.rules.person_shift import first_person, statements_about
 from everword.formats.memories import fold, is_user, observation_sentence, relation_sentence
 from everword.log.tables import new_id
-from everword.memory.documents import DocumentsFace
 from everword.memory.memory import SeenMemory
+from everword.memory.operations.documents import DocumentsFace
 from everword.model import Batch, Change, Document, Draft
 from everword.server.mcp.results import flatten_schema, tool_errors
 from everword.server.problems import validation_problem

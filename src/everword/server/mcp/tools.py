@@ -12,7 +12,7 @@ which may repeat what was said, and logged by its type and place.
 
 The SDK does not answer a line of standard input that is no message of the protocol. If it is JSON and names a request,
 such as one that contains half an emoji, its client waits for an answer: so we send an error for it. A line that goes
-beyond the limits of JSON (`parsing.LIMITS`) is answered before the SDK parses it.
+beyond the limits of JSON (`strict_json.LIMITS`) is answered before the SDK parses it.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from starlette.types import ASGIApp
 from everword import __version__
 from everword.errors import EverwordError, InvalidInput, NotFound, ScopeError
 from everword.log.access import STDIO, Access
-from everword.log.operations import RIGHTS, Operation, operations_of
+from everword.log.operation_decorator import RIGHTS, Operation, operations_of
 from everword.log.rules import parse_expiry
-from everword.memory.conversation import ConversationFace
 from everword.memory.memory import MemoryEngine, MemoryFace, SeenMemory
+from everword.memory.operations.conversation import ConversationFace
 from everword.model import Budget, Draft, FactCategory
-from everword.parsing import LIMITS, UnreadableJson, check_json, json_events, read_json
 from everword.server.access import space_of_request
 from everword.server.keys import MAX_BODY
 from everword.server.mcp.graph import GRAPH_URI, build_graph_tools, read_as_json
 from everword.server.mcp.results import RESULTS, ConversationList, NewMessage, flatten_schema, log_failure, tool_errors
 from everword.server.problems import Problem, problem_of, validation_problem
+from everword.strict_json import LIMITS, UnreadableJson, check_json, json_events, read_json
 from everword.text import fences
 
 PROFILE = "everword://profile"

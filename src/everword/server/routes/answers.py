@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 
 from everword import wire
 from everword.errors import AnswerGone, CommitUnknown, EverwordError, StoreAway, StoreBusy, StoreUnwritable
-from everword.log.operations import Repeats
+from everword.log.operation_decorator import Repeats
 from everword.log.tables import ANSWER_IS_GONE
 from everword.memory import idempotency
 from everword.memory.runtime import Runtime

@@ -21,8 +21,8 @@ from starlette.responses import Response, StreamingResponse
 from everword.errors import EverwordError, InvalidInput
 from everword.log.rules import ONCE, check_cursor, parse_expiry
 from everword.log.secret_policy import masked
-from everword.memory.changes import remove_conversation
-from everword.memory.conversation import AsyncConversation
+from everword.memory.operations.changes import remove_conversation
+from everword.memory.operations.conversation import AsyncConversation
 from everword.model import Added, Batch, Budget, Draft, Message, Reply
 from everword.model.views import IMPORTANCE
 from everword.server.access import Caller, caller_for

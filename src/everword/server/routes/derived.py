@@ -18,13 +18,13 @@ from pydantic import AwareDatetime, Field, create_model
 from starlette.responses import Response
 
 from everword.errors import InvalidInput
-from everword.log.operations import PLACE, Operation, operations_of
+from everword.log.operation_decorator import PLACE, Operation, operations_of
 from everword.log.rules import parse_expiry
-from everword.memory.changes import read_message
 from everword.memory.commands import MAX_NAMES
-from everword.memory.conversation import AsyncConversation, ConversationFace
-from everword.memory.documents import MAX_LIMIT, MAX_OFFSET, DocumentsFace
 from everword.memory.memory import MemoryFace
+from everword.memory.operations.changes import read_message
+from everword.memory.operations.conversation import AsyncConversation, ConversationFace
+from everword.memory.operations.documents import MAX_LIMIT, MAX_OFFSET, DocumentsFace
 from everword.model import FactCategory, HitKind, Message
 from everword.server.access import Caller, caller_for, caller_in_path_space, caller_of_all_spaces
 from everword.server.routes import shapes

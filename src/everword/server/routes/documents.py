@@ -24,9 +24,8 @@ from starlette.responses import Response
 from everword import documents as rules
 from everword.errors import InvalidInput, NotFound
 from everword.log.rules import parse_expiry
-from everword.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
+from everword.memory.operations.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from everword.model import Change, Document
-from everword.parsing import read_json
 from everword.server.access import Caller, caller_in_path_space
 from everword.server.problems import Problem
 from everword.server.routes import shapes
@@ -42,6 +41,7 @@ from everword.server.routes.answers import (
 )
 from everword.server.routes.derived import MAX_NAMESPACE
 from everword.server.routes.shapes import PATTERN, Id
+from everword.strict_json import read_json
 from everword.wire import dumps
 
 MAX_CURSOR = 4_096  # a namespace, written as JSON

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from everword import model
-from everword.log.operations import Operation
+from everword.log.operation_decorator import Operation
 from everword.wire import COMPUTED, LEFT_OUT, to_json_value
 
 # An id is checked where it is used, with better messages; the pattern is for readers of the description.

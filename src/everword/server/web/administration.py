@@ -31,7 +31,7 @@ from everword.errors import EverwordError, InvalidInput, NotFound
 from everword.facts.tables import own_name
 from everword.log import tables as log
 from everword.log.access import Access
-from everword.log.operations import RIGHTS
+from everword.log.operation_decorator import RIGHTS
 from everword.masking import mask_credentials
 from everword.memory.inspection import count_days, list_spaces
 from everword.memory.memory import MemoryEngine

@@ -21,7 +21,6 @@ from everword.errors import InvalidInput, NotFound
 from everword.facts.tables import own_name
 from everword.log.access import ConversationScope
 from everword.log.rules import check_cursor
-from everword.memory.conversation import AsyncConversation
 from everword.memory.inspection import (
     ListedConversation,
     MessagePage,
@@ -40,6 +39,7 @@ from everword.memory.inspection import (
     recent_lines,
     topics_of_many,
 )
+from everword.memory.operations.conversation import AsyncConversation
 from everword.model import Deletion, Topic
 from everword.server.access import Caller, caller_for
 from everword.server.problems import Problem

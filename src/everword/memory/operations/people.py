@@ -31,10 +31,10 @@ from everword.facts.tables import own_name, viewer_alone
 from everword.facts.view import FactsView
 from everword.log import rules
 from everword.log.access import Access, Viewer
-from everword.log.operations import operation
+from everword.log.operation_decorator import operation
 from everword.log.rules import first_expiry
 from everword.log.tables import NAME_KINDS, PEOPLE, SHOWN_BY_PLATFORM
-from everword.memory.facts import undo_change
+from everword.memory.operations.facts import undo_change
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import Batch, Digest, Draft, Fact, Forgotten, Member, Message, Profile, Statement, Whom
 from everword.model.log import NOTES

@@ -54,7 +54,7 @@ from everword.facts.view import command_of
 from everword.follow.view import View
 from everword.log import rules, tables
 from everword.log.access import ConversationScope, scope_for
-from everword.log.operations import operation
+from everword.log.operation_decorator import operation
 from everword.log.rules import edited_fields
 from everword.log.secret_policy import find_in_message, placeholder_marks
 from everword.log.tables import (

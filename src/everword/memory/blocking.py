@@ -22,8 +22,8 @@ from everword.model import (
 from everword.model.views import IMPORTANCE
 
 if TYPE_CHECKING:
-    from everword.memory.conversation import ConversationFace
-    from everword.memory.documents import DocumentsFace
+    from everword.memory.operations.conversation import ConversationFace
+    from everword.memory.operations.documents import DocumentsFace
 
 
 T = TypeVar("T")

@@ -29,7 +29,7 @@ from everword.facts.rules.profile import fact_relevances, fact_text, shared_word
 from everword.facts.tables import facts_in, facts_of, people_told_of, viewer_alone
 from everword.log import rules
 from everword.log.access import channels_of, may_take_back
-from everword.log.operations import operation
+from everword.log.operation_decorator import operation
 from everword.log.tables import warn_of_damage
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from everword.parsing import Limits, UnreadableJson, check_json, json_events, read_json, read_json_at
+from everword.strict_json import Limits, UnreadableJson, check_json, json_events, read_json, read_json_at
 
 SMALL = Limits(depth=3, values=10, digits=5, size=100)
 REFUSED = {

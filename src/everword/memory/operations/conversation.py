@@ -25,14 +25,14 @@ from everword.follow.claiming import Lease
 from everword.follow.follower import settle
 from everword.log import rules
 from everword.log.access import ConversationScope
-from everword.log.operations import Operation, operation
+from everword.log.operation_decorator import Operation, operation
 from everword.log.rules import MAX_TURN, check_number
 from everword.log.tables import conversation_titles, cursors_of, set_cursors
-from everword.memory.changes import edit_message, remove_message
 from everword.memory.commands import run_command
-from everword.memory.conversation_topics import ConversationTopics
 from everword.memory.gather import ContextBuilder
-from everword.memory.people import check_display_names
+from everword.memory.operations.changes import edit_message, remove_message
+from everword.memory.operations.conversation_topics import ConversationTopics
+from everword.memory.operations.people import check_display_names
 from everword.memory.runtime import Runtime
 from everword.memory.seen_by import add_batches
 from everword.model import (

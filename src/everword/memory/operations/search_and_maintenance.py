@@ -17,7 +17,7 @@ from everword.follow.ask import activity_of
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import PROGRAM
-from everword.log.operations import Operation, operation
+from everword.log.operation_decorator import Operation, operation
 from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, answer_by_name, with_waits
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
@@ -28,7 +28,7 @@ PAGE = 500  # messages read at a time by export and history
 LEAVE_OUT = "To export what is readable: everword export --salvage, or export(salvage=True)"
 
 
-class LogAndViews(MemoryPart):
+class SearchAndMaintenance(MemoryPart):
     """What can be asked of the log as a whole, and of its views."""
 
     @operation("GET /v1/conversations", right="read", by_hand=True)
@@ -239,7 +239,7 @@ class InProcess(MemoryPart):
         return self.runtime.degraded
 
 
-class LogEngine(InProcess, LogAndViews):
+class LogEngine(InProcess, SearchAndMaintenance):
     """A memory that is opened for one search, or to read its log once."""
 
 

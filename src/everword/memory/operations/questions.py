@@ -23,9 +23,9 @@ from everword.facts.tables import is_channel, name_for, names_in_context
 from everword.facts.view import command_of
 from everword.log import rules
 from everword.log.access import Viewer, is_claim
-from everword.log.operations import operation
+from everword.log.operation_decorator import operation
 from everword.log.tables import find_own_conversation
-from everword.memory.facts import rank_facts
+from everword.memory.operations.facts import rank_facts
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.memory.search import search_messages
 from everword.model import Fact, Filter, Hit, MemoryAnswer, Role

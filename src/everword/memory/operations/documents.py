@@ -23,7 +23,7 @@ import numpy as np
 from everword import documents as rules
 from everword.errors import ScopeError
 from everword.log.access import PROGRAM, Access
-from everword.log.operations import Operation, operation
+from everword.log.operation_decorator import Operation, operation
 from everword.log.rules import check_id, check_items, check_number, check_text, has_expired
 from everword.memory.runtime import Runtime
 from everword.model import Change, Document

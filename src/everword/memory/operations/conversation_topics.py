@@ -15,7 +15,7 @@ from everword.errors import InvalidInput, NotFound
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import ConversationScope
-from everword.log.operations import operation
+from everword.log.operation_decorator import operation
 from everword.memory.runtime import Runtime
 from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role, Topic, TopicHit, TopicMessage, TopicStats
 from everword.model.log import NOTES
