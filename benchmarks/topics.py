@@ -23,7 +23,7 @@ from pathlib import Path
 
 from corpus import words
 from everword import AsyncMemory
-from everword.cli.tour import drafts
+from everword.cli.demo import drafts
 from everword.config import Settings
 from everword.memory.operations.conversation import AsyncConversation
 from everword.model import TopicMessage

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_driver import everword, started, succeeded
 
-from everword.cli.tour import drafts
+from everword.cli.demo import drafts
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.cli.tour import drafts
+from everword.cli.demo import drafts
 from everword.errors import InvalidInput
 from everword.model import ROLES
 from everword.model.views import TopicMessage
