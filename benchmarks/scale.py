@@ -48,8 +48,8 @@ from everword import Batch, Draft, Memory
 from everword.config import Settings
 from everword.memory.transfer import copy_store
 from everword.model import Role
-from everword.stores.index import scope_term
 from everword.stores.postgres import PostgresStore
+from everword.stores.search_index import scope_term
 from everword.stores.tables import TABLES, Instant, Names, Object
 from everword.wiring import open_store
 from machine import describe_machine

@@ -323,7 +323,7 @@ def files_naming(source: Path, names: Iterable[str]) -> dict[str, int]:
 
 def is_task_class(name: str, file: str) -> bool:
     """Every task has its own `Inputs` and `Reply`: a task is a module with the same names in it."""
-    return name in ("Inputs", "Reply") and ("/prompt" in file or file.endswith("standalone.py"))
+    return name in ("Inputs", "Reply") and ("/prompt" in file or file.endswith("follow_up_questions.py"))
 
 
 def percent(part: int, whole: int) -> float:

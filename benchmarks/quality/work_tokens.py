@@ -21,7 +21,7 @@ from typing import Any
 
 from everword.config import Settings
 from everword.facts.prompts import numbered_lines
-from everword.follow.ask import ASKED
+from everword.follow.model_calls import ASKED
 from everword.memory.memory import MemoryEngine
 from everword.model import Budget
 from everword.ports import Completion, Request

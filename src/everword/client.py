@@ -32,6 +32,7 @@ from uuid import uuid4
 from everword import documents as rules
 from everword import errors
 from everword.errors import EverwordError, InvalidInput, MissingExtra, NotFound, NotSettled, ServerError, StoreBusy
+from everword.json_values import ERROR_CODES, from_json_value, to_json_value
 from everword.log.operation_decorator import PLACE, Operation
 from everword.log.rules import (
     MAX_TURN,
@@ -53,7 +54,6 @@ from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit
 from everword.model.log import Change, Document
 from everword.openai.messages import as_draft
 from everword.strict_json import Limits, read_json
-from everword.wire import ERROR_CODES, from_json_value, to_json_value
 
 if TYPE_CHECKING:
     import httpx2

@@ -34,7 +34,7 @@ from everword.config import Settings
 from everword.context.build import PER_MESSAGE, PER_REPLY
 from everword.context.reply_markers import OPEN, InlineTiers, render_inline
 from everword.errors import InvalidInput, NoModel
-from everword.follow.ask import ASKED
+from everword.follow.model_calls import ASKED
 from everword.formats import BadRecord, open_records
 from everword.memory.memory import MemoryEngine
 from everword.model import Budget, ChatMessage, Draft

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.errors import ConfigError
-from everword.follow.ask import ActivityCounter, Meter
+from everword.follow.model_calls import ActivityCounter, Meter
 from everword.log.secret_policy import SecretMode, SecretPolicy
 from everword.masking import keep_password_out_of_texts
 from everword.memory.runtime import Parts

@@ -8,7 +8,7 @@ import pytest
 
 from everword.library import Memory
 from everword.summaries.prompts import MergeInputs, offline_merge
-from everword.text.wordings import heading, key_label, packs_with, phrase, wordings
+from everword.text.language_packs import heading, key_label, packs_with, phrase, wordings
 
 SAID = {
     "de": (

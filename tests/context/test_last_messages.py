@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from everword import Context, Draft, Memory
-from everword.memory.gather import LOOK_BACK, SHORT_CONVERSATION
+from everword.memory.gather_context import LOOK_BACK, SHORT_CONVERSATION
 
 LONG = SHORT_CONVERSATION + 22  # messages, so that not all of them are read
 

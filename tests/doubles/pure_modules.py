@@ -19,7 +19,7 @@ MODULES = (
     "log/access.py",
     "log/rules.py",
     "log/secret_policy.py",
-    "recall/standalone.py",
+    "recall/follow_up_questions.py",
     "summaries/prompts.py",
 )
 

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.facts.rules.statements import matching_facts, matching_statements, means_everything, target_statement
+from everword.facts.rules.profile_statements import (
+    matching_facts,
+    matching_statements,
+    means_everything,
+    target_statement,
+)
 from everword.model import Fact, FactCategory
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

@@ -12,8 +12,17 @@ from sample_sizes import sample
 
 from everword.errors import ModelNonsense
 from everword.follow.task import Task, TaskMessage
-from everword.recall import standalone
-from everword.recall.standalone import MAX_QUESTION, Inputs, Reply, build, depends_on_context, offline, parse, repair
+from everword.recall import follow_up_questions
+from everword.recall.follow_up_questions import (
+    MAX_QUESTION,
+    Inputs,
+    Reply,
+    build,
+    depends_on_context,
+    offline,
+    parse,
+    repair,
+)
 
 CAMERA = (
     TaskMessage("user", "Tell me about the Lumix GX9 camera."),
@@ -23,7 +32,7 @@ FOLLOW_UP = Inputs("How much does it cost?", CAMERA)
 
 
 def test_it_is_a_task() -> None:
-    task: Task[Inputs, Reply] = standalone
+    task: Task[Inputs, Reply] = follow_up_questions
     assert task.name == "standalone"
 
 

@@ -395,7 +395,7 @@ def test_events_are_framed_whatever_is_said(tmp_path: Path) -> None:
 
 def test_every_route_is_counted_under_its_own_name_and_nothing_else(tmp_path: Path) -> None:
     """However many addresses and methods somebody invents, there are no more labels."""
-    from everword.follow.ask import ActivityCounter
+    from everword.follow.model_calls import ActivityCounter
 
     counting = ActivityCounter()
 

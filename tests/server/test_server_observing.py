@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from everword import AsyncMemory
-from everword.follow.ask import ActivityCounter
+from everword.follow.model_calls import ActivityCounter
 from everword.ports import Request
 from everword.server.app import create_app
 from everword.server.middleware import JsonLines, RequestObserver

@@ -18,7 +18,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client import CollectorRegistry, generate_latest
 
 from everword import Activity, ConfigError, Memory, ModelTimeout, Settings, StoreError
-from everword.follow.ask import ActivityCounter, safe_label
+from everword.follow.model_calls import ActivityCounter, safe_label
 from everword.memory.memory import MemoryEngine
 from everword.models.embedding import CachedEmbedder
 from everword.models.embedding.local import StaticEmbedder

@@ -22,7 +22,7 @@ from everword.text.detect import (
     script_of,
 )
 from everword.text.doc import reading_in
-from everword.text.wordings import language_of_chat
+from everword.text.language_packs import language_of_chat
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 

@@ -357,7 +357,7 @@ def describe_wait(state: ViewState, settings: Settings, tx: Tx) -> str:
 def check_languages(store: Store, settings: Settings) -> Iterator[CheckResult]:
     """The languages that were detected, the most frequent first, by the passages of messages that are in them."""
     from everword.text import detect
-    from everword.text.wordings import packs_with
+    from everword.text.language_packs import packs_with
 
     allowed = detect.check_languages(settings.languages)
     counts: Counter[str] = Counter()

@@ -23,7 +23,7 @@ from everword.facts import tables
 from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
 from everword.facts.rules.profile import HEADINGS, fact_relevances, importance_rank, past_facts, value_with_days
-from everword.facts.rules.statements import is_said_by_facts, parse_statement
+from everword.facts.rules.profile_statements import is_said_by_facts, parse_statement
 from everword.log.access import Viewer, is_claim
 from everword.log.tables import warn_of_damage
 from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
@@ -31,7 +31,7 @@ from everword.ports import Tx
 from everword.recall.rules.query import authors_in
 from everword.recall.rules.selection import FLOOR
 from everword.summaries.digests import MergedDigest
-from everword.text import wordings
+from everword.text import language_packs
 from everword.text.detect import DEFAULT
 from everword.text.fences import named_byline, person_byline, plain_name
 from everword.text.names import fold_name
@@ -177,7 +177,7 @@ def profile_text(
     for note in sorted(notes, key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
-            lines.append(wordings.heading(language, heading))
+            lines.append(language_packs.heading(language, heading))
         lines.append(f"- {note_text(note, names)}")
     return "\n".join(lines)
 
@@ -427,7 +427,7 @@ def lines_of_facts(
                 len(fact_lines),
             )
             shown_values = [value_with_days(fact, language) for fact in line_facts]
-            line_key = wordings.key_label(language, key)
+            line_key = language_packs.key_label(language, key)
             text = "; ".join(shown_values) if key == category else f"{line_key}: {', '.join(shown_values)}"
             reason = f"known, importance {line_facts[0].importance:.1f}"
             speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""

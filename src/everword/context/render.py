@@ -28,7 +28,7 @@ from everword.text.addressing import KnownNames, show_address
 from everword.text.dates import MONTHS, WEEKDAYS
 from everword.text.detect import DEFAULT
 from everword.text.fences import Labels, distinct_labels, person_byline, poses
-from everword.text.wordings import heading, phrase
+from everword.text.language_packs import heading, phrase
 
 PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
 SHORT_WEEKDAYS = [name[:3].capitalize() for name in WEEKDAYS]

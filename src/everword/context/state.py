@@ -18,13 +18,13 @@ from everword.context.render import Calendar, CurrentTopic, Note, current_text
 from everword.follow.task import TaskMessage
 from everword.model import Budget, Episode, ExtractLine, Hit, Message, Role, Tiers, TopicMessage
 from everword.ports import Tx, Vectors
-from everword.recall import standalone
+from everword.recall import follow_up_questions
 from everword.recall.rules.query import text_to_compare
 from everword.summaries.digests import MergedDigest
 from everword.text import fences
 from everword.text.addressing import KnownNames
 from everword.text.fences import author_labels
-from everword.text.wordings import language_of_chat
+from everword.text.language_packs import language_of_chat
 from everword.topics import tables as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.fading import TopicState
@@ -57,7 +57,8 @@ class ContextRequest:
         """The request with what to search for, from the last messages before the question."""
         if self.embed is None:
             return self
-        query = standalone.offline(standalone.Inputs(self.query, task_messages(messages[-EXCHANGE:]))).question
+        inputs = follow_up_questions.Inputs(self.query, task_messages(messages[-EXCHANGE:]))
+        query = follow_up_questions.offline(inputs).question
         vector = self.embed([text_to_compare(query, self.now)])[0]
         return replace(self, query=query, vector=vector, embed=None)
 

@@ -25,9 +25,9 @@ from everword.model import FactCategory, FoundFact
 from everword.text.dates import TimeSpan, days_of, next_after, spans
 from everword.text.detect import detect, function_words
 from everword.text.doc import lower_words
+from everword.text.language_packs import NEVER, Wordings, packs_with
 from everword.text.own_words import own_words
 from everword.text.sentences import Sentence, limit_text, sentences
-from everword.text.wordings import NEVER, Wordings, packs_with
 from everword.word_lists import lazy_pattern
 
 FILE = "fact_patterns"

@@ -14,7 +14,7 @@ from everword.errors import NotFound
 from everword.facts import tables
 from everword.facts import view as facts
 from everword.facts.prompts import RememberInputs, remember
-from everword.facts.rules import statements as rules
+from everword.facts.rules import profile_statements as rules
 from everword.log.access import Viewer, is_claim, may_take_back
 from everword.log.events import fact_events, note_events
 from everword.log.tables import warn_of_damage

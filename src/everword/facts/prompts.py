@@ -44,7 +44,7 @@ from everword.facts.english.finder import (
     reconcile_facts,
 )
 from everword.facts.pack_facts import PACK_LANGUAGES, read_pack_facts, usual_language
-from everword.facts.rules import statements as statement_rules
+from everword.facts.rules import profile_statements as statement_rules
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from everword.facts.rules.deciding import refusal, tidy_fact
 from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time, tells_end

@@ -24,10 +24,10 @@ from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
 from everword.facts.rules.keys_and_values import SlotFacts, has_same_value, holds_several_values, is_known
 from everword.facts.rules.person_shift import first_person
 from everword.facts.rules.profile import value_with_dates
-from everword.facts.rules.statements import matching_facts, parse_statement, target_statement
-from everword.follow.ask import TaskRunner
+from everword.facts.rules.profile_statements import matching_facts, parse_statement, target_statement
 from everword.follow.faults import TABLE as SET_ASIDE
 from everword.follow.faults import set_aside_rows
+from everword.follow.model_calls import TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back

@@ -20,7 +20,7 @@ from everword.context.people import hide_private_names, knowledge_for_viewer, pr
 from everword.errors import InvalidInput, StoreError
 from everword.facts.prompts import CommandInputs, command
 from everword.facts.rules.commands import Command, is_addressed, may_be_command
-from everword.facts.rules.statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
+from everword.facts.rules.profile_statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
 from everword.facts.tables import (
     facts_of,
     ids_repeated,
@@ -56,8 +56,8 @@ from everword.model import (
 from everword.ports import Tx
 from everword.text.detect import DEFAULT, is_clear
 from everword.text.doc import reading_in
+from everword.text.language_packs import key_label, language_of_chat, phrase
 from everword.text.names import fold_name, resolve
-from everword.text.wordings import key_label, language_of_chat, phrase
 
 logger = logging.getLogger("everword.commands")
 

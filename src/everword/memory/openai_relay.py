@@ -23,14 +23,14 @@ from typing import Any
 from everword.context import turn
 from everword.context.build import PER_MESSAGE, PER_REPLY
 from everword.errors import EverwordError, InvalidInput
-from everword.follow.ask import NONE, check_usable
+from everword.follow.model_calls import NONE, check_usable
 from everword.log import tables as log
 from everword.log.access import ConversationScope
 from everword.log.rules import MAX_ID, check_id
 from everword.log.secret_policy import SecretPolicy
 from everword.log.tables import REPEATED
 from everword.memory import openai_branches as branches
-from everword.memory.gather import ContextBuilder
+from everword.memory.gather_context import ContextBuilder
 from everword.memory.runtime import Runtime
 from everword.model import Batch, Budget, Context, Filter, Message, Receipt, Section
 from everword.openai import messages as message_rules

@@ -24,7 +24,7 @@ from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.context.receipts import LastPrompts
 from everword.errors import EverwordError, NotFound, StoreClosed, StoreError
-from everword.follow.ask import ActivityCounter, Meter, has_model
+from everword.follow.model_calls import ActivityCounter, Meter, has_model
 from everword.follow.store_calls import Callers, StoreCalls
 from everword.log import rules
 from everword.log import tables as log
@@ -47,8 +47,8 @@ from everword.text.doc import reading_in
 if TYPE_CHECKING:
     from everword.changes.retention import RetentionJob, RetentionSchedule
     from everword.context import turn
-    from everword.follow.ask import TaskRunner
     from everword.follow.follower import Follower, Loop
+    from everword.follow.model_calls import TaskRunner
     from everword.follow.view import Hooks, Patience, View
     from everword.memory.webhooks import Courier
     from everword.summaries.digests import Digests
@@ -301,7 +301,7 @@ class Runtime:
     def _build_views(self, parts: Parts, calls: StoreCalls) -> list[View[Any]]:
         from everword.facts.first_facts import FirstFactsView
         from everword.facts.view import FactsView
-        from everword.follow.ask import TaskRunner
+        from everword.follow.model_calls import TaskRunner
         from everword.summaries.digests import DaysView
         from everword.summaries.episodes import Calibration, EpisodesView, Writer
         from everword.summaries.tiers import TiersView

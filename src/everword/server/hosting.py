@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from everword.config import Settings
 from everword.errors import ConfigError, MissingExtra, StoreError
-from everword.follow.ask import ActivityCounter
+from everword.follow.model_calls import ActivityCounter
 from everword.masking import mask_what_escapes, masked_logger
 from everword.memory.memory import MemoryEngine
 from everword.ports import Store

@@ -67,9 +67,9 @@ from everword.model import Filter
 from everword.ports import Vectors
 from everword.stores import citus, queries
 from everword.stores.connections import OpenConnections, RetryPauses, rolling_back
-from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.queries import statement_of
+from everword.stores.search_index import MoveTx, scope_terms
 from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from everword.stores.tables import TABLES, VECTOR_HEADER, Halfvec, entries, messages, vector_text, vectors
 from everword.stores.vectors import unit_vectors

@@ -55,10 +55,10 @@ from everword.model import Filter
 from everword.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
 from everword.stores import queries
 from everword.stores.connections import OpenConnections, wrap_error
-from everword.stores.index import MoveTx, scope_terms
 from everword.stores.migrations import CURRENT, READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from everword.stores.queries import statement_of
 from everword.stores.rows import damage_reason, sqlite_error, strip_text, text_or_bytes
+from everword.stores.search_index import MoveTx, scope_terms
 from everword.stores.sql import NO_CACHE, SqlStore
 from everword.stores.tables import VERSIONED, UnreadableRow, entries, messages, meta, parse_meta_number
 from everword.stores.vectors import (

@@ -30,11 +30,11 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from everword.facts.rules.statements import matching_statements
+from everword.facts.rules.profile_statements import matching_statements
 from everword.facts.tables import FORGET, public_name, statements_of
 from everword.facts.view import command_of
-from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.claiming import Flight, FlightResult, SingleFlight, WaitLimit
+from everword.follow.model_calls import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim

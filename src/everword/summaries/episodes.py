@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from everword.follow.ask import TaskResult, TaskRunner
 from everword.follow.faults import readable_messages, reason_of
+from everword.follow.model_calls import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.tables import READ, add_names, known_names, read_channel_names, warn_of_damage

@@ -45,9 +45,9 @@ from everword.summaries.rules.extract import SpokenLine, member_lines, narrative
 from everword.summaries.rules.tiers import Count, clean
 from everword.text.addressing import show_address
 from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
+from everword.text.language_packs import heading, language_of_chat
 from everword.text.sentences import both_ends, first_words
 from everword.text.terms import analyse
-from everword.text.wordings import heading, language_of_chat
 from everword.text.words import words
 from everword.word_lists import read_entries
 

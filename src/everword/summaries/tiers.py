@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from everword.follow.ask import TaskRunner
+from everword.follow.model_calls import TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.task import TaskMessage
 from everword.follow.view import Run, SaveResult

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from everword.follow.ask import TaskRunner
 from everword.follow.faults import readable_messages
+from everword.follow.model_calls import TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run
 from everword.model import Budget, Chunk, Filter, Message, Tiers

@@ -27,7 +27,7 @@ from functools import cache, partial
 from typing import Literal
 
 from everword.text.detect import DEFAULT, detect_written
-from everword.text.wordings import Wordings, fold_letters, packs_with
+from everword.text.language_packs import Wordings, fold_letters, packs_with
 from everword.word_lists import Patterns, lazy_pattern, read_list
 
 FILE = "calendar"

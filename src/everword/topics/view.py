@@ -25,7 +25,7 @@ from everword.log.tables import cursor_of, set_cursor, warn_of_damage
 from everword.model import Filter, Message
 from everword.model.log import own_notes
 from everword.ports import Tx, Vectors
-from everword.recall.standalone import depends_on_context
+from everword.recall.follow_up_questions import depends_on_context
 from everword.summaries.episodes import lock_conversation
 from everword.summaries.rules.days import GIVEN
 from everword.text.addressing import find_addressees, show_address, without_address, without_label

@@ -26,8 +26,8 @@ from everword.text.dates import format_days, month_name
 from everword.text.detect import DEFAULT
 from everword.text.doc import lower_letter_runs, read_once
 from everword.text.fences import person_byline
+from everword.text.language_packs import phrase
 from everword.text.terms import analyse, query_groups
-from everword.text.wordings import phrase
 from everword.word_lists import read_table
 
 SHOWN_WORDS = 40

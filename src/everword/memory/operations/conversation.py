@@ -20,16 +20,16 @@ from typing import Any
 
 from everword.context import turn
 from everword.errors import InvalidInput, NotFound, StoreBusy
-from everword.follow.ask import check_usable
 from everword.follow.claiming import Lease
 from everword.follow.follower import settle
+from everword.follow.model_calls import check_usable
 from everword.log import rules
 from everword.log.access import ConversationScope
 from everword.log.operation_decorator import Operation, operation
 from everword.log.rules import MAX_TURN, check_number
 from everword.log.tables import conversation_titles, cursors_of, set_cursors
 from everword.memory.commands import run_command
-from everword.memory.gather import ContextBuilder
+from everword.memory.gather_context import ContextBuilder
 from everword.memory.operations.changes import edit_message, remove_message
 from everword.memory.operations.conversation_topics import ConversationTopics
 from everword.memory.operations.people import check_display_names
@@ -55,7 +55,7 @@ from everword.model import (
 from everword.model.people import with_name
 from everword.openai.messages import as_draft
 from everword.ports import Lag, Tx
-from everword.recall import standalone
+from everword.recall import follow_up_questions
 from everword.recall.view import IndexView
 from everword.summaries import episodes
 from everword.summaries.episodes import EpisodesView
@@ -280,8 +280,8 @@ class ConversationFace(ConversationTopics):
         """Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
         already clear is returned unchanged."""
         question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
-        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
-        return (await self.runtime.tasks.ask(standalone, inputs)).reply.question
+        inputs = follow_up_questions.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
+        return (await self.runtime.tasks.ask(follow_up_questions, inputs)).reply.question
 
     async def _begin_turn(
         self, text: str, budget: Budget, system: str | None, author: str | None, platform_id: str | None

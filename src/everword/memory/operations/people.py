@@ -26,7 +26,7 @@ from everword.facts.profile_changes import (
 )
 from everword.facts.prompts import ForgetInputs, forget, remember
 from everword.facts.rules.person_shift import statements_about
-from everword.facts.rules.statements import AuthoredMessage, matching_facts, parse_statement, target_statement
+from everword.facts.rules.profile_statements import AuthoredMessage, matching_facts, parse_statement, target_statement
 from everword.facts.tables import own_name, viewer_alone
 from everword.facts.view import FactsView
 from everword.log import rules

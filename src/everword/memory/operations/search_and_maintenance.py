@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from everword.errors import DamagedMessage, InvalidInput
-from everword.follow.ask import activity_of
+from everword.follow.model_calls import activity_of
 from everword.log import rules
 from everword.log import tables as log
 from everword.log.access import PROGRAM

@@ -23,11 +23,11 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from everword.context.people import text_with_speaker
 from everword.errors import EverwordError
+from everword.json_values import to_json_shallow
 from everword.model import Fact, FactCategory, Kept, Message, RefusalKind, RefusedFact, Role, Statement
 from everword.recall.rules import selection
 from everword.server.problems import Problem, describe_error, logger, problem_of
 from everword.text import fences
-from everword.wire import to_json_shallow
 
 LONG = 4_000  # characters of a message in search results; of a longer one only an excerpt is shown
 EVERYTHING = "that would forget everything, so nothing was forgotten: name one thing at a time"

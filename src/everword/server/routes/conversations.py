@@ -19,6 +19,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from everword.errors import EverwordError, InvalidInput
+from everword.json_values import dumps
 from everword.log.rules import ONCE, check_cursor, parse_expiry
 from everword.log.secret_policy import masked
 from everword.memory.operations.changes import remove_conversation
@@ -44,7 +45,6 @@ from everword.server.routes.answers import (
     matches_etag,
 )
 from everword.server.routes.derived import Conversation, User
-from everword.wire import dumps
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time

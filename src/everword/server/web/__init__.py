@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from everword.memory.inspection import TopicOrders
+from everword.memory.dashboard_data import TopicOrders
 from everword.server.rates import SignIns, table_beside
 from everword.server.web import administration, conversations, home, imports, labs, open_pages, people
 from everword.server.web.pages import show_problem

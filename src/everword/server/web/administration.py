@@ -33,7 +33,7 @@ from everword.log import tables as log
 from everword.log.access import Access
 from everword.log.operation_decorator import RIGHTS
 from everword.masking import mask_credentials
-from everword.memory.inspection import count_days, list_spaces
+from everword.memory.dashboard_data import count_days, list_spaces
 from everword.memory.memory import MemoryEngine
 from everword.model import Activity, Deletion, Stats, Verification
 from everword.server.access import Caller, caller_for

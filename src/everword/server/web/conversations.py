@@ -21,7 +21,7 @@ from everword.errors import InvalidInput, NotFound
 from everword.facts.tables import own_name
 from everword.log.access import ConversationScope
 from everword.log.rules import check_cursor
-from everword.memory.inspection import (
+from everword.memory.dashboard_data import (
     ListedConversation,
     MessagePage,
     Overview,

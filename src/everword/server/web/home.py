@@ -18,7 +18,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from everword.facts.tables import active_facts_by_person, own_name
-from everword.memory.inspection import (
+from everword.memory.dashboard_data import (
     BEGINNING,
     ListedPerson,
     News,

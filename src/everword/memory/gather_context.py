@@ -32,8 +32,8 @@ from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
 from everword.model import Budget, Context, Conversation, Episode, Filter, Hit, Message, Tiers
 from everword.ports import Tx, Vectors
+from everword.recall import follow_up_questions
 from everword.recall import retrieval as recall
-from everword.recall import standalone
 from everword.recall.retrieval import PassageSource, open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
@@ -542,11 +542,12 @@ class ContextBuilder:
         if question is None:  # otherwise `_begin_turn` has waited before it kept the message
             await self._runtime.catch_up(self._scope.filter_of_recall)
         parts = self._runtime.parts
-        if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
+        if follow_up_questions.depends_on_context(text):  # "and the second one?" is searched for with what it is about
             embed_now = getattr(parts.embedder, "embed_now", None)
             if embed_now is not None:
                 return text, None, embed_now
-            text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
+            inputs = follow_up_questions.Inputs(text, await self.last_exchange(question))
+            text = follow_up_questions.offline(inputs).question
         return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0], None
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
