@@ -53,9 +53,16 @@ class SystemClock:
 
 
 def open_store(
-    url: str, settings: Settings, *, migrate: bool = False, hnsw: int | None = None, spread: bool = False
+    url: str,
+    settings: Settings,
+    *,
+    server_seconds: float | None = None,
+    migrate: bool = False,
+    hnsw: int | None = None,
+    spread: bool = False,
 ) -> Store:
-    """The store an address names: `postgresql://…`, `json:FILE`, `sqlite:FILE`, or simply a file."""
+    """The store an address names: `postgresql://…`, `json:FILE`, `sqlite:FILE`, or simply a file. A server may take
+    `server_seconds` to answer, or else `busy_seconds`."""
     keep_password_out_of_texts(url)
     cache = settings.vector_cache_mb << 20
     if url.startswith(POSTGRES):
@@ -64,6 +71,7 @@ def open_store(
         return PostgresStore(
             "postgresql://" + url.split("://", 1)[1],
             busy_seconds=settings.busy_seconds,
+            server_seconds=server_seconds,
             migrate=migrate,
             hnsw=hnsw,
             spread=spread,

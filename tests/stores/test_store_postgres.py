@@ -15,7 +15,7 @@ from postgres_proxy import PostgresProxy
 from sqlalchemy.engine import make_url
 
 from everword.config import Settings
-from everword.errors import ConfigError, StoreBusy, StoreError
+from everword.errors import ConfigError, StoreAway, StoreBusy, StoreError
 from everword.model import Filter
 from everword.ports import Tx
 from everword.stores.postgres import PostgresStore, array_text, parse_url
@@ -81,6 +81,16 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
     assert "secret-word" not in str(caught.value)
 
 
+def test_a_server_that_does_not_answer_is_named_while_it_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever opens a store chooses how long that waits, and the error says what to check."""
+    with pytest.raises(StoreAway, match=r"refused.*check that PostgreSQL runs there, and the host and the port"):
+        PostgresStore("postgresql://alex:secret-word@127.0.0.1:1/memory", server_seconds=0.2)
+    (message,) = caplog.messages
+    assert message.startswith("waiting up to 0.2 seconds")
+    assert "127.0.0.1:1" in message
+    assert "secret-word" not in message
+
+
 class Knocks:
     """A first address of a server, at which nobody answers; it counts who tries."""
 
@@ -126,7 +136,7 @@ def test_a_server_that_refuses_connections_for_a_while_is_waited_for(postgres_ur
 def test_a_database_that_does_not_exist_is_told_at_once(postgres_url: str) -> None:
     """What waiting does not mend is not waited for."""
     url = make_url(postgres_url).set(database="no_such_database").render_as_string(hide_password=False)
-    with pytest.raises(StoreError, match="no_such_database") as caught:
+    with pytest.raises(StoreError, match=r"no_such_database.*create the database") as caught:
         PostgresStore(url, busy_seconds=PATIENCE)
     assert not isinstance(caught.value, StoreBusy)
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from everword.cli.opening import current_settings, open_current_store, store_file
+from everword.cli.opening import SERVER_SECONDS, current_settings, open_current_store, store_file
 from everword.cli.options import JSON_LINES, STORE, StoreCommand, global_option, printable
 from everword.cli.output import console, plural, print_json, progress_bar, styled
 from everword.config import FILE, PREFIX, Secret, Settings, setting_sources
@@ -249,7 +249,7 @@ def missing_store(url: str, file: Path) -> CheckResult:
 def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
     from everword.wiring import open_store
 
-    with closing(open_store(settings.store, settings)) as store:
+    with closing(open_store(settings.store, settings, server_seconds=SERVER_SECONDS)) as store:
         yield from run_check("store", check_writable(store))
         yield from run_check("schema", check_schema(store))
         yield from run_check("machines", check_machines(store))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from everword.ports import Store, Tx
 
 
+SERVER_SECONDS = 5.0  # that a command waits for a database's server; a program that stays waits `busy_seconds`
 BRANCH = "/branch/"  # in the ids of what was regenerated or edited away in a chat of ChatGPT
 
 
@@ -138,11 +139,13 @@ def require_existing(url: str) -> str:
     return url
 
 
-def open_current_store(settings: Settings, *, new: bool = False) -> closing[Store]:
-    """Open the store of the settings for a block; with `new`, it is created if there is none."""
+def open_current_store(settings: Settings, *, new: bool = False, stays: bool = False) -> closing[Store]:
+    """Open the store of the settings for a block; with `new`, it is created if there is none. A program that `stays`
+    may be started together with the database's server, and waits longer for it."""
     from everword.wiring import open_store
 
-    return closing(open_store(settings.store if new else require_existing(settings.store), settings))
+    url = settings.store if new else require_existing(settings.store)
+    return closing(open_store(url, settings, server_seconds=None if stays else SERVER_SECONDS))
 
 
 @contextmanager
@@ -183,7 +186,7 @@ async def open_engine(
     settings: Settings, *, follow: bool = False, check_embedder: bool = True
 ) -> AsyncIterator[tuple[MemoryEngine, Store]]:
     """Open a memory to write to, and its store; created if there is none yet."""
-    with open_current_store(settings, new=True) as store:
+    with open_current_store(settings, new=True, stays=follow) as store:
         engine = build_engine(replace(settings, followers=follow), store)
         try:
             await engine.open(check_embedder=check_embedder)

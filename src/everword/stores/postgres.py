@@ -63,6 +63,7 @@ from everword.errors import (
     StoreError,
     StoreUnwritable,
 )
+from everword.masking import masked_logger
 from everword.model import Filter
 from everword.ports import Vectors
 from everword.stores import citus, queries
@@ -75,7 +76,18 @@ from everword.stores.tables import TABLES, VECTOR_HEADER, Halfvec, entries, mess
 from everword.stores.vectors import unit_vectors
 
 T = TypeVar("T")
+logger = masked_logger("everword.postgres")
+
 SCHEMA, OLD_SCHEMA = "everword", "recollect"
+CONNECT_SECONDS = 5  # for one attempt to connect, unless the address has a `connect_timeout`
+UNNOTICED_SECONDS = 2.0  # that opening a store may wait for its server before a warning says so
+# What to do about a server that cannot be reached, by words of its refusal.
+ADVICE = {
+    "password": "check the user and the password in the address of the store",
+    'role "': "check the user in the address of the store",
+    'database "': "create the database, then run `everword migrate` on it",
+    "": "check that PostgreSQL runs there, and the host and the port in the address of the store",
+}
 # Serialisation failure, deadlock, lock not available; and a prepared statement that the server has dropped.
 AGAIN = {"40001", "40P01", "55P03", "26000"}
 GONE = {"57P01", "57P02", "57P03", "08000", "08003", "08006", "08001", "08004"}  # the server went away
@@ -335,11 +347,13 @@ class PostgresStore(SqlStore):
         url: str,
         *,
         busy_seconds: float = 30.0,
+        server_seconds: float | None = None,
         migrate: bool = False,
         hnsw: int | None = None,
         spread: bool = False,
     ) -> None:
-        """With `migrate`, bring the schema up to date; with `spread` have Citus spread it over its machines, too."""
+        """With `migrate`, bring the schema up to date; with `spread` have Citus spread it over its machines, too. The
+        server may take `server_seconds` to answer, or else `busy_seconds`: it may just be starting."""
         address = parse_url(url)
         super().__init__(
             create_pooled_engine(address, busy_seconds),
@@ -354,6 +368,7 @@ class PostgresStore(SqlStore):
         self._connections = OpenConnections(self.engine)
         self.spread = False
         try:
+            self._wait_for_server(busy_seconds if server_seconds is None else min(server_seconds, busy_seconds))
             if migrate:
                 self.run_with_retries(lambda tx: self._migrate(tx, spread), partial(self.writing, MIGRATING))
                 if hnsw is not None:
@@ -372,6 +387,30 @@ class PostgresStore(SqlStore):
     @property
     def searches(self) -> int:
         return 4
+
+    def _wait_for_server(self, seconds: float) -> None:
+        """Wait until the server answers. Raise at once if it refuses what waiting does not change."""
+        notice = "waiting up to %g seconds for an answer from the server of %s"
+        timer = threading.Timer(min(UNNOTICED_SECONDS, seconds / 2), logger.warning, (notice, seconds, self.name))
+        timer.daemon = True
+        timer.start()
+        pauses = RetryPauses(seconds)
+        try:
+            while True:
+                try:
+                    self.engine.connect().close()
+                    return
+                except DBAPIError as error:
+                    may_answer = isinstance(self.translate(error), StoreAway)
+                    if not may_answer or not pauses.wait():
+                        raise self._no_answer_error(error, may_answer) from error
+        finally:
+            timer.cancel()
+
+    def _no_answer_error(self, error: DBAPIError, is_away: bool) -> StoreError:
+        reason = first_line(error)
+        advice = next(advice for words, advice in ADVICE.items() if words in reason)
+        return (StoreAway if is_away else StoreError)(f"{self.name}: {reason}; {advice}")
 
     def _read_version(self, tx: Any) -> int:
         table = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
@@ -584,6 +623,7 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
     try:
         engine = create_engine(
             url,
+            connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
             pool_size=8,
             max_overflow=16,
             pool_timeout=busy_seconds,
