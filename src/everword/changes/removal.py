@@ -319,18 +319,26 @@ def told_text(message: Message) -> str:
 
 def messages_after(tx: Tx, space: str, conversation: str, turns: Collection[int], count: int) -> Iterator[Message]:
     """The messages of users that are among the next `count` after a removed one."""
-    first = min(turns)
     last = max(turns)
+    turn = min(turns) - 1
     pending = 0
     where = Filter(space, conversation=conversation)
-    for message in every_message(tx, where, warn_of_damage, after=first - 1):
-        if message.turn in turns:
+    while turn <= last or pending:
+        while turn + 1 in turns:  # removed ones that follow each other are not read
+            turn += 1
             pending = count
-        elif not message.erased and pending:
-            pending -= 1
-            if message.role == "user":
-                yield message
-        if message.turn > last and not pending:
+        page = tx.messages(where, after=(conversation, turn), limit=AT_ONCE, damaged=warn_of_damage)
+        for message in page:
+            turn = message.turn
+            if turn in turns:
+                pending = count
+            elif not message.erased and pending:
+                pending -= 1
+                if message.role == "user":
+                    yield message
+            if turn > last and not pending:
+                return
+        if not page:
             return
 
 
@@ -549,17 +557,18 @@ def lock_conversations(tx: Tx, space: str, ids: Iterable[str], now: datetime) ->
 def count_by_view(tx: Tx, space: str, messages: Sequence[Message]) -> dict[str, int]:
     """How much of each view rests on messages. Views with nothing of them are left out."""
     counts = Counter[str]()
-    for conversation, turns in turns_by_conversation((m.conversation, m.turn) for m in messages).items():
+    selected_turns = turns_by_conversation((message.conversation, message.turn) for message in messages)
+    for conversation, turns in selected_turns.items():
         place = {"space": space, "conversation": conversation}
         topics = set[int]()
         for start in range(0, len(turns), AT_ONCE):
             where = {**place, "turn": tuple(turns[start : start + AT_ONCE])}
-            counts["index"] += len(tx.rows("entries", where=where))
-            counts["tiers"] += len(tx.rows("tiers", where=where))
-            topics |= {row["topic"] for row in tx.rows("topic_turns", where=where)}
+            counts["index"] += len(tx.rows("entries", where=where, columns=("turn",)))
+            counts["tiers"] += len(tx.rows("tiers", where=where, columns=("turn",)))
+            topics |= {row["topic"] for row in tx.rows("topic_turns", where=where, columns=("topic",))}
         counts["topics"] += len(topics)
         counts["episodes"] += sum(covers(turns, row["first"], row["last"]) for row in tx.rows("episodes", where=place))
-    days = digest_days(tx, space, [(message.conversation, message.turn) for message in messages])
+    days = digest_days(tx, space, selected_turns)
     counts["digests"] = sum(len(tx.rows("digests", where={"space": space, "kind": "day", "day": day})) for day in days)
     counts["facts"] = len(facts_resting_on(tx, space, messages))
     counts["statements"] = len(statements_resting_on(tx, space, messages))
@@ -592,18 +601,18 @@ def drop_answers(tx: Tx, space: str) -> None:
 
 def drop_digests(tx: Tx, space: str, message_keys: Collection[tuple[str, int]]) -> None:
     """Delete every digest that may mention these messages: those of their days, and all that are made from days."""
-    for day in digest_days(tx, space, message_keys):
+    for day in digest_days(tx, space, turns_by_conversation(message_keys)):
         tx.remove("digests", {"space": space, "kind": "day", "day": day})
     for kind in ("week", "merge"):
         tx.remove("digests", {"space": space, "kind": kind})
     tx.put("spaces", [{"space": space, "version": 1}], add=("version",))
 
 
-def digest_days(tx: Tx, space: str, message_keys: Iterable[tuple[str, int]]) -> list[str]:
-    """The days on which somebody said one of these messages in a channel."""
+def digest_days(tx: Tx, space: str, selected_turns: Mapping[str, Sequence[int]]) -> list[str]:
+    """The days on which somebody said one of these messages in a channel. Turns are given by conversation, in order."""
     days = {
         row["day"]
-        for conversation, turns in turns_by_conversation(message_keys).items()
+        for conversation, turns in selected_turns.items()
         for row in tx.rows("days", where={"space": space, "conversation": conversation})
         if covers(turns, row["first"], row["last"])
     }
