@@ -31,9 +31,9 @@ def settings_page() -> str:
         "",
         "Generated from `everword.config` by `make docs`.",
         "",
-        "The first of these that gives a value counts: the argument in code (`Memory(store=…)`), the environment,",
-        "`everword.toml` in the working directory (or the file that `EVERWORD_CONFIG` names), and the default.",
-        "`everword settings` shows each value and where it comes from.",
+        "For each setting, the first of these values applies: the argument in code (`Memory(store=…)`), the",
+        "environment variable, the value in `everword.toml`, the default. The file `everword.toml` is in the working",
+        "directory, unless `EVERWORD_CONFIG` names another file. `everword settings` shows each value and its source.",
         "",
         "| setting | environment | default | meaning |",
         "|---|---|---|---|",
@@ -104,10 +104,11 @@ def rest_page() -> str:
         "# REST API",
         "",
         "Generated from the server's API description by `make docs`. See [the server](server.md) for examples,",
-        "keys and errors. A running server shows the same at `/docs`, with the answers of each route.",
+        "keys and errors. A running server shows this description at `/docs`, with the answers of each route.",
         "",
-        "You may leave out arguments with a question mark. Every route also takes the space, by the header",
-        "`X-Everword-Space` or the query `space`, and every write an `Idempotency-Key`.",
+        "A question mark marks an optional argument. If the path does not contain the space, choose the space with the",
+        "header `X-Everword-Space` or the query parameter `space`. Writes accept the header `Idempotency-Key`, except",
+        "those that archive messages, change names or time zones, or belong to OpenAI's and Anthropic's APIs.",
     ]
     routes = [
         (f"{method.upper()} {path}", route)
@@ -144,7 +145,7 @@ def tools_page() -> str:
     lines = [
         "# MCP tools",
         "",
-        "Generated from the MCP server by `make docs`. See [MCP](mcp.md) for how to connect a client.",
+        "Generated from the MCP server by `make docs`. To connect a client, see [MCP](mcp.md).",
     ]
     for tool in tools:
         schema = tool.input_schema
@@ -160,12 +161,12 @@ def tools_page() -> str:
 def tool_kind(hints: Any) -> str:
     """What a client may know of a tool before it calls it."""
     if hints.read_only_hint:
-        return "*It only reads.*"
-    return "*It changes or removes something.*" if hints.destructive_hint else "*It only adds.*"
+        return "*This tool only reads.*"
+    return "*This tool changes or removes data.*" if hints.destructive_hint else "*This tool only adds data.*"
 
 
 def arguments_table(arguments: Iterable[tuple[str, str, str, str]]) -> list[str]:
-    """A table of arguments; those with a question mark may be left out."""
+    """A table of arguments; a question mark marks those that are optional."""
     rows = [
         f"| `{name}` | {', '.join(filter(None, (kind, where)))} | {' '.join(about.split())} |"
         for name, where, kind, about in arguments
@@ -182,6 +183,8 @@ def type_name(schema: Schema) -> str:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     if "const" in schema:
         return f"`{schema['const']}`"
+    if isinstance(schema.get("type"), list):
+        return " or ".join(name for name in schema["type"] if name != "null")
     if schema.get("type") == "array":
         return f"list of {type_name(schema.get('items', {}))}"
     formats = {"date-time": "time", "date": "date"}

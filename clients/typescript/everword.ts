@@ -251,7 +251,7 @@ export interface Activity {
   tokens: number;
 }
 
-/** Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one. */
+/** Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact. */
 export interface AddFactIn {
   /**
    * The kind of fact: identity, relationship, work, place, health, possession, preference, constraint, instruction,
@@ -262,17 +262,17 @@ export interface AddFactIn {
   key: string;
   /** What the fact says: "Delft", "peanuts". */
   value: string;
-  /** The day from which it is true. Now if left out. */
+  /** The day from which the fact is true. Default: now. */
   valid_from?: string | null;
-  /** The day on which it ends. */
+  /** The day on which the fact stops being true. */
   valid_to?: string | null;
-  /** Whom it is about, if not the person: "brother". */
+  /** Whom the fact is about, if not the person: "brother". */
   subject?: string | null;
-  /** Who says or does it. The person themselves if left out. */
+  /** The id of whoever says or does this. Default: the person themselves. */
   speaker?: string | null;
 }
 
-/** Add a name of a person: "display", "nickname", "alias" or "mention". */
+/** Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention". */
 export interface AddNameIn {
   /** The name. */
   name: string;
@@ -310,15 +310,18 @@ export interface Answer {
 }
 
 /**
- * Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if nothing was
- * left to archive. If summarising fails, the messages stay where they are, and the error says why.
+ * Archive all messages of the window except the last exchange now, whatever the settings say. If there is nothing to
+ * archive, the result is None. If summarising fails, the messages stay in the window, and the error says why.
  */
 export interface ArchiveIn {
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
-/** Answer a question about a person from facts and messages, and name those that the answer uses. */
+/**
+ * Answer a question about a person from facts and messages. Returns the answer, with the facts and messages behind
+ * it.
+ */
 export interface AskIn {
   /** The question, in plain words. */
   question: string;
@@ -342,15 +345,15 @@ export interface AuditLine {
 
 /** Messages for one conversation of several. */
 export interface BatchIn {
-  /** Whose chat it is. Leave it out for a channel of many. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
   messages: DraftIn[];
-  /** What to do with another text for a known message. */
+  /** What to do if a message is already stored with a different text. */
   on_edit?: "refuse" | "version";
   conversation: string;
 }
 
-/** Messages for several conversations: all are kept, or none. */
+/** Messages for several conversations: either all are stored or none. */
 export interface BatchesIn {
   /** The messages of each conversation. */
   batches: BatchIn[];
@@ -389,20 +392,20 @@ export interface Candidate {
   why: string;
 }
 
-/** A document to be kept, or without a value, to be removed. */
+/** A document to store or, without a value, to remove. */
 export interface ChangeIn {
   namespace: string[];
   key: string;
   value?: Record<string, unknown> | null;
   user?: string | null;
   texts?: string[] | null;
-  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
+  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
 }
 
 /** Changes of documents: all are made, or none; with a `tag`, only if the namespace is as it was. */
 export interface ChangesIn {
-  /** What to put and what to remove. All of it is done, or nothing. */
+  /** The documents to store and to remove. Either all changes are made or none. */
   changes: ChangeIn[];
   /** The namespace that the tag belongs to. */
   namespace?: string[] | null;
@@ -425,21 +428,21 @@ export interface Chunk {
 }
 
 /**
- * Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if it is
- * not a command.
+ * Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know about
+ * me?". If the message is not a command, the result is None.
  */
 export interface CommandIn {
   /** The message, which may be a command. */
   text: string;
-  /** Who wrote it, by their id. The user of the chat if left out. */
+  /** The id of the message's author. Default: the user of the chat. */
   author?: string | null;
-  /** The names that the memory answers to. */
+  /** The names by which people address everword. */
   names?: string[];
-  /** Whether the message is for the memory, even if it names nobody. */
+  /** Whether the message is for everword, even without one of the `names`. */
   addressed?: boolean;
-  /** The id that the platform gave the message. A known id is not stored again. */
+  /** The message's id on its platform. A message with a known id is not stored again. */
   platform_id?: string | null;
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
@@ -453,13 +456,13 @@ export interface Context {
 export interface ContextIn {
   /** The message to answer. */
   text: string;
-  /** The user, by the id that you chose. */
+  /** The user's id, which you choose. */
   user?: string | null;
   /** How many tokens the context may have: a `Budget`, "standard" or "compact". */
   budget?: BudgetIn | "standard" | "compact";
-  /** Your own system prompt. It comes first. */
+  /** Your own system prompt, which comes first. */
   system?: string | null;
-  /** Tell the model how to ask for more by markers, which `reply` serves. */
+  /** Whether the context tells the model how to ask for more by writing markers. */
   markers?: boolean;
 }
 
@@ -478,7 +481,7 @@ export interface Conversation {
 /** A page of conversations. */
 export interface ConversationPage {
   items: Conversation[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
 }
 
@@ -492,9 +495,9 @@ export interface Degraded {
   is_over: boolean;
 }
 
-/** Remove for good the messages that fit all arguments, and everything derived from them. */
+/** Permanently remove the messages that match all given arguments, and everything derived from these messages. */
 export interface DeleteIn {
-  /** Only messages that were said before this time. */
+  /** Only messages from before this time. */
   before?: string | null;
   /** Only messages of this user. */
   user?: string | null;
@@ -546,73 +549,73 @@ export interface Document {
   expires_at: string | null;
 }
 
-/** A JSON object to be kept under a key. */
+/** A JSON object to store under a key. */
 export interface DocumentIn {
   /** A JSON object. */
   value: Record<string, unknown>;
-  /** Its owner, for `erase`. */
+  /** The document's owner. `erase` removes the owner's documents. */
   user?: string | null;
-  /** The texts that search compares with. All texts of the value if left out. */
+  /** The texts that search compares with. Default: all texts of the value. */
   texts?: string[] | null;
-  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
+  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
 }
 
-/** Some of the documents of a namespace, in order of key; the `tag` is of all of them. */
+/** A page of the documents of a namespace, ordered by key. The `tag` is for the whole namespace. */
 export interface DocumentPage {
   items: Document[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
-  /** Send it with changes that are right only as long as the namespace is as it is. */
+  /** Send this `tag` with changes that are right only while the namespace is unchanged. */
   tag: string;
 }
 
-/** It is done. */
+/** The work is done. */
 export interface Done {
   done?: boolean;
 }
 
-/** A message on its way into the log. */
+/** A message to store. */
 export interface DraftIn {
   role: "user" | "assistant" | "system" | "tool";
   content: string;
   author?: string | null;
-  /** Whose memory it belongs to; the conversation's user if none is named. */
+  /** The user whose memory the message belongs to. Default: the conversation's user. */
   user?: string | null;
-  /** When it was said, with its offset; now if left out. */
+  /** When the message was said, with its UTC offset. Default: now. */
   time?: string | null;
-  /** The id that another system gave it. A known id is not stored again. */
+  /** The message's id in another system. A message with a known id is not stored again. */
   platform_id?: string | null;
   metadata?: Record<string, unknown>;
   id?: string | null;
-  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
+  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
-  /** The message it answers: its id, or its platform id. */
+  /** The message that this one answers, by id or platform id. */
   reply_to?: string | null;
 }
 
-/** Give a fact another value. The old one stays as history, with its times; `undo` brings it back. */
+/** Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old value. */
 export interface EditFactIn {
-  /** What the fact says from now on. */
+  /** The new value. */
   value: string;
-  /** The day from which it is true. Now if left out. */
+  /** The day from which the fact is true. Default: now. */
   valid_from?: string | null;
-  /** The day on which it ends. */
+  /** The day on which the fact stops being true. */
   valid_to?: string | null;
-  /** Who says or does it. The person themselves if left out. */
+  /** The id of whoever says or does this. Default: the person themselves. */
   speaker?: string | null;
 }
 
 /**
- * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or its
- * platform id.
+ * Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
+ * number) or its platform id.
  */
 export interface EditMessageIn {
   /** The new text. */
   text: string;
-  /** New metadata. If left out, the old metadata stays. */
+  /** New metadata. Default: the old metadata. */
   metadata?: Record<string, unknown> | null;
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
@@ -706,7 +709,7 @@ export interface FactChange {
 /** A page of facts. */
 export interface FactPage {
   items: Fact[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
 }
 
@@ -718,13 +721,16 @@ export interface Fault {
   problem: string;
 }
 
-/** Remove the statements and facts that fit the words from a person's profile. Returns what was removed. */
+/**
+ * Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns what
+ * was removed.
+ */
 export interface ForgetIn {
   /** What to forget, in plain words. */
   what: string;
-  /** Who says or does it. The person themselves if left out. */
+  /** The id of whoever says or does this. Default: the person themselves. */
   speaker?: string | null;
-  /** The id of the stored message that asked for it. */
+  /** The id of the stored message that asked for this. */
   message?: string | null;
 }
 
@@ -767,7 +773,7 @@ export interface Member {
 /** A page of members. */
 export interface MemberPage {
   items: Member[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
 }
 
@@ -781,15 +787,18 @@ export interface MemoryAnswer {
   user: string;
 }
 
-/** Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them. */
+/**
+ * Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates the
+ * two topics again.
+ */
 export interface MergeTopicsIn {
-  /** The topic that goes into the first, by its id. */
+  /** The id of the topic that becomes part of the first topic. */
   other: string;
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
-/** Give everything of one user to another, when both are one person. */
+/** Give everything of one user to another user, when both are the same person. */
 export interface MergeUsersIn {
   /** The user who keeps everything. */
   into: string;
@@ -820,17 +829,17 @@ export interface Message {
 /** A page of messages. */
 export interface MessagePage {
   items: Message[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
 }
 
-/** Messages for one conversation, in order: all are kept, or none. */
+/** Messages for one conversation, in order: either all are stored or none. */
 export interface MessagesIn {
-  /** Whose chat it is. Leave it out for a channel of many. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
   /** The messages, in order. */
   messages: DraftIn[];
-  /** What to do with another text for a known message. */
+  /** What to do if a message is already stored with a different text. */
   on_edit?: "refuse" | "version";
 }
 
@@ -851,7 +860,7 @@ export interface Move {
 export interface MoveConversationIn {
   /** The new id of the conversation. */
   to?: string | null;
-  /** The new owner. The owner stays if left out. */
+  /** The id of the new owner. Default: the owner does not change. */
   user?: string | null;
   /** Only report what would be done. */
   dry_run?: boolean;
@@ -871,7 +880,7 @@ export interface Name {
 /** A page of namespaces. */
 export interface NamespacePage {
   items: (string[])[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
 }
 
@@ -887,15 +896,18 @@ export interface Profile {
   context: string;
 }
 
-/** Say that a topic matters (+1) or does not (-1). This changes its importance, and so how long it stays active. */
+/**
+ * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so how long
+ * the topic stays active.
+ */
 export interface RateTopicIn {
-  /** 1 for a good topic, -1 for a bad one. */
+  /** 1 if the topic matters, -1 if it does not. */
   score: 1 | -1;
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
-/** Delete a view and build it again from the log. */
+/** Delete a view (data derived from the log, such as facts or topics) and build it again. */
 export interface RebuildIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view: string;
@@ -915,9 +927,9 @@ export interface Receipt {
 }
 
 /**
- * Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a space,
- * in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`, only
- * report how many messages contain secrets.
+ * Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a whole
+ * space, in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`,
+ * nothing changes: the result says how many messages contain secrets.
  */
 export interface RedactIn {
   /** Only in the messages of this user. */
@@ -963,17 +975,17 @@ export interface RefusedFact {
 }
 
 /**
- * Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns the
- * statements that are true now.
+ * Store a statement about a person, in the third person. The statement replaces stored statements that it
+ * contradicts. Returns the statements that are true now.
  */
 export interface RememberIn {
   /** One or more statements: "Alex lives in Berlin". */
   text: string;
-  /** Who says or does it. The person themselves if left out. */
+  /** The id of whoever says or does this. Default: the person themselves. */
   speaker?: string | null;
-  /** The id of the stored message that asked for it. */
+  /** The id of the stored message that asked for this. */
   message?: string | null;
-  /** When it ends: a span from now (10m, 2h, 7d), or a time with its offset. */
+  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
 }
 
@@ -997,17 +1009,17 @@ export interface Reply {
 export interface ReplyIn {
   /** The message to answer. */
   text: string;
-  /** The user, by the id that you chose. */
+  /** The user's id, which you choose. */
   user?: string | null;
   /** How many tokens the context may have: a `Budget`, "standard" or "compact". */
   budget?: BudgetIn | "standard" | "compact";
-  /** Your own system prompt. It comes first. */
+  /** Your own system prompt, which comes first. */
   system?: string | null;
-  /** Who wrote it, by their id. The user of the chat if left out. */
+  /** The id of the message's author. Default: the user of the chat. */
   author?: string | null;
-  /** The id that the platform gave the message. A known id is not stored again. */
+  /** The message's id on its platform. A message with a known id is not stored again. */
   platform_id?: string | null;
-  /** Answer by server-sent events, piece by piece. */
+  /** Whether to send the reply in pieces, as server-sent events. */
   stream?: boolean;
 }
 
@@ -1018,8 +1030,8 @@ export interface Resolved {
 }
 
 /**
- * Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With `dry_run`,
- * the default, only list it.
+ * Permanently remove data that has expired or is older than the settings `retain_…` allow, in all spaces or in one
+ * space. With `dry_run`, the default, nothing is removed: the result lists what would be removed.
  */
 export interface RetainIn {
   /** Only report what would be done. */
@@ -1043,7 +1055,10 @@ export interface Retried {
   left: number;
 }
 
-/** Try again the messages that views failed on and set aside: those of one space, conversation or view, or all. */
+/**
+ * Retry the messages that were skipped because a view failed on them: all of these messages, or those of one space,
+ * conversation or view.
+ */
 export interface RetryIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view?: string | null;
@@ -1068,34 +1083,34 @@ export interface SaidIn {
   role: "user" | "assistant";
   /** The text of the message. */
   text: string;
-  /** The user, by the id that you chose. */
+  /** The user's id, which you choose. */
   user?: string | null;
   /** How important the message is, from 0 to 1. */
   importance?: number;
-  /** Who wrote it, by their id. The user of the chat if left out. */
+  /** The id of the message's author. Default: the user of the chat. */
   author?: string | null;
-  /** When it was said, with its offset. Now if left out. */
+  /** When the message was said, with its UTC offset. Default: now. */
   time?: string | null;
 }
 
 /**
- * The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words come
- * first; without one, those changed last.
+ * Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to the
+ * query in meaning and words come first. Without a `query`, the most recently changed documents come first.
  */
 export interface SearchDocumentsIn {
-  /** The names of the namespace, outermost first. */
+  /** The parts of the namespace, outermost first. */
   namespace?: string[];
   /** What to look for, in plain words. */
   query?: string | null;
-  /** Conditions on the values: `$eq $ne $gt $gte $lt $lte`. */
+  /** Conditions on the values, with `$eq $ne $gt $gte $lt $lte`. */
   where?: Record<string, unknown> | null;
-  /** How many at most. */
+  /** How many items to return, at most. */
   limit?: number;
-  /** How many to skip. */
+  /** How many items to skip. */
   offset?: number;
 }
 
-/** Find messages by word and by meaning, best first, in a space or in one user's memory. */
+/** Find messages by word and by meaning, best match first, in a space or in one user's memory. */
 export interface SearchIn {
   /** What to look for, in plain words. */
   query: string;
@@ -1109,9 +1124,9 @@ export interface SearchIn {
   after?: string | null;
   /** Only messages before this time. */
   before?: string | null;
-  /** How many at most. */
+  /** How many items to return, at most. */
   limit?: number;
-  /** Only hits with at least this relevance; 0.5 leaves out what has nothing to do with the query. */
+  /** Only hits with at least this relevance. 0.5 leaves out hits that have nothing to do with the query. */
   floor?: number | null;
   /** What to look for: messages, facts or both. */
   kinds?: ("message" | "fact")[];
@@ -1138,8 +1153,8 @@ export interface Section {
 }
 
 /**
- * Set the time zone in which a space's days begin and end, by its IANA name: "Europe/Berlin". Without one, the
- * setting `time_zone` is used.
+ * Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin". A
+ * space without a time zone of its own uses the setting `time_zone`.
  */
 export interface SetTimeZoneIn {
   /** The name of the time zone: "Europe/Berlin". */
@@ -1153,8 +1168,8 @@ export interface SettleIn {
 }
 
 /**
- * Every view has caught up with the log, but for messages that views failed on and have set aside: so many of this
- * space.
+ * Every view has caught up with the log. `set_aside` counts this space's messages that were skipped because a view
+ * failed on them.
  */
 export interface Settled {
   done: boolean;
@@ -1174,24 +1189,24 @@ export interface Span {
 }
 
 /**
- * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
- * messages may join either. `merge_topics` puts them together again.
+ * In a group, move messages and the replies to these messages out of their thread into a new thread, which is
+ * returned. Later messages may join either thread. `merge_topics` joins the two threads again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
   turns: number[];
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
 /**
- * Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is already
- * clear is returned unchanged.
+ * Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
+ * already clear is returned unchanged.
  */
 export interface StandaloneIn {
   /** The question, in plain words. */
   question: string;
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
@@ -1240,13 +1255,16 @@ export interface Stats {
   secrets: Record<string, number>;
 }
 
-/** Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them. */
+/**
+ * Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A rebuild
+ * of the topics keeps the tags.
+ */
 export interface TagTopicIn {
   /** The tags. */
   tags: string[];
   /** Whether to remove the tags instead. */
   remove?: boolean;
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
@@ -1300,7 +1318,7 @@ export interface TopicMessage {
 /** A page of topics. */
 export interface TopicPage {
   items: Topic[];
-  /** Send it as `cursor` to go on; null if this was all. */
+  /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
 }
 
@@ -1320,9 +1338,7 @@ export interface TopicStats {
   inactive_seconds: number;
 }
 
-/**
- * Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came back.
- */
+/** Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored. */
 export interface UndoIn {
   /** The id of what `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
   id: string;
@@ -1334,11 +1350,11 @@ export interface Unknown {
 }
 
 /**
- * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
- * on. Returns the topic.
+ * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. These two
+ * topics are not merged automatically again. Returns the separated topic.
  */
 export interface UnmergeTopicIn {
-  /** Whose chat it is. Leave it out for a channel. */
+  /** The user whose chat the conversation is. Leave `user` out for a channel. */
   user?: string | null;
 }
 
@@ -1386,44 +1402,46 @@ export class Everword {
   }
 
   /**
-   * The conversations of a space, or of one user in it, the one with the newest message first. A conversation that
-   * gets a message while you read the pages moves to the front: no later page has it again, and if no page had it
-   * yet, the first page has it now. Needs the scope `read`.
+   * List the conversations of a space, or of one user in the space, by newest message first. A conversation that gets
+   * a message while you read the pages moves to the first page and is not on later pages. To see conversations that
+   * moved, read the first page again. Needs the scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
   }
 
   /**
-   * Keep messages, in order. When this answers, they are on the disk. If the store is unavailable and the setting
-   * `hold_messages` allows it, they are held in memory, and `degraded` says so. `kept` says whether each was new. If
-   * the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless
-   * `on_edit` asks for a new version ("edited"). Needs the scope `write`.
+   * Store messages, in order. When the server answers, the messages are on disk. In each result, `kept` says whether
+   * the message was new. Needs the scope `write`.
    */
   addMessages(conversation: string, body: MessagesIn, options: CallOptions = {}): Promise<Added[]> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "messages"], { body, repeatable: true }, options);
   }
 
   /**
-   * The last messages, in order; `next` leads to those before them. If messages are very long, a page has fewer of
-   * them. Needs the scope `read`.
+   * Get the last messages, in order. To get earlier messages, pass the answer's `next` as `cursor`. If messages are
+   * very long, a page has fewer messages than `limit`. Needs the scope `read`.
    */
   history(conversation: string, query: { user?: string | null; cursor?: string | null; limit?: number; versions?: boolean } = {}, options: CallOptions = {}): Promise<MessagePage> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "messages"], { query }, options);
   }
 
-  /** Keep messages of several conversations in one transaction: all of them, or none. Needs the scope `write`. */
+  /**
+   * Store messages of several conversations in one transaction: either all of the messages or none. Needs the scope
+   * `write`.
+   */
   addBatches(body: BatchesIn, options: CallOptions = {}): Promise<(Added[])[]> {
     return this.#server.ask("POST", ["v1", "messages"], { body, repeatable: true }, options);
   }
 
-  /** The same as GET, for texts of any length and with your own budget. Needs the scope `read`. */
+  /** Build a context as `GET` does, but for a text of any length and with your own budget. Needs the scope `read`. */
   context(conversation: string, body: ContextIn, options: CallOptions = {}): Promise<Context> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "context"], { body }, options);
   }
 
   /**
-   * The whole turn: keep the message, ask the model, keep and return its reply. Needs the scopes `read` and `write`.
+   * Run a whole turn: store the message, ask the model, and store and return the model's reply. Needs the scopes
+   * `read` and `write`.
    */
   reply(conversation: string, body: Omit<ReplyIn, "stream">, options: CallOptions = {}): Promise<Reply> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "reply"], { body, repeatable: true }, options);
@@ -1435,59 +1453,65 @@ export class Everword {
   }
 
   /**
-   * Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number) or
-   * its platform id. Needs the scopes `read` and `write`.
+   * Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
+   * number) or its platform id. Needs the scopes `read` and `write`.
    */
   editMessage(conversation: string, message: string, body: EditMessageIn, query: { by?: "id" | "turn" } = {}, options: CallOptions = {}): Promise<Message> {
     return this.#server.ask("PATCH", ["v1", "conversations", conversation, "messages", message], { body, query, repeatable: true }, options);
   }
 
   /**
-   * Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or its
-   * platform id. A fact that another message states too stays. With `dry_run`, only report what would be removed from
-   * which view. Needs the scopes `read` and `admin`.
+   * Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a number)
+   * or its platform id. A fact stays if another message also states it. With `dry_run`, nothing is removed: the
+   * result says what would be removed from which view. Needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
   }
 
-  /** Find messages by word and by meaning, best first, in a space or in one user's memory. Needs the scope `read`. */
+  /**
+   * Find messages by word and by meaning, best match first, in a space or in one user's memory. Needs the scope
+   * `read`.
+   */
   search(body: SearchIn, options: CallOptions = {}): Promise<Hit[]> {
     return this.#server.ask("POST", ["v1", "search"], { body }, options);
   }
 
-  /** Delete a view and build it again from the log. Needs the scope `admin`. */
+  /**
+   * Delete a view (data derived from the log, such as facts or topics) and build it again. Needs the scope `admin`.
+   */
   rebuild(body: RebuildIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("POST", ["v1", "rebuild"], { body, repeatable: true }, options);
   }
 
   /**
-   * Try again the messages that views failed on and set aside: those of one space, conversation or view, or all.
-   * Needs the scope `admin`.
+   * Retry the messages that were skipped because a view failed on them: all of these messages, or those of one space,
+   * conversation or view. Needs the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
     return this.#server.ask("POST", ["v1", "retry"], { body, repeatable: true }, options);
   }
 
-  /** Prove that no message in the log was changed and none is missing. Needs the scopes `read` and `admin`. */
+  /** Check that no message in the log was changed and that none is missing. Needs the scopes `read` and `admin`. */
   verify(options: CallOptions = {}): Promise<Verification> {
     return this.#server.ask("GET", ["v1", "verify"], {}, options);
   }
 
   /**
-   * What is in the store, how far its views are, and what models, caches and fallbacks did. Needs the scope `read`.
+   * Get counts of what is in the store, how far each view has caught up with the log, and what models, caches and
+   * fallbacks did. Needs the scope `read`.
    */
   stats(options: CallOptions = {}): Promise<Stats> {
     return this.#server.ask("GET", ["v1", "stats"], {}, options);
   }
 
-  /** What is known about a person, now or at a given time, most important first. Needs the scope `read`. */
+  /** List what is known about a person, now or at a given time, most important fact first. Needs the scope `read`. */
   facts(user: string, query: { query?: string | null; as_of?: string | null; category?: "identity" | "relationship" | "work" | "place" | "health" | "possession" | "preference" | "constraint" | "instruction" | "plan" | "event" | "other" | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<FactPage> {
     return this.#server.ask("GET", ["v1", "users", user, "facts"], { query }, options);
   }
 
   /**
-   * Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one. Needs
+   * Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact. Needs
    * the scopes `read` and `write`.
    */
   addFact(user: string, body: AddFactIn, options: CallOptions = {}): Promise<FactChange> {
@@ -1495,155 +1519,163 @@ export class Everword {
   }
 
   /**
-   * Facts that a model found in a person's messages and that were not accepted, oldest first, each with the reason.
-   * Needs the scope `read`.
+   * List the facts that a model found in a person's messages but that everword did not accept, oldest first, each
+   * with the reason. Needs the scope `read`.
    */
   refusedFacts(user: string, options: CallOptions = {}): Promise<RefusedFact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "refused-facts"], {}, options);
   }
 
-  /** Every value a key has had, oldest first, with the times at which it was true. Needs the scope `read`. */
+  /**
+   * List every value that a key has had, oldest first, each with the times at which the value was true. Needs the
+   * scope `read`.
+   */
   factHistory(user: string, query: { key: string }, options: CallOptions = {}): Promise<Fact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "fact-history"], { query }, options);
   }
 
-  /** The messages a fact came from, oldest first. Needs the scope `read`. */
+  /** List the messages that a fact came from, oldest first. Needs the scope `read`. */
   why(user: string, fact: string, options: CallOptions = {}): Promise<Message[]> {
     return this.#server.ask("GET", ["v1", "users", user, "facts", fact, "why"], {}, options);
   }
 
-  /** One fact by its id, even if it is no longer true. Needs the scope `read`. */
+  /** Get a fact by its id, even if the fact is no longer true. Needs the scope `read`. */
   fact(user: string, fact: string, options: CallOptions = {}): Promise<Fact> {
     return this.#server.ask("GET", ["v1", "users", user, "facts", fact], {}, options);
   }
 
   /**
-   * Give a fact another value. The old one stays as history, with its times; `undo` brings it back. Needs the scopes
-   * `read` and `write`.
+   * Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old value.
+   * Needs the scopes `read` and `write`.
    */
   editFact(user: string, fact: string, body: EditFactIn, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("PATCH", ["v1", "users", user, "facts", fact], { body, repeatable: true }, options);
   }
 
-  /** Remove a fact. It does not come back unless somebody says it again. Needs the scopes `read` and `write`. */
+  /** Remove a fact. The fact returns only if somebody states it again. Needs the scopes `read` and `write`. */
   deleteFact(user: string, fact: string, query: { speaker?: string | null } = {}, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("DELETE", ["v1", "users", user, "facts", fact], { query, repeatable: true }, options);
   }
 
   /**
-   * Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns the
-   * statements that are true now. Needs the scopes `read` and `write`.
+   * Store a statement about a person, in the third person. The statement replaces stored statements that it
+   * contradicts. Returns the statements that are true now. Needs the scopes `read` and `write`.
    */
   remember(user: string, body: RememberIn, options: CallOptions = {}): Promise<Statement[]> {
     return this.#server.ask("POST", ["v1", "users", user, "remember"], { body, repeatable: true }, options);
   }
 
   /**
-   * Remove the statements and facts that fit the words from a person's profile. Returns what was removed. Needs the
-   * scopes `read` and `write`.
+   * Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns what
+   * was removed. Needs the scopes `read` and `write`.
    */
   forget(user: string, body: ForgetIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "forget"], { body, repeatable: true }, options);
   }
 
   /**
-   * Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came back.
-   * Needs the scopes `read` and `write`.
+   * Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored. Needs the
+   * scopes `read` and `write`.
    */
   undo(user: string, body: UndoIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "undo"], { body, repeatable: true }, options);
   }
 
   /**
-   * What is known about a person: what they said about themselves, and what others said about them in channels. Needs
-   * the scope `read`.
+   * Get what is known about a person: what the person said about themselves, and what others said about the person in
+   * channels. Needs the scope `read`.
    */
   profile(user: string, query: { wait?: number | null } = {}, options: CallOptions = {}): Promise<Profile> {
     return this.#server.ask("GET", ["v1", "users", user, "profile"], { query }, options);
   }
 
   /**
-   * Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today unless
-   * you name one. Needs the scope `read`.
+   * Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default day is
+   * today. Needs the scope `read`.
    */
   digests(space: string, query: { day?: string | null; user?: string | null; conversation?: string | null; week?: boolean; wait?: number | null } = {}, options: CallOptions = {}): Promise<Digest[]> {
     return this.#server.ask("GET", ["v1", "spaces", space, "digests"], { query }, options);
   }
 
   /**
-   * Set the time zone in which a space's days begin and end, by its IANA name: "Europe/Berlin". Without one, the
-   * setting `time_zone` is used. Needs the scope `admin`.
+   * Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin". A
+   * space without a time zone of its own uses the setting `time_zone`. Needs the scope `admin`.
    */
   setTimeZone(space: string, body: SetTimeZoneIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("PUT", ["v1", "spaces", space, "time-zone"], { body }, options);
   }
 
-  /** Add a name of a person: "display", "nickname", "alias" or "mention". Needs the scopes `read` and `write`. */
+  /**
+   * Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention". Needs the scopes `read`
+   * and `write`.
+   */
   addName(user: string, body: AddNameIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("POST", ["v1", "users", user, "names"], { body }, options);
   }
 
   /**
-   * Remove a name of a person. A display name comes back with the next message that has it. Needs the scope `write`.
+   * Remove a name of a person. A display name returns with the next message that has this name. Needs the scope
+   * `write`.
    */
   removeName(user: string, name: string, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("DELETE", ["v1", "users", user, "names", name], {}, options);
   }
 
-  /** Everybody who has spoken in a space, or was given a name there. Needs the scope `read`. */
+  /** List everybody who has spoken in a space or was given a name there. Needs the scope `read`. */
   people(query: { cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<MemberPage> {
     return this.#server.ask("GET", ["v1", "people"], { query }, options);
   }
 
   /**
-   * Find whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody. Needs the
-   * scope `read`.
+   * Find the person that a name, nickname, alias, mention or id refers to. The result is one person, several
+   * candidates, or nobody. Needs the scope `read`.
    */
   whoIs(query: { name: string; speaker?: string | null }, options: CallOptions = {}): Promise<Resolved | Ambiguous | Unknown> {
     return this.#server.ask("GET", ["v1", "who-is"], { query }, options);
   }
 
   /**
-   * Answer a question about a person from facts and messages, and name those that the answer uses. Needs the scope
-   * `read`.
+   * Answer a question about a person from facts and messages. Returns the answer, with the facts and messages behind
+   * it. Needs the scope `read`.
    */
   ask(user: string, body: AskIn, options: CallOptions = {}): Promise<MemoryAnswer> {
     return this.#server.ask("POST", ["v1", "users", user, "ask"], { body }, options);
   }
 
   /**
-   * Remove for good the messages that fit all arguments, and everything derived from them. Needs the scopes `read`
-   * and `admin`.
+   * Permanently remove the messages that match all given arguments, and everything derived from these messages. Needs
+   * the scopes `read` and `admin`.
    */
   delete(body: DeleteIn = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("POST", ["v1", "delete"], { body, repeatable: true }, options);
   }
 
-  /** Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`. */
+  /** Permanently remove a person's messages and everything derived from them. Needs the scope `admin`. */
   erase(user: string, options: CallOptions = {}): Promise<Erasure> {
     return this.#server.ask("POST", ["v1", "users", user, "erase"], { repeatable: true }, options);
   }
 
   /**
-   * Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With
-   * `dry_run`, the default, only list it. Needs the scopes `read` and `admin`.
+   * Permanently remove data that has expired or is older than the settings `retain_…` allow, in all spaces or in one
+   * space. With `dry_run`, the default, nothing is removed: the result lists what would be removed. Needs the scopes
+   * `read` and `admin`.
    */
   retain(body: RetainIn = {}, options: CallOptions = {}): Promise<Retained> {
     return this.#server.ask("POST", ["v1", "retain"], { body, repeatable: true }, options);
   }
 
   /**
-   * The last removals and moves in a space, newest first: by whom, when, of what kind and how many. Needs the scopes
-   * `read` and `admin`.
+   * List the last removals and moves in a space, newest first: who made each, when, of what kind, and how much was
+   * removed or moved. Needs the scopes `read` and `admin`.
    */
   audit(query: { limit?: number } = {}, options: CallOptions = {}): Promise<AuditLine[]> {
     return this.#server.ask("GET", ["v1", "audit"], { query }, options);
   }
 
   /**
-   * Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a space,
-   * in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`, only
-   * report how many messages contain secrets. Needs the scopes `read` and `admin`.
+   * Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a whole
+   * space, in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`,
+   * nothing changes: the result says how many messages contain secrets. Needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
@@ -1657,37 +1689,39 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "move"], { body, repeatable: true }, options);
   }
 
-  /** Give everything of one user to another, when both are one person. Needs the scopes `read` and `admin`. */
+  /**
+   * Give everything of one user to another user, when both are the same person. Needs the scopes `read` and `admin`.
+   */
   mergeUsers(user: string, body: MergeUsersIn, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "users", user, "merge"], { body, repeatable: true }, options);
   }
 
   /**
-   * Take back a move or a merge, unless something that it moved has since been removed or moved again. Needs the
-   * scopes `read` and `admin`.
+   * Reverse a move or a merge. If something that was moved has since been removed or moved again, the move cannot be
+   * reversed. Needs the scopes `read` and `admin`.
    */
   undoMove(move: string, query: { dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "moves", move, "undo"], { query, repeatable: true }, options);
   }
 
   /**
-   * Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if it is
-   * not a command. Needs the scopes `read` and `write`.
+   * Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know about
+   * me?". If the message is not a command, the result is None. Needs the scopes `read` and `write`.
    */
   command(conversation: string, body: CommandIn, options: CallOptions = {}): Promise<Answer | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "command"], { body, repeatable: true }, options);
   }
 
   /**
-   * The conversation itself: its title, whose it is, how many messages it has had and when the last one was said.
-   * Raises `NotFound` if nothing was ever said in it. Needs the scope `read`.
+   * Get the conversation itself: its title, its user, how many messages it has had, and the time of the last message.
+   * If nothing was ever said in the conversation, the error is `NotFound`. Needs the scope `read`.
    */
   conversation(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Conversation> {
     return this.#server.ask("GET", ["v1", "conversations", conversation], { query }, options);
   }
 
   /**
-   * Remove all messages of a conversation and all that was derived from them, for good. Needs the scopes `read` and
+   * Permanently remove all messages of a conversation and everything derived from them. Needs the scopes `read` and
    * `admin`.
    */
   deleteConversation(conversation: string, query: { user?: string | null; dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Deletion> {
@@ -1695,29 +1729,29 @@ export class Everword {
   }
 
   /**
-   * Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if nothing
-   * was left to archive. If summarising fails, the messages stay where they are, and the error says why. Needs the
-   * scopes `read` and `write`.
+   * Archive all messages of the window except the last exchange now, whatever the settings say. If there is nothing
+   * to archive, the result is None. If summarising fails, the messages stay in the window, and the error says why.
+   * Needs the scopes `read` and `write`.
    */
   archive(conversation: string, body: ArchiveIn = {}, options: CallOptions = {}): Promise<Chunk | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
   }
 
-  /** The groups of messages that were archived together, oldest first. Needs the scope `read`. */
+  /** List the groups of messages that were archived together, oldest first. Needs the scope `read`. */
   archived(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Chunk[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "archived"], { query }, options);
   }
 
   /**
-   * The active summaries of messages that left the window, highest level first, each with its parts. Needs the scope
-   * `read`.
+   * List the active summaries of messages that left the window, highest level first. Each summary includes the
+   * summaries that it was made from. Needs the scope `read`.
    */
   episodes(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Episode[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "episodes"], { query }, options);
   }
 
   /**
-   * Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
+   * Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
    * already clear is returned unchanged. Needs the scope `read`.
    */
   standalone(conversation: string, body: StandaloneIn, options: CallOptions = {}): Promise<StandaloneOut> {
@@ -1725,159 +1759,168 @@ export class Everword {
   }
 
   /**
-   * The topics of the conversation, the most current first; with `faded`, also those that have left the active set.
-   * Needs the scope `read`.
+   * List the topics of the conversation, highest priority first. With `faded`, the list includes topics that have
+   * left the active set. Needs the scope `read`.
    */
   topics(conversation: string, query: { faded?: boolean; user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<TopicPage> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics"], { query }, options);
   }
 
   /**
-   * Store a message and add it to its topic. It can open a new topic or bring back a faded one. Returns the topic.
-   * Needs the scopes `read` and `write`.
+   * Store a message and add it to its topic. The message can open a new topic or bring back a faded topic. Returns
+   * the topic. Needs the scopes `read` and `write`.
    */
   addToTopic(conversation: string, body: SaidIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics"], { body, repeatable: true }, options);
   }
 
   /**
-   * The part of a topic to send to a model: its summary, if it has one, and the messages of its active set. Without
-   * an id, you get the current topic. The result is empty if nothing was said yet. Needs the scope `read`.
+   * Get what to send to a model about a topic: the topic's summary, if there is one, and the messages that are not in
+   * the summary. Without an id, you get the current topic. If nothing was said yet, the result is empty. Needs the
+   * scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
   }
 
   /**
-   * Every message of a topic, in order; without `include_compressed`, only those of its active set. Needs the scope
-   * `read`.
+   * List every message of a topic, in order. Without `include_compressed`, the list leaves out messages that are part
+   * of the topic's summary. Needs the scope `read`.
    */
   topicHistory(conversation: string, topic: string, query: { include_compressed?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<TopicMessage[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "messages"], { query }, options);
   }
 
-  /** The figures of a topic, by default of the current one. Needs the scope `read`. */
+  /**
+   * Get the figures of a topic: counts of messages, importance and age. Without an id, you get the figures of the
+   * current topic. Needs the scope `read`.
+   */
   topicStats(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicStats> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "stats"], { query }, options);
   }
 
   /**
-   * The topics of this conversation that a query is about, best first, faded ones too. Their messages, titles and
-   * tags are searched. Needs the scope `read`.
+   * Find the topics in this conversation that match a query, best match first, including faded topics. The query is
+   * compared with each topic's messages, title and tags. Needs the scope `read`.
    */
   searchTopics(conversation: string, query: { query: string; limit?: number; user?: string | null }, options: CallOptions = {}): Promise<TopicHit[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topic-search"], { query }, options);
   }
 
   /**
-   * Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them. Needs
-   * the scopes `read` and `write`.
+   * Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates the
+   * two topics again. Needs the scopes `read` and `write`.
    */
   mergeTopics(conversation: string, topic: string, body: MergeTopicsIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "merge"], { body, repeatable: true }, options);
   }
 
   /**
-   * Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from now
-   * on. Returns the topic. Needs the scopes `read` and `write`.
+   * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. These
+   * two topics are not merged automatically again. Returns the separated topic. Needs the scopes `read` and `write`.
    */
   unmergeTopic(conversation: string, topic: string, body: UnmergeTopicIn = {}, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "unmerge"], { body, repeatable: true }, options);
   }
 
   /**
-   * Move messages of a group, with the replies to them, out of their thread into a new one, which is returned. Later
-   * messages may join either. `merge_topics` puts them together again. Needs the scopes `read` and `write`.
+   * In a group, move messages and the replies to these messages out of their thread into a new thread, which is
+   * returned. Later messages may join either thread. `merge_topics` joins the two threads again. Needs the scopes
+   * `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);
   }
 
   /**
-   * Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them. Needs
-   * the scopes `read` and `write`.
+   * Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A
+   * rebuild of the topics keeps the tags. Needs the scopes `read` and `write`.
    */
   tagTopic(conversation: string, topic: string, body: TagTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "tags"], { body, repeatable: true }, options);
   }
 
   /**
-   * Say that a topic matters (+1) or does not (-1). This changes its importance, and so how long it stays active.
-   * Needs the scopes `read` and `write`.
+   * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so how
+   * long the topic stays active. Needs the scopes `read` and `write`.
    */
   rateTopic(conversation: string, topic: string, body: RateTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "feedback"], { body, repeatable: true }, options);
   }
 
-  /** Remove a document for good, and say whether there was one. Needs the scope `write`. */
+  /** Permanently remove a document. The result says whether the document existed. Needs the scope `write`. */
   removeDocument(space: string, key: string, query: { namespace: string[] }, options: CallOptions = {}): Promise<RemoveDocumentOut> {
     return this.#server.ask("DELETE", ["v1", "spaces", space, "documents", key], { query, repeatable: true }, options);
   }
 
-  /** The document under a key; 404 if there is none. Needs the scope `read`. */
+  /** Get the document under a key. If the key has no document, the status is 404. Needs the scope `read`. */
   document(space: string, key: string, query: { namespace: string[] }, options: CallOptions = {}): Promise<Document> {
     return this.#server.ask("GET", ["v1", "spaces", space, "documents", key], { query }, options);
   }
 
-  /** Store a JSON object under a key. It replaces the one that was there. Needs the scope `write`. */
+  /**
+   * Store a JSON object under a key, and replace any document that is stored under the key. Needs the scope `write`.
+   */
   putDocument(space: string, key: string, body: DocumentIn, query: { namespace: string[] }, options: CallOptions = {}): Promise<Document> {
     return this.#server.ask("PUT", ["v1", "spaces", space, "documents", key], { body, query, repeatable: true }, options);
   }
 
   /**
-   * The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words come
-   * first; without one, those changed last. Needs the scope `read`.
+   * Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to the
+   * query in meaning and words come first. Without a `query`, the most recently changed documents come first. Needs
+   * the scope `read`.
    */
   searchDocuments(space: string, body: SearchDocumentsIn = {}, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);
   }
 
-  /** The key's own space, which is used for requests that name none. Needs the scope `read`. */
+  /** Get the key's own space, which the server uses for requests that name no space. Needs the scope `read`. */
   space(options: CallOptions = {}): Promise<SpaceOut> {
     return this.#server.ask("GET", ["v1", "space"], {}, options);
   }
 
   /**
-   * Wait until every view has caught up with the log. If the time runs out before that, the status is 409; the answer
-   * to a key for all spaces also says why. Needs the scope `write`.
+   * Wait until every view has caught up with the log. If the time runs out first, the status is 409. With a key for
+   * all spaces, the 409 answer also says why. Needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);
   }
 
   /**
-   * Every message of a user's memory, in order, as JSON Lines that `everword import` reads. `salvage` leaves out
-   * messages that cannot be read; `secrets` includes secrets, which are otherwise placeholder `salvage` leaves out
-   * messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders. Needs the scope
-   * `read`.
+   * Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
+   * the export skips messages that cannot be read; otherwise, such a message makes the export fail. Unless `secrets`
+   * is true, placeholders replace secrets. Needs the scope `read`.
    */
   exportUser(user: string, query: { salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "users", user, "export"], { query }, options, "application/x-ndjson");
   }
 
   /**
-   * Every message of a space, or of one user's memory, or of one conversation, in order: one a line. `salvage` leaves
-   * out messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders. Needs the scope
-   * `read`.
+   * Export every message of a space, of a user's memory or of a conversation, in order, one message per line.
+   * `salvage` and `secrets` work as in the export of a user. Needs the scope `read`.
    */
   export(query: { user?: string | null; conversation?: string | null; salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "export"], { query }, options, "application/x-ndjson");
   }
 
-  /** The documents of one namespace, in order of key, with a tag of all of them. Needs the scope `read`. */
+  /**
+   * List the documents of one namespace, ordered by key. The answer also has a `tag` for the state of the whole
+   * namespace. Needs the scope `read`.
+   */
   documents(space: string, query: { namespace: string[]; cursor?: string | null; limit?: number }, options: CallOptions = {}): Promise<DocumentPage> {
     return this.#server.ask("GET", ["v1", "spaces", space, "documents"], { query }, options);
   }
 
   /**
-   * Store and remove several documents in one transaction. With a `tag`, this happens only if the namespace has not
-   * changed (412). Needs the scope `write`.
+   * Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
+   * namespace has not changed since you read the tag; otherwise, the status is 412. Needs the scope `write`.
    */
   changeDocuments(space: string, body: ChangesIn, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "documents"], { body, repeatable: true }, options);
   }
 
-  /** The namespaces that have documents, in order. Needs the scope `read`. */
+  /** List the namespaces that have documents, in order. Needs the scope `read`. */
   namespaces(space: string, query: { prefix?: string[]; suffix?: string[]; depth?: number | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<NamespacePage> {
     return this.#server.ask("GET", ["v1", "spaces", space, "namespaces"], { query }, options);
   }

@@ -48,11 +48,11 @@ class BlockingMemory(OwnLoop):
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
     ) -> list[Conversation]:
-        """The conversations of a space, or of one user, with their titles. The one with the newest message comes first.
+        """List the conversations of a space, or of one user, with their titles, by newest message first.
 
-        For the next page, give the `cursor` of the last one as `after`. A conversation that gets a message meanwhile
-        moves to the front: no later page has it again, and if no page had it yet, the first page has it now. A
-        conversation whose messages were all removed is not listed.
+        For the next page, give the `cursor` of the page's last conversation as `after`. A conversation that gets a
+        message while you read the pages moves to the first page and is not on later pages. To see conversations that
+        moved, read the first page again. A conversation whose messages were all removed is not listed.
         """
         return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
 
@@ -61,11 +61,11 @@ class BlockingMemory(OwnLoop):
         after: datetime | None = None, before: datetime | None = None, limit: int = 10, floor: float | None = None,
         kinds: Sequence[HitKind] = ("message",), space: str | None = None,
     ) -> list[Hit]:
-        """Find messages by word and by meaning, best first, in a space or in one user's memory.
+        """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
-        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too. Such a hit has
-        the `kind` "fact", the `fact`, and the newest message that it comes from.
+        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. With a floor of 0.5, which contexts use, a
+        query that has nothing to do with the memory finds nothing. With "fact" among the `kinds`, search finds facts,
+        too. The hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
         """
         return self._private.wait(self._inner.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
@@ -73,18 +73,21 @@ class BlockingMemory(OwnLoop):
         ))
 
     def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log. If one cannot, raises NotSettled, which says how far each
-        view is behind and why. Returns how many messages views failed on and have set aside."""
+        """Wait until every view has caught up with the log. If a view does not catch up in time, the error is
+        NotSettled, which says how far each view is behind and why. Returns how many messages were skipped because a
+        view failed on them."""
         return self._private.wait(self._inner.settle(timeout))
 
     def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Delete a view and build it again from the log."""
+        """Delete a view (data derived from the log, such as facts or topics) and build it again."""
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Try again the messages that views failed on and set aside: those of one space, conversation or view, or all.
+        """Retry the messages that were skipped because a view failed on them: all of these messages, or those of one
+        space, conversation or view.
 
-        A view that reads a conversation in order begins again at its first message; `settle` waits for it.
+        A view that reads a conversation in order starts again at the conversation's first message; `settle` waits until
+        the view has caught up.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -92,60 +95,61 @@ class BlockingMemory(OwnLoop):
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None,
         salvage: bool = False, secrets: bool = False,
     ) -> Iterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
-        placeholders, unless `secrets` asks for them. If messages cannot be read, the export ends with an error that
-        names them all; with `salvage`, they are left out."""
+        """Export every message of a space, of a user's memory or of a conversation, in order. Unless `secrets` is true,
+        placeholders replace secrets. If messages cannot be read, the export ends with an error that lists all of these
+        messages. With `salvage`, the export skips messages that cannot be read."""
         return self._private.iterate_pages(self._inner.export(
             user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets,
         ))
 
     def verify(self) -> Verification:
-        """Prove that no message in the log was changed and none is missing."""
+        """Check that no message in the log was changed and that none is missing."""
         return self._private.wait(self._inner.verify())
 
     def stats(self, *, space: str | None = None) -> Stats:
-        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
+        """Get counts of what is in the store, how far each view has caught up with the log, and what models, caches and
+        fallbacks did."""
         return self._private.wait(self._inner.stats(space=space))
 
     def facts(
         self, *, user: str, query: str | None = None, as_of: datetime | None = None, category: str | None = None,
         space: str | None = None,
     ) -> list[Fact]:
-        """What is known about a person, now or at a given time, most important first.
+        """List what is known about a person, now or at a given time, most important fact first.
 
-        With a `query`, the facts that fit it best come first. A `category` also finds facts that people expect there:
-        the employer under "work", a home under "place", allergies under "health".
+        With a `query`, the facts that match the query best come first. A `category` also includes facts of other
+        categories that people expect there: the employer under "work", a home under "place", allergies under "health".
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
         ))
 
     def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        """Facts that a model found in a person's messages and that were not accepted, oldest first, each with the
-        reason."""
+        """List the facts that a model found in a person's messages but that everword did not accept, oldest first, each
+        with the reason."""
         return self._private.wait(self._inner.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times at which it was true."""
+        """List every value that a key has had, oldest first, each with the times at which the value was true."""
         return self._private.wait(self._inner.fact_history(key, user=user, space=space))
 
     def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        """The messages a fact came from, oldest first."""
+        """List the messages that a fact came from, oldest first."""
         return self._private.wait(self._inner.why(fact, user=user, space=space))
 
     def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
-        """One fact by its id, even if it is no longer true."""
+        """Get a fact by its id, even if the fact is no longer true."""
         return self._private.wait(self._inner.fact(id, user=user, space=space))
 
     def add_fact(
         self, category: str, key: str, value: str, *, user: str, valid_from: date | None = None,
         valid_to: date | None = None, subject: str | None = None, speaker: str | None = None, space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one.
+        """Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact.
 
-        It is true from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if
-        not the person: "brother". `speaker` is who adds it: the person themselves, if left out. A rebuild keeps it, and
-        `undo` takes it back.
+        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about somebody
+        else, `subject` says whom, such as "brother". `speaker` is whoever adds the fact (default: the person). A
+        rebuild of the facts keeps this fact; `undo` removes it.
         """
         return self._private.wait(self._inner.add_fact(
             category, key, value, user=user, valid_from=valid_from, valid_to=valid_to, subject=subject, speaker=speaker,
@@ -156,20 +160,21 @@ class BlockingMemory(OwnLoop):
         self, id: str, value: str, *, user: str, valid_from: date | None = None, valid_to: date | None = None,
         speaker: str | None = None, space: str | None = None,
     ) -> FactChange:
-        """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
+        """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
+        value.
 
-        A `speaker` who is not the person can edit only what they said themselves. Everyone who could see the fact sees
-        the new value. If the person says something else later, that replaces it.
+        A `speaker` other than the person can edit only facts that this speaker stated. Everyone who could see the fact
+        sees the new value. If the person states a different value later, the later value replaces the edited value.
         """
         return self._private.wait(self._inner.edit_fact(
             id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
         ))
 
     def delete_fact(self, id: str, *, user: str, speaker: str | None = None, space: str | None = None) -> FactChange:
-        """Remove a fact. It does not come back unless somebody says it again.
+        """Remove a fact. The fact returns only if somebody states it again.
 
-        It stays as history, and `undo` brings it back. To remove a person's messages for good, use `erase`. A `speaker`
-        who is not the person can delete only what they said themselves.
+        The fact stays in the history, and `undo` restores it. To remove a person's messages permanently, use `erase`. A
+        `speaker` other than the person can delete only facts that this speaker stated.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -177,12 +182,13 @@ class BlockingMemory(OwnLoop):
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None,
         expires: datetime | timedelta | None = None, space: str | None = None,
     ) -> list[Statement]:
-        """Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns
-        the statements that are true now.
+        """Store a statement about a person, in the third person. The statement replaces stored statements that it
+        contradicts. Returns the statements that are true now.
 
-        `speaker` is who says it: the person themselves, if left out. `message` is the id of the message in the log that
-        asked for it; without one, the log keeps `text`. A statement that `expires` (at a moment, or a span of
-        time from now) is shown until then. It replaces no lasting statement, and no fact is read from it.
+        `speaker` is whoever makes the statement (default: the person). `message` is the id of the stored message that
+        asked for the statement; if you give no `message`, `text` is added to the log. With `expires` (a time, or a time
+        span from now), the statement is shown only until then. An expiring statement replaces no lasting statement, and
+        no fact is extracted from it.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -191,24 +197,26 @@ class BlockingMemory(OwnLoop):
     def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None,
     ) -> Forgotten:
-        """Remove the statements and facts that fit the words from a person's profile. Returns what was removed.
+        """Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns
+        what was removed.
 
-        Nothing is removed from the log or from history, and `undo` brings it back. To remove a person's messages for
-        good, use `erase`. A `speaker` who is not the person can remove only what they said themselves.
+        The log and the history keep what was removed, and `undo` restores it. To remove a person's messages
+        permanently, use `erase`. A `speaker` other than the person can remove only what this speaker said.
         """
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came
-        back."""
+        """Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known about a person: what they said about themselves, and what others said about them in channels.
+        """Get what is known about a person: what the person said about themselves, and what others said about the
+        person in channels.
 
-        For people who speak in channels, it includes what they did there today and in the days before. `context` has
-        all of it as one text. Missing digests are written first. `wait` limits the seconds that this takes (by default
-        the setting `digest_seconds`); after that you get the last digests. With `wait=0`, none are written.
+        For people who speak in channels, the profile includes what they did there today and on the days before.
+        `context` contains all of the profile as one text. Missing digests are written first, for at most `wait` seconds
+        (default: the setting `digest_seconds`). If the time is too short, you get the existing digests. With `wait=0`,
+        everword writes no digests.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -216,87 +224,91 @@ class BlockingMemory(OwnLoop):
         self, space: str | None = None, *, day: date | None = None, user: str | None = None,
         conversation: str | None = None, week: bool = False, wait: float | None = None,
     ) -> list[Digest]:
-        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today
-        unless you name one.
+        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default day is
+        today.
 
-        With `week`, you get the six days before that day. With a `conversation`, you get one digest of that channel as
-        a whole, without a user: its threads, and what came of each. Missing digests are written first; see `profile`.
+        With `week`, each digest covers the six days before `day`. With a `conversation`, you get one digest of the
+        whole channel instead of one for each member. The digest of a channel describes the channel's threads and the
+        outcome of each thread. Missing digests are written first; `wait` works as in `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
         ))
 
     def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Set the time zone in which a space's days begin and end, by its IANA name: "Europe/Berlin". Without one,
-        the setting `time_zone` is used."""
+        """Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin".
+        A space without a time zone of its own uses the setting `time_zone`."""
         self._private.wait(self._inner.set_time_zone(name, space=space))
 
     def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """Add a name of a person: "display", "nickname", "alias" or "mention"."""
+        """Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention"."""
         self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
 
     def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Remove a name of a person. A display name comes back with the next message that has it."""
+        """Remove a name of a person. A display name returns with the next message that has this name."""
         self._private.wait(self._inner.remove_name(name, user=user, space=space))
 
     def people(self, *, space: str | None = None) -> list[Member]:
-        """Everybody who has spoken in a space, or was given a name there."""
+        """List everybody who has spoken in a space or was given a name there."""
         return self._private.wait(self._inner.people(space=space))
 
     def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Find whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
+        """Find the person that a name, nickname, alias, mention or id refers to. The result is one person, several
+        candidates, or nobody."""
         return self._private.wait(self._inner.who_is(name, speaker=speaker, space=space))
 
     def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages, and name those that the answer uses.
+        """Answer a question about a person from facts and messages. Returns the answer, with the facts and messages
+        behind it.
 
-        The memory model answers from these facts and messages alone. Without a model, or if its answer cannot be used,
-        you get the facts and messages that fit best. With a `conversation` (a channel), only what was said there is
-        used.
+        The memory model answers only from facts and messages that everword finds. If there is no model, or its answer
+        cannot be used, you get the facts and messages that match the question best. With a `conversation` (a channel),
+        everword uses only what was said in that channel.
         """
         return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
 
     def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
-        """Remove all messages of a conversation and all that was derived from them, for good. With `dry_run`, only
-        report what would be removed from which view."""
+        """Permanently remove all messages of a conversation and everything derived from them. With `dry_run`, nothing
+        is removed: the result says what would be removed from which view."""
         return self._private.wait(self._inner.delete_conversation(id, space=space, dry_run=dry_run))
 
     def delete(
         self, *, before: datetime | None = None, user: str | None = None, query: str | None = None,
         dry_run: bool = False, space: str | None = None,
     ) -> Deletion:
-        """Remove for good the messages that fit all arguments, and everything derived from them.
+        """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        You can choose messages sent before a time, those of a user (as in `erase`), and those with a phrase. The
-        phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`, only report
-        what would be removed from which view.
+        You can choose messages sent before a time, messages of a user (as in `erase`), and messages that contain a
+        phrase. The phrase, `query`, is matched word for word, ignoring case, and not by meaning. With `dry_run`,
+        nothing is removed: the result says what would be removed from which view.
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
         ))
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good."""
+        """Permanently remove a person's messages and everything derived from them."""
         return self._private.wait(self._inner.erase(user=user, space=space))
 
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With
-        `dry_run`, the default, only list it."""
+        """Permanently remove data that has expired or is older than the settings `retain_…` allow, in all spaces or in
+        one space. With `dry_run`, the default, nothing is removed: the result lists what would be removed."""
         return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """The last removals and moves in a space, newest first: by whom, when, of what kind and how many."""
+        """List the last removals and moves in a space, newest first: who made each, when, of what kind, and how much
+        was removed or moved."""
         return self._private.wait(self._inner.audit(limit=limit, space=space))
 
     def redact(
         self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a
-        space, in one user's memory or in one conversation. Older versions of these messages are removed. With
-        `dry_run`, only report how many messages contain secrets."""
+        """Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a
+        whole space, in one user's memory or in one conversation. Older versions of these messages are removed. With
+        `dry_run`, nothing changes: the result says how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -307,27 +319,28 @@ class BlockingMemory(OwnLoop):
     ) -> Move:
         """Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in.
 
-        The messages of its old user then belong to the new one, with the facts and statements made from them. If the
-        old user has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If nothing would change, the `id` of the move is empty. With `dry_run`, only report
-        what would move.
+        The messages of the old user then belong to the new user, with the facts and statements made from these
+        messages. If the old user has said nothing anywhere else, all data of the old user moves, as with `merge_users`.
+        Nothing is deleted; `undo_move` reverses the move. If nothing would change, the `id` of the move is empty. With
+        `dry_run`, nothing is moved: the result says what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Give everything of one user to another, when both are one person.
+        """Give everything of one user to another user, when both are the same person.
 
-        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. API keys of
-        the old id are left alone. Nothing is removed, and `undo_move` takes it back. With `dry_run`, only report
-        what would move.
+        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. The user's
+        API keys do not change. Nothing is deleted; `undo_move` reverses the merge. With `dry_run`, nothing is moved:
+        the result says what would move.
         """
         return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
 
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Take back a move or a merge, unless something that it moved has since been removed or moved again.
+        """Reverse a move or a merge. If something that was moved has since been removed or moved again, the move cannot
+        be reversed.
 
-        A chat that goes back to its old owner keeps what was said in it meanwhile. With `dry_run`, only report what
-        would move.
+        A chat that returns to its old owner keeps the messages added in the meantime. With `dry_run`, nothing is moved:
+        the result says what would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
@@ -386,27 +399,28 @@ class BlockingConversation:
         return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
 
     def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        """Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number)
-        or its platform id.
+        """Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
+        number) or its platform id.
 
-        Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old one stays in
-        the log; `history(versions=True)` shows it. The same text again changes nothing.
+        Search, contexts, facts, summaries, topics and exports then use the new version. The old version stays in the
+        log; `history(versions=True)` shows it. If you pass the same text again, nothing changes.
         """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        """Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or
-        its platform id. A fact that another message states too stays. With `dry_run`, only report what would be removed
-        from which view."""
+        """Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a
+        number) or its platform id. A fact stays if another message also states it. With `dry_run`, nothing is removed:
+        the result says what would be removed from which view."""
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True,
     ) -> Context:
-        """The messages to send to a model so that it answers `text`: never over budget, with a receipt.
+        """Build a context for `text`: the messages to send to a model, within the budget, with a receipt that explains
+        the choice.
 
-        They tell the model how to ask for more by markers, which `reply` serves. If your program calls a model itself
-        and shows what it says, leave this out with `markers=False`.
+        The messages tell the model how to ask for more by writing markers, which `reply` handles. If your program calls
+        a model itself and shows the model's words, pass `markers=False`.
         """
         return self._private.wait(self._inner.context(text, budget=budget, system=system, markers=markers))
 
@@ -414,7 +428,7 @@ class BlockingConversation:
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None,
         author: str | None = None, platform_id: str | None = None,
     ) -> Reply:
-        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        """Run a whole turn: store the message, ask the model, and store and return the model's reply."""
         return self._private.wait(self._inner.reply(
             text, budget=budget, system=system, author=author, platform_id=platform_id,
         ))
@@ -423,8 +437,8 @@ class BlockingConversation:
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None,
         author: str | None = None, platform_id: str | None = None,
     ) -> Iterator[str]:
-        """The same as `reply`, piece by piece as it is written. If a turn is cut off, the part that was seen is kept
-        and marked as partial."""
+        """Run a turn as `reply` does, and yield the reply in pieces while the model writes it. If the turn is cut off,
+        everword stores the part that was sent, marked as partial."""
         return self._private.iterate_items(self._inner.stream(
             text, budget=budget, system=system, author=author, platform_id=platform_id,
         ))
@@ -433,37 +447,40 @@ class BlockingConversation:
         self, text: str, *, author: str | None = None, names: Sequence[str] = ("everword", "bot"),
         addressed: bool = False, platform_id: str | None = None,
     ) -> Answer | None:
-        """Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if
-        it is not a command.
+        """Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know
+        about me?". If the message is not a command, the result is None.
 
-        `names` are the names that the memory answers to. With `addressed`, the message is for the memory even if it
-        names nobody. A command is stored in the log with its answer. A message that is not a command is not stored:
-        give it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
+        `names` are the names by which people address everword. With `addressed`, everword treats the message as
+        addressed to itself, even if the message contains none of `names`. A command and its answer are stored in the
+        log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with a
+        known `platform_id` is not carried out again; the result is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
         ))
 
     def describe(self) -> Conversation:
-        """The conversation itself: its title, whose it is, how many messages it has had and when the last one was said.
-        Raises `NotFound` if nothing was ever said in it."""
+        """Get the conversation itself: its title, its user, how many messages it has had, and the time of the last
+        message. If nothing was ever said in the conversation, the error is `NotFound`."""
         return self._private.wait(self._inner.describe())
 
     def archive(self) -> Chunk | None:
-        """Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if
-        nothing was left to archive. If summarising fails, the messages stay where they are, and the error says why."""
+        """Archive all messages of the window except the last exchange now, whatever the settings say. If there is
+        nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
+        says why."""
         return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
-        """The groups of messages that were archived together, oldest first."""
+        """List the groups of messages that were archived together, oldest first."""
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """The active summaries of messages that left the window, highest level first, each with its parts."""
+        """List the active summaries of messages that left the window, highest level first. Each summary includes the
+        summaries that it was made from."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
-        """Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
+        """Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
         already clear is returned unchanged."""
         return self._private.wait(self._inner.standalone(question))
 
@@ -479,51 +496,55 @@ class BlockingConversation:
         return self._private.wait(self._inner.add_assistant_message(text, time=time))
 
     def topics(self, *, faded: bool = False) -> list[Topic]:
-        """The topics of the conversation, the most current first; with `faded`, also those that have left the active
-        set."""
+        """List the topics of the conversation, highest priority first. With `faded`, the list includes topics that have
+        left the active set."""
         return self._private.wait(self._inner.topics(faded=faded))
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
-        Without an id, you get the current topic. The result is empty if nothing was said yet."""
+        """Get what to send to a model about a topic: the topic's summary, if there is one, and the messages that are
+        not in the summary. Without an id, you get the current topic. If nothing was said yet, the result is empty."""
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
     def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True,
     ) -> list[TopicMessage]:
-        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
+        """List every message of a topic, in order. Without `include_compressed`, the list leaves out messages that are
+        part of the topic's summary."""
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """The figures of a topic, by default of the current one."""
+        """Get the figures of a topic: counts of messages, importance and age. Without an id, you get the figures of the
+        current topic."""
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too. Their messages, titles and
-        tags are searched."""
+        """Find the topics in this conversation that match a query, best match first, including faded topics. The query
+        is compared with each topic's messages, title and tags."""
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them."""
+        """Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates
+        the two topics again."""
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:
-        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from
-        now on. Returns the topic."""
+        """Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`.
+        These two topics are not merged automatically again. Returns the separated topic."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
-        Later messages may join either. `merge_topics` puts them together again."""
+        """In a group, move messages and the replies to these messages out of their thread into a new thread, which is
+        returned. Later messages may join either thread. `merge_topics` joins the two threads again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them."""
+        """Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A
+        rebuild of the topics keeps the tags."""
         return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
 
     def feedback(self, topic_id: str, score: int) -> Topic:
-        """Say that a topic matters (+1) or does not (-1). This changes its importance, and so how long it stays
-        active."""
+        """Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so
+        how long the topic stays active."""
         return self._private.wait(self._inner.feedback(topic_id, score))
 
 
@@ -539,20 +560,21 @@ class BlockingDocuments:
         self, namespace: Sequence[str], key: str, value: Mapping[str, Any], *, user: str | None = None,
         texts: Sequence[str] | None = None, expires: datetime | timedelta | None = None,
     ) -> Document:
-        """Store a JSON object under a key. It replaces the one that was there.
+        """Store a JSON object under a key, and replace any document that is stored under the key.
 
-        `user` is its owner: `erase` removes it with all else of theirs. Search compares with `texts`, in place of all
-        texts of the value; if they are empty, no search by meaning ranks it. From the time given in `expires` (a time,
-        or a span of time from now) it is gone. Without `expires` it stays, even if the one before was to expire.
+        `user` is the owner: `erase` removes the document with the owner's other data. Search compares queries with
+        `texts` or, if you give none, with all texts in the value; if `texts` is empty, search by meaning does not rank
+        the document. With `expires` (a time, or a time span from now), the document is hidden from that time on.
+        Without `expires`, the document stays, even if the document that it replaces had an expiry.
         """
         return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts, expires=expires))
 
     def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        """The document under a key, if there is one."""
+        """Get the document under a key, if there is one."""
         return self._private.wait(self._inner.get(namespace, key))
 
     def remove(self, namespace: Sequence[str], key: str) -> bool:
-        """Remove a document for good, and say whether there was one."""
+        """Permanently remove a document. The result says whether the document existed."""
         return self._private.wait(self._inner.remove(namespace, key))
 
     def apply(self, changes: Sequence[Change]) -> list[Document]:
@@ -569,11 +591,11 @@ class BlockingDocuments:
         self, namespace: Sequence[str] = (), *, query: str | None = None, where: Mapping[str, Any] | None = None,
         limit: int = 10, offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words
-        come first; without one, those changed last.
+        """Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to
+        the query in meaning and words come first. Without a `query`, the most recently changed documents come first.
 
-        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`, `$ne`,
-        `$gt`, `$gte`, `$lt`, `$lte`.
+        `where` filters documents by their values, as in `{"kind": "note", "stars": {"$gte": 4}}`. The operators are
+        `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte`.
         """
         return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
 
@@ -581,8 +603,8 @@ class BlockingDocuments:
         self, *, prefix: Sequence[str] = (), suffix: Sequence[str] = (), depth: int | None = None,
         limit: int | None = None, offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """The namespaces that have documents, in order. `*` in a prefix or suffix stands for any one name. With
-        `depth`, namespaces are cut to that many names, and each is listed once."""
+        """List the namespaces that have documents, in order. In a prefix or suffix, `*` stands for any one name. With
+        `depth`, everword cuts namespaces to that many names and lists each result once."""
         return self._private.wait(self._inner.namespaces(
             prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset,
         ))

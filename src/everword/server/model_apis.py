@@ -96,7 +96,8 @@ def described(answer: str, *, stream: bool = False, error: str = "error") -> dic
     responses=described("completion", stream=True),
 )
 async def chat_completions(caller: Annotated[Caller, caller_for("chat_completions")]) -> Response:
-    """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
+    """Answer a request of OpenAI's Chat Completions API, streamed or not. The server passes every parameter on to the
+    model's server."""
     return await respond(caller.request, complete_chat(caller, await read_request_body(caller.request)))
 
 
@@ -114,14 +115,14 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
 
 @router.get("/v1/models", summary="The models", responses=described("models"))
 async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """The configured models, and `everword`, which stands for any of them."""
+    """List the configured models and `everword`, a name for any of them."""
     names = relay.model_names(caller.memory.runtime)
     return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
 
 @router.get("/v1/models/{name:ids}", summary="One model", responses=described("model"))
 async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
-    """One of the models that are configured."""
+    """Get one of the configured models."""
     if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
         raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists them")
     return JSONResponse(model_entry(name))
@@ -134,7 +135,7 @@ async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) 
     responses=described("embeddings"),
 )
 async def embeddings(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """The vectors of texts, made by the embedder of the memory, whatever model is named."""
+    """Compute vectors of texts. The server uses the memory's own embedder, whatever model you name."""
     return await respond(caller.request, embed_input(caller, await read_request_body(caller.request)))
 
 
@@ -539,7 +540,7 @@ CLAUDE = Api(
     responses=described("response", stream=True),
 )
 async def create_response(caller: Annotated[Caller, caller_for("chat_completions")]) -> Response:
-    """OpenAI's Responses API, stream or not."""
+    """Answer a request of OpenAI's Responses API, streamed or not."""
     body = await read_request_body(caller.request)
     options = take_memory_options(caller.request.headers, body)
     return await respond(caller.request, complete(caller, OPENAI, body, with_conversation(options, body)))
@@ -547,7 +548,7 @@ async def create_response(caller: Annotated[Caller, caller_for("chat_completions
 
 @router.get("/v1/responses/{id:ids}", summary="A response again", responses=described("response"))
 async def one_response(caller: Annotated[Caller, caller_for("responses")], id: ResponseId) -> Response:
-    """What a response said: its text, and its calls of tools."""
+    """Get a response: its text and its tool calls."""
     message = await find_reply(caller, id)
     now = message.time
     writer = responses.ResponseWriter(id, int(now.timestamp()), {}, partial(new_id, now))
@@ -556,7 +557,7 @@ async def one_response(caller: Annotated[Caller, caller_for("responses")], id: R
 
 @router.delete("/v1/responses/{id:ids}", summary="Remove a response", responses=described("deleted"))
 async def delete_response(caller: Annotated[Caller, caller_for("delete_message")], id: ResponseId) -> Response:
-    """Remove a response and all that was derived from it. What the user said before it stays."""
+    """Remove a response and everything derived from it. The user's message before the response stays."""
     message = await find_reply(caller, id)
     await caller.memory.conversation(message.conversation, space=message.space).delete(message.id)
     return JSONResponse({"id": id, "object": "response", "deleted": True})
@@ -578,7 +579,7 @@ async def find_reply(caller: Caller, id: str) -> Message:
     responses=described("claude_models", error="message_error"),
 )
 async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """The configured models, and `everword`, which stands for any of them; all on one page."""
+    """List the configured models and `everword`, a name for any of them, on one page."""
     models = [claude_model(name) for name in (MODEL, *relay.model_names(caller.memory.runtime))]
     page = {"has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
     return JSONResponse({"data": models, **page})
@@ -590,7 +591,7 @@ async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Respon
     responses=described("claude_model", error="message_error"),
 )
 async def show_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
-    """One of the models that are configured."""
+    """Get one of the configured models."""
     if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
         raise Problem(404, "model_not_found", "there is no such model; GET /anthropic/v1/models lists them")
     return JSONResponse(claude_model(name))
@@ -607,7 +608,7 @@ def claude_model(name: str) -> dict[str, Any]:
     responses=described("message", stream=True, error="message_error"),
 )
 async def create_message(caller: Annotated[Caller, caller_for("chat_completions")]) -> Response:
-    """Anthropic's Messages API, stream or not."""
+    """Answer a request of Anthropic's Messages API, streamed or not."""
     body = await read_request_body(caller.request)
     options = take_memory_options(caller.request.headers, body)
     return await respond(caller.request, complete(caller, CLAUDE, body, with_user(caller, options, body)))
@@ -620,7 +621,7 @@ async def create_message(caller: Annotated[Caller, caller_for("chat_completions"
     responses=described("count", error="message_error"),
 )
 async def count_message(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """How many tokens a request has before the memory adds to it."""
+    """Count the tokens of a request before everword adds memory to the request."""
     body = await read_request_body(caller.request)
     take_memory_options(caller.request.headers, body)
     chat = anthropic.chat_body({**body, "max_tokens": 1})

@@ -94,8 +94,8 @@ class Changes(MemoryPart):
 
     @operation("DELETE /v1/conversations/{id}", right="admin", by_hand=True, once="names")
     async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
-        """Remove all messages of a conversation and all that was derived from them, for good. With `dry_run`, only
-        report what would be removed from which view."""
+        """Permanently remove all messages of a conversation and everything derived from them. With `dry_run`, nothing
+        is removed: the result says what would be removed from which view."""
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         return await remove_conversation(self.runtime, scope, dry_run=dry_run)
 
@@ -109,11 +109,11 @@ class Changes(MemoryPart):
         dry_run: bool = False,
         space: str | None = None,
     ) -> Deletion:
-        """Remove for good the messages that fit all arguments, and everything derived from them.
+        """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        You can choose messages sent before a time, those of a user (as in `erase`), and those with a phrase. The
-        phrase, `query`, is matched word for word, whatever its case, and not by meaning. With `dry_run`, only report
-        what would be removed from which view.
+        You can choose messages sent before a time, messages of a user (as in `erase`), and messages that contain a
+        phrase. The phrase, `query`, is matched word for word, ignoring case, and not by meaning. With `dry_run`,
+        nothing is removed: the result says what would be removed from which view.
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else rules.check_time("before", before)
@@ -138,7 +138,7 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/erase", right="admin", tells="nothing", once="nothing")
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good."""
+        """Permanently remove a person's messages and everything derived from them."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
@@ -148,8 +148,8 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/retain", right="admin", about_all=True, once="nothing")
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Remove what has expired and what is older than the settings `retain_…` allow, in all spaces or one. With
-        `dry_run`, the default, only list it."""
+        """Permanently remove data that has expired or is older than the settings `retain_…` allow, in all spaces or in
+        one space. With `dry_run`, the default, nothing is removed: the result lists what would be removed."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else rules.check_id("space", space)
         if dry_run:
@@ -161,7 +161,8 @@ class Changes(MemoryPart):
 
     @operation("GET /v1/audit", right="admin", about_all=True)
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """The last removals and moves in a space, newest first: by whom, when, of what kind and how many."""
+        """List the last removals and moves in a space, newest first: who made each, when, of what kind, and how much
+        was removed or moved."""
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: tables.audit_lines(tx, space_id, count))
@@ -175,9 +176,9 @@ class Changes(MemoryPart):
         dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Replace the secrets in stored messages (API keys, passwords, cards) by placeholders, for good: in all of a
-        space, in one user's memory or in one conversation. Older versions of these messages are removed. With
-        `dry_run`, only report how many messages contain secrets."""
+        """Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a
+        whole space, in one user's memory or in one conversation. Older versions of these messages are removed. With
+        `dry_run`, nothing changes: the result says how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -214,10 +215,10 @@ class Changes(MemoryPart):
     ) -> Move:
         """Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in.
 
-        The messages of its old user then belong to the new one, with the facts and statements made from them. If the
-        old user has said nothing anywhere else, all their data moves, as with `merge_users`. Nothing is removed, and
-        `undo_move` takes it back. If nothing would change, the `id` of the move is empty. With `dry_run`, only report
-        what would move.
+        The messages of the old user then belong to the new user, with the facts and statements made from these
+        messages. If the old user has said nothing anywhere else, all data of the old user moves, as with `merge_users`.
+        Nothing is deleted; `undo_move` reverses the move. If nothing would change, the `id` of the move is empty. With
+        `dry_run`, nothing is moved: the result says what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
@@ -238,11 +239,11 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/merge", right="admin", about_all=True, once="names")
     async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Give everything of one user to another, when both are one person.
+        """Give everything of one user to another user, when both are the same person.
 
-        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. API keys of
-        the old id are left alone. Nothing is removed, and `undo_move` takes it back. With `dry_run`, only report
-        what would move.
+        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. The user's
+        API keys do not change. Nothing is deleted; `undo_move` reverses the merge. With `dry_run`, nothing is moved:
+        the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -259,10 +260,11 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/moves/{id}/undo", right="admin", about_all=True, in_query=True, once="names")
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Take back a move or a merge, unless something that it moved has since been removed or moved again.
+        """Reverse a move or a merge. If something that was moved has since been removed or moved again, the move cannot
+        be reversed.
 
-        A chat that goes back to its old owner keeps what was said in it meanwhile. With `dry_run`, only report what
-        would move.
+        A chat that returns to its old owner keeps the messages added in the meantime. With `dry_run`, nothing is moved:
+        the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
         move_id = rules.check_id("id", id)

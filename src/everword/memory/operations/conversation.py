@@ -151,30 +151,31 @@ class ConversationFace(ConversationTopics):
         tool="edit_message",
     )
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        """Give a message a new text, and new metadata if you pass any. Name the message by its id, its turn (a number)
-        or its platform id.
+        """Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
+        number) or its platform id.
 
-        Everything follows the new version: search, contexts, facts, summaries, topics, exports. The old one stays in
-        the log; `history(versions=True)` shows it. The same text again changes nothing.
+        Search, contexts, facts, summaries, topics and exports then use the new version. The old version stays in the
+        log; `history(versions=True)` shows it. If you pass the same text again, nothing changes.
         """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)
 
     @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        """Remove a message and everything derived from it, for good. Name the message by its id, its turn (a number) or
-        its platform id. A fact that another message states too stays. With `dry_run`, only report what would be removed
-        from which view."""
+        """Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a
+        number) or its platform id. A fact stays if another message also states it. With `dry_run`, nothing is removed:
+        the result says what would be removed from which view."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
     @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
-        """The messages to send to a model so that it answers `text`: never over budget, with a receipt.
+        """Build a context for `text`: the messages to send to a model, within the budget, with a receipt that explains
+        the choice.
 
-        They tell the model how to ask for more by markers, which `reply` serves. If your program calls a model itself
-        and shows what it says, leave this out with `markers=False`.
+        The messages tell the model how to ask for more by writing markers, which `reply` handles. If your program calls
+        a model itself and shows the model's words, pass `markers=False`.
         """
         rules.check_text("text", text)
         if system is not None:
@@ -191,7 +192,7 @@ class ConversationFace(ConversationTopics):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Reply:
-        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        """Run a whole turn: store the message, ask the model, and store and return the model's reply."""
         with self.runtime.turn_under_way(self.scope.space, self.id):
             turn_state, tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             reply = await turn.answer(turn_state, tools)
@@ -207,8 +208,8 @@ class ConversationFace(ConversationTopics):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
-        """The same as `reply`, piece by piece as it is written. If a turn is cut off, the part that was seen is kept
-        and marked as partial."""
+        """Run a turn as `reply` does, and yield the reply in pieces while the model writes it. If the turn is cut off,
+        everword stores the part that was sent, marked as partial."""
         with self.runtime.turn_under_way(self.scope.space, self.id) as turns:
             turn_and_tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             turns.append(turn_and_tools)
@@ -227,19 +228,20 @@ class ConversationFace(ConversationTopics):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        """Carry out a message that is a command to the memory (remember, forget, tell what is known). Returns None if
-        it is not a command.
+        """Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know
+        about me?". If the message is not a command, the result is None.
 
-        `names` are the names that the memory answers to. With `addressed`, the message is for the memory even if it
-        names nobody. A command is stored in the log with its answer. A message that is not a command is not stored:
-        give it to `reply` or `add`. A command with a known `platform_id` is not carried out again; the answer is None.
+        `names` are the names by which people address everword. With `addressed`, everword treats the message as
+        addressed to itself, even if the message contains none of `names`. A command and its answer are stored in the
+        log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with a
+        known `platform_id` is not carried out again; the result is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
     @operation("GET /v1/conversations/{id}", right="read", name="describe_conversation")
     async def describe(self) -> Conversation:
-        """The conversation itself: its title, whose it is, how many messages it has had and when the last one was said.
-        Raises `NotFound` if nothing was ever said in it."""
+        """Get the conversation itself: its title, its user, how many messages it has had, and the time of the last
+        message. If nothing was ever said in the conversation, the error is `NotFound`."""
 
         def read(tx: Tx) -> Conversation:
             conversation = self.scope.find(tx)
@@ -251,13 +253,14 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        """Archive the window now, whatever the settings say: all messages but the last exchange. Returns None if
-        nothing was left to archive. If summarising fails, the messages stay where they are, and the error says why."""
+        """Archive all messages of the window except the last exchange now, whatever the settings say. If there is
+        nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
+        says why."""
         return await archive_window(self.runtime, self.scope)
 
     @operation("GET /v1/conversations/{id}/archived", right="read")
     async def archived(self) -> list[Chunk]:
-        """The groups of messages that were archived together, oldest first."""
+        """List the groups of messages that were archived together, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
             exists = self.scope.find(tx) is not None
@@ -267,7 +270,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
-        """The active summaries of messages that left the window, highest level first, each with its parts."""
+        """List the active summaries of messages that left the window, highest level first. Each summary includes the
+        summaries that it was made from."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None
@@ -277,7 +281,7 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/standalone", right="read", wrap="question")
     async def standalone(self, question: str) -> str:
-        """Rewrite a follow-up question with the last messages, so that it can be understood alone. A question that is
+        """Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
         already clear is returned unchanged."""
         question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
         inputs = follow_up_questions.Inputs(question, await self._contexts.last_exchange(None), await self._subject())

@@ -128,8 +128,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics", right="read", page="id")
     async def topics(self, *, faded: bool = False) -> list[Topic]:
-        """The topics of the conversation, the most current first; with `faded`, also those that have left the active
-        set."""
+        """List the topics of the conversation, highest priority first. With `faded`, the list includes topics that have
+        left the active set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
             states = {**(rows.states_of(tx, page.place, active=False) if faded else {}), **page.book.states}
@@ -149,8 +149,8 @@ class ConversationTopics:
         wrap="messages",
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """The part of a topic to send to a model: its summary, if it has one, and the messages of its active set.
-        Without an id, you get the current topic. The result is empty if nothing was said yet."""
+        """Get what to send to a model about a topic: the topic's summary, if there is one, and the messages that are
+        not in the summary. Without an id, you get the current topic. If nothing was said yet, the result is empty."""
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -171,7 +171,8 @@ class ConversationTopics:
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
-        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
+        """List every message of a topic, in order. Without `include_compressed`, the list leaves out messages that are
+        part of the topic's summary."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
             parts = self._topic_parts(tx, page, topic_id)
@@ -182,7 +183,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """The figures of a topic, by default of the current one."""
+        """Get the figures of a topic: counts of messages, importance and age. Without an id, you get the figures of the
+        current topic."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -211,8 +213,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topic-search", right="read")
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too. Their messages, titles and
-        tags are searched."""
+        """Find the topics in this conversation that match a query, best match first, including faded topics. The query
+        is compared with each topic's messages, title and tags."""
         query = self.runtime.parts.secrets.mask(rules.check_text("query", query))
         count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self.runtime.parts
@@ -254,7 +256,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` separates them."""
+        """Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates
+        the two topics again."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -273,8 +276,8 @@ class ConversationTopics:
         once="words",
     )
     async def undo_merge(self, topic_id: str) -> Topic:
-        """Separate a topic from the one it was merged into, automatically or by `merge_topics`. The two stay apart from
-        now on. Returns the topic."""
+        """Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`.
+        These two topics are not merged automatically again. Returns the separated topic."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -288,8 +291,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """Move messages of a group, with the replies to them, out of their thread into a new one, which is returned.
-        Later messages may join either. `merge_topics` puts them together again."""
+        """In a group, move messages and the replies to these messages out of their thread into a new thread, which is
+        returned. Later messages may join either thread. `merge_topics` joins the two threads again."""
         numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; name at least one message by its turn")
@@ -324,7 +327,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own; with `remove`, take them away. Search finds them, and a rebuild keeps them."""
+        """Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A
+        rebuild of the topics keeps the tags."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "is empty; name at least one")
@@ -344,8 +348,8 @@ class ConversationTopics:
         once="words",
     )
     async def feedback(self, topic_id: str, score: int) -> Topic:
-        """Say that a topic matters (+1) or does not (-1). This changes its importance, and so how long it stays
-        active."""
+        """Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so
+        how long the topic stays active."""
         if isinstance(score, bool) or score not in (1, -1):
             raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
 

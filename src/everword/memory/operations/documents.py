@@ -59,17 +59,18 @@ class DocumentsFace:
         texts: Sequence[str] | None = None,
         expires: datetime | timedelta | None = None,
     ) -> Document:
-        """Store a JSON object under a key. It replaces the one that was there.
+        """Store a JSON object under a key, and replace any document that is stored under the key.
 
-        `user` is its owner: `erase` removes it with all else of theirs. Search compares with `texts`, in place of all
-        texts of the value; if they are empty, no search by meaning ranks it. From the time given in `expires` (a time,
-        or a span of time from now) it is gone. Without `expires` it stays, even if the one before was to expire.
+        `user` is the owner: `erase` removes the document with the owner's other data. Search compares queries with
+        `texts` or, if you give none, with all texts in the value; if `texts` is empty, search by meaning does not rank
+        the document. With `expires` (a time, or a time span from now), the document is hidden from that time on.
+        Without `expires`, the document stays, even if the document that it replaces had an expiry.
         """
         return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
     @operation("GET /v1/spaces/{space as id}/documents/{key}", right="read", name="document", by_hand=True)
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        """The document under a key, if there is one."""
+        """Get the document under a key, if there is one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
         rows = await self.runtime.read(lambda tx: unexpired_rows(tx.rows(TABLE, limit=1, where=where), now))
@@ -84,7 +85,7 @@ class DocumentsFace:
         wrap="removed",
     )
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
-        """Remove a document for good, and say whether there was one."""
+        """Permanently remove a document. The result says whether the document existed."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
 
@@ -136,11 +137,11 @@ class DocumentsFace:
         limit: int = 10,
         offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it. With a `query`, those nearest to it in meaning and words
-        come first; without one, those changed last.
+        """Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to
+        the query in meaning and words come first. Without a `query`, the most recently changed documents come first.
 
-        `where` filters by their values: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`, `$ne`,
-        `$gt`, `$gte`, `$lt`, `$lte`.
+        `where` filters documents by their values, as in `{"kind": "note", "stars": {"$gte": 4}}`. The operators are
+        `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte`.
         """
         prefix = rules.join_namespace(namespace)
         count = check_number("limit", limit, MAX_LIMIT)
@@ -172,8 +173,8 @@ class DocumentsFace:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """The namespaces that have documents, in order. `*` in a prefix or suffix stands for any one name. With
-        `depth`, namespaces are cut to that many names, and each is listed once."""
+        """List the namespaces that have documents, in order. In a prefix or suffix, `*` stands for any one name. With
+        `depth`, everword cuts namespaces to that many names and lists each result once."""
         for part in (prefix, suffix):
             rules.join_namespace(part)
         max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)

@@ -69,10 +69,10 @@ class Facts(MemoryPart):
         category: str | None = None,
         space: str | None = None,
     ) -> list[Fact]:
-        """What is known about a person, now or at a given time, most important first.
+        """List what is known about a person, now or at a given time, most important fact first.
 
-        With a `query`, the facts that fit it best come first. A `category` also finds facts that people expect there:
-        the employer under "work", a home under "place", allergies under "health".
+        With a `query`, the facts that match the query best come first. A `category` also includes facts of other
+        categories that people expect there: the employer under "work", a home under "place", allergies under "health".
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -90,8 +90,8 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/refused-facts", right="read", tool="get_refused_facts")
     async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        """Facts that a model found in a person's messages and that were not accepted, oldest first, each with the
-        reason."""
+        """List the facts that a model found in a person's messages but that everword did not accept, oldest first, each
+        with the reason."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
@@ -99,7 +99,7 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/fact-history", right="read")
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times at which it was true."""
+        """List every value that a key has had, oldest first, each with the times at which the value was true."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("key", key, limit=MAX_KEY_BYTES)
@@ -108,7 +108,7 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/facts/{fact}/why", right="read")
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        """The messages a fact came from, oldest first."""
+        """List the messages that a fact came from, oldest first."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         fact_id = rules.check_id("fact", fact)
@@ -123,7 +123,7 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/facts/{id as fact}", right="read")
     async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
-        """One fact by its id, even if it is no longer true."""
+        """Get a fact by its id, even if the fact is no longer true."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         fact_id = rules.check_id("fact", id)
@@ -143,11 +143,11 @@ class Facts(MemoryPart):
         speaker: str | None = None,
         space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person, by hand. If the key can have only one value, the new fact replaces the old one.
+        """Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact.
 
-        It is true from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if
-        not the person: "brother". `speaker` is who adds it: the person themselves, if left out. A rebuild keeps it, and
-        `undo` takes it back.
+        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about somebody
+        else, `subject` says whom, such as "brother". `speaker` is whoever adds the fact (default: the person). A
+        rebuild of the facts keeps this fact; `undo` removes it.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -187,10 +187,11 @@ class Facts(MemoryPart):
         speaker: str | None = None,
         space: str | None = None,
     ) -> FactChange:
-        """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
+        """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
+        value.
 
-        A `speaker` who is not the person can edit only what they said themselves. Everyone who could see the fact sees
-        the new value. If the person says something else later, that replaces it.
+        A `speaker` other than the person can edit only facts that this speaker stated. Everyone who could see the fact
+        sees the new value. If the person states a different value later, the later value replaces the edited value.
         """
         space_id = self.runtime.resolve_space(space)
         text = check_line("value", value, MAX_VALUE)
@@ -213,10 +214,10 @@ class Facts(MemoryPart):
     async def delete_fact(
         self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
     ) -> FactChange:
-        """Remove a fact. It does not come back unless somebody says it again.
+        """Remove a fact. The fact returns only if somebody states it again.
 
-        It stays as history, and `undo` brings it back. To remove a person's messages for good, use `erase`. A `speaker`
-        who is not the person can delete only what they said themselves.
+        The fact stays in the history, and `undo` restores it. To remove a person's messages permanently, use `erase`. A
+        `speaker` other than the person can delete only facts that this speaker stated.
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)

@@ -65,12 +65,13 @@ class Knowledge(MemoryPart):
         expires: datetime | timedelta | None = None,
         space: str | None = None,
     ) -> list[Statement]:
-        """Store a statement about a person, in the third person. It replaces statements that it contradicts. Returns
-        the statements that are true now.
+        """Store a statement about a person, in the third person. The statement replaces stored statements that it
+        contradicts. Returns the statements that are true now.
 
-        `speaker` is who says it: the person themselves, if left out. `message` is the id of the message in the log that
-        asked for it; without one, the log keeps `text`. A statement that `expires` (at a moment, or a span of
-        time from now) is shown until then. It replaces no lasting statement, and no fact is read from it.
+        `speaker` is whoever makes the statement (default: the person). `message` is the id of the stored message that
+        asked for the statement; if you give no `message`, `text` is added to the log. With `expires` (a time, or a time
+        span from now), the statement is shown only until then. An expiring statement replaces no lasting statement, and
+        no fact is extracted from it.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -92,18 +93,18 @@ class Knowledge(MemoryPart):
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Remove the statements and facts that fit the words from a person's profile. Returns what was removed.
+        """Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns
+        what was removed.
 
-        Nothing is removed from the log or from history, and `undo` brings it back. To remove a person's messages for
-        good, use `erase`. A `speaker` who is not the person can remove only what they said themselves.
+        The log and the history keep what was removed, and `undo` restores it. To remove a person's messages
+        permanently, use `erase`. A `speaker` other than the person can remove only what this speaker said.
         """
         space_id = self.runtime.resolve_space(space)
         return await forget_knowledge(self.runtime, space_id, what, user, speaker, message)
 
     @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Take back a `forget`, or a change of a fact by hand, by the `id` that the call returned. Returns what came
-        back."""
+        """Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         request_id = rules.check_id("id", id)
@@ -120,11 +121,13 @@ class Knowledge(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/profile", right="read")
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known about a person: what they said about themselves, and what others said about them in channels.
+        """Get what is known about a person: what the person said about themselves, and what others said about the
+        person in channels.
 
-        For people who speak in channels, it includes what they did there today and in the days before. `context` has
-        all of it as one text. Missing digests are written first. `wait` limits the seconds that this takes (by default
-        the setting `digest_seconds`); after that you get the last digests. With `wait=0`, none are written.
+        For people who speak in channels, the profile includes what they did there today and on the days before.
+        `context` contains all of the profile as one text. Missing digests are written first, for at most `wait` seconds
+        (default: the setting `digest_seconds`). If the time is too short, you get the existing digests. With `wait=0`,
+        everword writes no digests.
         """
         space_id = self.runtime.resolve_space(space)
         person = rules.check_id("user", user)
@@ -158,11 +161,12 @@ class Knowledge(MemoryPart):
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The day is today
-        unless you name one.
+        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default day is
+        today.
 
-        With `week`, you get the six days before that day. With a `conversation`, you get one digest of that channel as
-        a whole, without a user: its threads, and what came of each. Missing digests are written first; see `profile`.
+        With `week`, each digest covers the six days before `day`. With a `conversation`, you get one digest of the
+        whole channel instead of one for each member. The digest of a channel describes the channel's threads and the
+        outcome of each thread. Missing digests are written first; `wait` works as in `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
@@ -187,8 +191,8 @@ class Knowledge(MemoryPart):
 
     @operation("PUT /v1/spaces/{space as id}/time-zone", right="admin", tells="nothing", about_all=True)
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Set the time zone in which a space's days begin and end, by its IANA name: "Europe/Berlin". Without one,
-        the setting `time_zone` is used."""
+        """Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin".
+        A space without a time zone of its own uses the setting `time_zone`."""
         space_id = self.runtime.resolve_space(space)
         default = self.runtime.parts.settings.time_zone
         rules.check_id("time_zone", name)
@@ -198,7 +202,7 @@ class Knowledge(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/names", right="write")
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """Add a name of a person: "display", "nickname", "alias" or "mention"."""
+        """Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention"."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
@@ -212,7 +216,7 @@ class Knowledge(MemoryPart):
 
     @operation("DELETE /v1/users/{user as id}/names/{name}", right="write", tells="nothing")
     async def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Remove a name of a person. A display name comes back with the next message that has it."""
+        """Remove a name of a person. A display name returns with the next message that has this name."""
         space_id = self.runtime.resolve_space(space)
         row = {"space": space_id, "user_id": rules.check_id("user", user), "name": rules.check_id("name", name)}
         is_own_key = self.access.user is not None
@@ -226,13 +230,14 @@ class Knowledge(MemoryPart):
 
     @operation("GET /v1/people", right="read", about_all=True, page="id")
     async def people(self, *, space: str | None = None) -> list[Member]:
-        """Everybody who has spoken in a space, or was given a name there."""
+        """List everybody who has spoken in a space or was given a name there."""
         space_id = self.runtime.resolve_space(space)
         return await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))
 
     @operation("GET /v1/who-is", right="read", about_all=True)
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Find whom a name, nickname, alias, mention or id means: one person, several to choose from, or nobody."""
+        """Find the person that a name, nickname, alias, mention or id refers to. The result is one person, several
+        candidates, or nobody."""
         space_id = self.runtime.resolve_space(space)
         rules.check_text("name", name, limit=MAX_KEY)
         members = await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))

@@ -60,11 +60,12 @@ class Questions(MemoryPart):
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages, and name those that the answer uses.
+        """Answer a question about a person from facts and messages. Returns the answer, with the facts and messages
+        behind it.
 
-        The memory model answers from these facts and messages alone. Without a model, or if its answer cannot be used,
-        you get the facts and messages that fit best. With a `conversation` (a channel), only what was said there is
-        used.
+        The memory model answers only from facts and messages that everword finds. If there is no model, or its answer
+        cannot be used, you get the facts and messages that match the question best. With a `conversation` (a channel),
+        everword uses only what was said in that channel.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)

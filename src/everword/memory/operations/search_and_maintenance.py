@@ -35,11 +35,11 @@ class SearchAndMaintenance(MemoryPart):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """The conversations of a space, or of one user, with their titles. The one with the newest message comes first.
+        """List the conversations of a space, or of one user, with their titles, by newest message first.
 
-        For the next page, give the `cursor` of the last one as `after`. A conversation that gets a message meanwhile
-        moves to the front: no later page has it again, and if no page had it yet, the first page has it now. A
-        conversation whose messages were all removed is not listed.
+        For the next page, give the `cursor` of the page's last conversation as `after`. A conversation that gets a
+        message while you read the pages moves to the first page and is not on later pages. To see conversations that
+        moved, read the first page again. A conversation whose messages were all removed is not listed.
         """
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LIMIT)
@@ -68,11 +68,11 @@ class SearchAndMaintenance(MemoryPart):
         kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
-        """Find messages by word and by meaning, best first, in a space or in one user's memory.
+        """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. At 0.5, as in a context, a query that has
-        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too. Such a hit has
-        the `kind` "fact", the `fact`, and the newest message that it comes from.
+        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. With a floor of 0.5, which contexts use, a
+        query that has nothing to do with the memory finds nothing. With "fact" among the `kinds`, search finds facts,
+        too. The hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
         """
         request = check_search(
             self.runtime,
@@ -91,8 +91,9 @@ class SearchAndMaintenance(MemoryPart):
 
     @operation("POST /v1/settle", right="write", tells="nothing", by_hand=True)
     async def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log. If one cannot, raises NotSettled, which says how far each
-        view is behind and why. Returns how many messages views failed on and have set aside."""
+        """Wait until every view has caught up with the log. If a view does not catch up in time, the error is
+        NotSettled, which says how far each view is behind and why. Returns how many messages were skipped because a
+        view failed on them."""
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
         from everword.follow.follower import settle
 
@@ -105,7 +106,7 @@ class SearchAndMaintenance(MemoryPart):
 
     @operation("POST /v1/rebuild", right="admin", tells="nothing", about_all=True, once="nothing")
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Delete a view and build it again from the log."""
+        """Delete a view (data derived from the log, such as facts or topics) and build it again."""
         check_view(self.runtime, view)
         space_id = None if space is None else rules.check_id("space", space)
         if view == self.runtime.index.name:
@@ -134,9 +135,11 @@ class SearchAndMaintenance(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Try again the messages that views failed on and set aside: those of one space, conversation or view, or all.
+        """Retry the messages that were skipped because a view failed on them: all of these messages, or those of one
+        space, conversation or view.
 
-        A view that reads a conversation in order begins again at its first message; `settle` waits for it.
+        A view that reads a conversation in order starts again at the conversation's first message; `settle` waits until
+        the view has caught up.
         """
         where: dict[str, str] = {}
         if space is not None:
@@ -162,9 +165,9 @@ class SearchAndMaintenance(MemoryPart):
         salvage: bool = False,
         secrets: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
-        placeholders, unless `secrets` asks for them. If messages cannot be read, the export ends with an error that
-        names them all; with `salvage`, they are left out."""
+        """Export every message of a space, of a user's memory or of a conversation, in order. Unless `secrets` is true,
+        placeholders replace secrets. If messages cannot be read, the export ends with an error that lists all of these
+        messages. With `salvage`, the export skips messages that cannot be read."""
         where = Filter(
             self.runtime.resolve_space(space),
             user=None if user is None else rules.check_id("user", user),
@@ -189,12 +192,13 @@ class SearchAndMaintenance(MemoryPart):
 
     @operation("GET /v1/verify", right="admin", about_all=True)
     async def verify(self) -> Verification:
-        """Prove that no message in the log was changed and none is missing."""
+        """Check that no message in the log was changed and that none is missing."""
         return await self.runtime.read(log.verify)
 
     @operation("GET /v1/stats", right="read", about_all=True)
     async def stats(self, *, space: str | None = None) -> Stats:
-        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
+        """Get counts of what is in the store, how far each view has caught up with the log, and what models, caches and
+        fallbacks did."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else self.runtime.resolve_space(space)
         await self.runtime.meter.flush()

@@ -76,7 +76,7 @@ INSTRUCTIONS = (
 )
 NOBODY = "user: say whose memory is meant, by their id"
 NO_KEY = "there is no key, or it is not valid; send `Authorization: Bearer rk_…`"
-USER = "Whose memory: the user's id. May be left out if this connection is for one user."
+USER = "The id of the user whose memory to use. Optional if this connection is for one user."
 
 TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
 # Read-only, destructive, idempotent. Forgetting is not idempotent: the first call removes what fits the words exactly,

@@ -36,8 +36,8 @@ ENDED = (
     " Read what it was about before you make it again with another key"
 )
 UNKNOWN = "commit_unknown"
-Cursor = Annotated[str | None, Query(description="Where to continue: the `next` of the previous page.", max_length=280)]
-Count = Annotated[Limit, Query(description="How many at most.")]
+Cursor = Annotated[str | None, Query(description="Where to continue: `next` from the previous page.", max_length=280)]
+Count = Annotated[Limit, Query(description="How many items to return, at most.")]
 IdempotencyKey = Annotated[
     str | None,
     Header(

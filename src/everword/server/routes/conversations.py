@@ -60,11 +60,14 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 
 @router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
 async def conversations(
-    caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
+    caller: Annotated[Caller, caller_for("conversations")],
+    user: Annotated[str | None, Query(description="Only the chats of this user.", max_length=256)] = None,
+    cursor: Cursor = None,
+    limit: Count = 100,
 ) -> Response:
-    """The conversations of a space, or of one user in it, the one with the newest message first. A conversation that
-    gets a message while you read the pages moves to the front: no later page has it again, and if no page had it yet,
-    the first page has it now."""
+    """List the conversations of a space, or of one user in the space, by newest message first. A conversation that gets
+    a message while you read the pages moves to the first page and is not on later pages. To see conversations that
+    moved, read the first page again."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
@@ -81,10 +84,14 @@ async def add_messages(
     body: shapes.MessagesIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Keep messages, in order. When this answers, they are on the disk. If the store is unavailable and the setting
-    `hold_messages` allows it, they are held in memory, and `degraded` says so. `kept` says whether each was new. If
-    the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit`
-    asks for a new version ("edited")."""
+    """Store messages, in order. When the server answers, the messages are on disk. In each result, `kept` says whether
+    the message was new.
+
+    If a message with the same id or `platform_id` is already stored with a different text, the stored text stays
+    ("refused"). With `on_edit: "version"`, the new text becomes a new version of the stored message ("edited"). While
+    the store is unavailable, the server can buffer messages in RAM (setting `hold_messages`); the results then have the
+    field `degraded`.
+    """
     batch = batch_of(caller, id, body, key)
     return json_response((await caller.memory.add_many([batch]))[0])
 
@@ -93,7 +100,7 @@ async def add_messages(
 async def add_batches(
     caller: Annotated[Caller, caller_for("add_messages")], body: shapes.BatchesIn, key: IdempotencyKey = None
 ) -> Response:
-    """Keep messages of several conversations in one transaction: all of them, or none."""
+    """Store messages of several conversations in one transaction: either all of the messages or none."""
     batch_counts = Counter[str]()  # a message is identified by its place among those of its conversation
     batches: list[Batch] = []
     for batch in body.batches:
@@ -120,10 +127,10 @@ async def history(
     user: User = None,
     cursor: Cursor = None,
     limit: Count = 100,
-    versions: Annotated[bool, Query(description="Show what messages said before they were edited, too.")] = False,
+    versions: Annotated[bool, Query(description="Whether to include the older versions of edited messages.")] = False,
 ) -> Response:
-    """The last messages, in order; `next` leads to those before them. If messages are very long, a page has fewer of
-    them."""
+    """Get the last messages, in order. To get earlier messages, pass the answer's `next` as `cursor`. If messages are
+    very long, a page has fewer messages than `limit`."""
     chat = chat_of(caller, id, user)
     messages = list[Message]()
     before = turn_of(cursor)
@@ -204,21 +211,20 @@ async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag:
 @router.get(
     "/conversations/{id:id}/context",
     response_model=shapes.Context,
-    responses={304: {"description": "It is what you have."}},
+    responses={304: {"description": "The context has not changed."}},
 )
 async def get_context(
     caller: Annotated[Caller, caller_for("context")],
     id: Conversation,
-    text: Annotated[str, Query(description="What is to be answered.", max_length=4_000)],
+    text: Annotated[str, Query(description="The message to answer.", max_length=4_000)],
     user: User = None,
     budget: Annotated[
-        str, Query(description="standard: 30,000 tokens; compact: 8,000.", pattern="^(standard|compact)$")
+        str, Query(description="`standard` is 30,000 tokens; `compact` is 8,000.", pattern="^(standard|compact)$")
     ] = "standard",
-    if_none_match: Annotated[str | None, Header(description="The ETag of the context that you have.")] = None,
+    if_none_match: Annotated[str | None, Header(description="The `ETag` of a context that you already have.")] = None,
 ) -> Response:
-    """Build the messages to send to a model so that it answers `text`, with a receipt. The status is 304 if it has not
-    changed since the `ETag` that you send.
-    """
+    """Build a context for `text`: the messages to send to a model, with a receipt that explains the choice. If you send
+    an earlier answer's `ETag` as `If-None-Match` and the context has not changed, the status is 304."""
     body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
     return await context_response(caller, id, body, if_none_match)
 
@@ -227,7 +233,7 @@ async def get_context(
 async def make_context(
     caller: Annotated[Caller, caller_for("context")], id: Conversation, body: shapes.ContextIn
 ) -> Response:
-    """The same as GET, for texts of any length and with your own budget."""
+    """Build a context as `GET` does, but for a text of any length and with your own budget."""
     return await context_response(caller, id, body)
 
 
@@ -242,10 +248,11 @@ async def make_context(
 async def reply(
     caller: Annotated[Caller, caller_for("reply")], id: Conversation, body: shapes.ReplyIn, key: IdempotencyKey = None
 ) -> Response:
-    """The whole turn: keep the message, ask the model, keep and return its reply.
+    """Run a whole turn: store the message, ask the model, and store and return the model's reply.
 
-    With `stream`, the answer comes as server-sent events: `text` for each piece, then `done` with the whole reply, or
-    `error` with a problem. If you hang up, the part that you received is stored.
+    With `stream`, you get the reply as server-sent events. Each piece of the reply is an event `text`; at the end comes
+    an event `done` with the whole reply, or an event `error` with a problem document. If you close the connection
+    early, everword stores the part that you received.
     """
     chat = chat_of(caller, id, body.user)
     platform_id = with_platform_id(
@@ -324,7 +331,8 @@ async def add_to_topic(
     body: shapes.SaidIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Store a message and add it to its topic. It can open a new topic or bring back a faded one. Returns the topic."""
+    """Store a message and add it to its topic. The message can open a new topic or bring back a faded topic. Returns
+    the topic."""
     chat = chat_of(caller, id, body.user)
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
@@ -339,10 +347,10 @@ async def delete_conversation(
     caller: Annotated[Caller, caller_for("delete_conversation")],
     id: Conversation,
     user: User = None,
-    dry_run: Annotated[bool, Query(description="Only report what would be done.")] = False,
+    dry_run: Annotated[bool, Query(description="Only report what would be removed.")] = False,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Remove all messages of a conversation and all that was derived from them, for good."""
+    """Permanently remove all messages of a conversation and everything derived from them."""
     scope = chat_of(caller, id, user).scope
     work = remove_conversation(caller.memory.runtime, scope, dry_run=dry_run)
     return await answer_once(caller, key, work, repeats="names")
@@ -351,20 +359,20 @@ async def delete_conversation(
 # -- exports, and waiting for views
 
 LINE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}
+    200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "One message per line."}
 }
 
 
 @router_of_others.get("/space", response_model=shapes.SpaceOut, tags=["spaces"])
 async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
-    """The key's own space, which is used for requests that name none."""
+    """Get the key's own space, which the server uses for requests that name no space."""
     return json_response({"space": caller.space})
 
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log. If the time runs out before that, the status is 409; the answer
-    to a key for all spaces also says why."""
+    """Wait until every view has caught up with the log. If the time runs out first, the status is 409. With a key for
+    all spaces, the 409 answer also says why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound
@@ -381,10 +389,9 @@ async def export_user(
     salvage: bool = False,
     secrets: bool = False,
 ) -> Response:
-    """Every message of a user's memory, in order, as JSON Lines that `everword import` reads. `salvage` leaves out
-    messages that cannot be read; `secrets` includes secrets, which are otherwise placeholder `salvage` leaves out
-    messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders.
-    """
+    """Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
+    the export skips messages that cannot be read; otherwise, such a message makes the export fail. Unless `secrets` is
+    true, placeholders replace secrets."""
     return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
 
 
@@ -396,8 +403,8 @@ async def export(
     salvage: bool = False,
     secrets: bool = False,
 ) -> Response:
-    """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. `salvage`
-    leaves out messages that cannot be read; `secrets` includes secrets, which are otherwise placeholders."""
+    """Export every message of a space, of a user's memory or of a conversation, in order, one message per line.
+    `salvage` and `secrets` work as in the export of a user."""
     source = caller.memory.export(
         user=user, conversation=conversation, space=caller.space, salvage=salvage, secrets=secrets
     )

@@ -40,10 +40,13 @@ from everword.server.routes.answers import (
 )
 
 MAX_NAMESPACE = 256  # names; no namespace that is short enough has more
+CHAT_USER = "The user whose chat the conversation is. Leave `user` out for a channel."
 CURRENT = "current"  # in the place of a topic's id: the one that is being talked about
-Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
-User = Annotated[str | None, Query(description="Whose chat it is. Leave it out for a channel.", max_length=256)]
-By = Annotated[Literal["id", "turn"], Query(description="Whether the message is named by its id or its turn.")]
+Conversation = Annotated[
+    str, Path(alias="id", description="The conversation's id. The first message creates the conversation.")
+]
+User = Annotated[str | None, Query(description=CHAT_USER, max_length=256)]
+By = Annotated[Literal["id", "turn"], Query(description="Whether `message` is an id or a turn.")]
 
 # What an argument may be, by its name; else its type says it.
 FIELDS: dict[str, Any] = {
@@ -286,7 +289,7 @@ def body_model(operation: Operation, names: list[str], is_chat: bool) -> Any:
             default = list(default)
         fields[name] = (kind, Field(default, description=shapes.describe_argument(operation, name)))
     if is_chat:
-        fields["user"] = (shapes.Id | None, Field(None, description="Whose chat it is. Leave it out for a channel."))
+        fields["user"] = (shapes.Id | None, Field(None, description=CHAT_USER))
     shown = [name for name, (_, field) in fields.items() if field.is_required() or name in ("user", "dry_run")]
     example = {name: EXAMPLES[name] for name in shown if name in EXAMPLES}
     title = f"{operation.name.title().replace('_', '')}In"

@@ -48,29 +48,31 @@ MAX_CURSOR = 4_096  # a namespace, written as JSON
 
 Key = Annotated[str, Path(description="The document's key.", max_length=256, json_schema_extra=PATTERN)]
 Namespace = Annotated[
-    list[Id], Query(description="The names of the namespace, outermost first.", min_length=1, max_length=MAX_NAMESPACE)
+    list[Id], Query(description="The parts of the namespace, outermost first.", min_length=1, max_length=MAX_NAMESPACE)
 ]
-Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any name.", max_length=MAX_NAMESPACE)]
-After = Annotated[str | None, Query(description="The `next` of the previous page.", max_length=MAX_CURSOR)]
+Names = Annotated[list[Id], Query(description="Parts in order; `*` stands for any part.", max_length=MAX_NAMESPACE)]
+After = Annotated[
+    str | None, Query(description="Where to continue: `next` from the previous page.", max_length=MAX_CURSOR)
+]
 
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
 
 class DocumentIn(shapes.RequestBody):
-    """A JSON object to be kept under a key."""
+    """A JSON object to store under a key."""
 
     model_config = shapes.with_example(value={"text": "Alex has an otter", "stars": 5}, user="alex")
 
     value: dict[str, Any] = Field(description="A JSON object.")
-    user: Id | None = Field(None, description="Its owner, for `erase`.")
+    user: Id | None = Field(None, description="The document's owner. `erase` removes the owner's documents.")
     texts: list[str] | None = Field(
-        None, description="The texts that search compares with. All texts of the value if left out."
+        None, description="The texts that search compares with. Default: all texts of the value."
     )
     expires: shapes.Expires = None
 
 
 class ChangeIn(shapes.RequestBody):
-    """A document to be kept, or without a value, to be removed."""
+    """A document to store or, without a value, to remove."""
 
     model_config = shapes.with_example(namespace=["notes", "alex"], key="pets", value={"text": "Alex has an otter"})
 
@@ -99,9 +101,9 @@ class ChangesIn(shapes.RequestBody):
 DocumentOut: Any = shapes.answer_model(Document)
 DocumentPage = create_model(
     "DocumentPage",
-    __doc__="Some of the documents of a namespace, in order of key; the `tag` is of all of them.",
+    __doc__="A page of the documents of a namespace, ordered by key. The `tag` is for the whole namespace.",
     __base__=shapes.page_model(DocumentOut),
-    tag=(str, Field(description="Send it with changes that are right only as long as the namespace is as it is.")),
+    tag=(str, Field(description="Send this `tag` with changes that are right only while the namespace is unchanged.")),
 )
 
 
@@ -109,7 +111,7 @@ class NamespacePage(BaseModel):
     """A page of namespaces."""
 
     items: list[list[str]]
-    next: str | None = Field(None, description="Send it as `cursor` to go on; null if this was all.")
+    next: str | None = Field(None, description="For the next page, send this as `cursor`. Null on the last page.")
 
 
 # -- reading
@@ -126,7 +128,8 @@ async def documents(
     cursor: Cursor = None,
     limit: Count = 100,
 ) -> Response:
-    """The documents of one namespace, in order of key, with a tag of all of them."""
+    """List the documents of one namespace, ordered by key. The answer also has a `tag` for the state of the whole
+    namespace."""
     by_key = await documents_in(documents_of(caller), namespace)
     return await asyncio.to_thread(document_page, by_key, cursor, limit)  # it may be large
 
@@ -148,7 +151,7 @@ def document_page(by_key: Mapping[str, Document], cursor: str | None, limit: int
 async def document(
     caller: Annotated[Caller, caller_in_path_space("document")], key: Key, namespace: Namespace
 ) -> Response:
-    """The document under a key; 404 if there is none."""
+    """Get the document under a key. If the key has no document, the status is 404."""
     result = await documents_of(caller).get(namespace, key)
     if result is None:
         raise NotFound(f"there is no document {key!r} in that namespace")
@@ -160,11 +163,11 @@ async def namespaces(
     caller: Annotated[Caller, caller_in_path_space("namespaces")],
     prefix: Names = [],  # noqa: B006  FastAPI copies it
     suffix: Names = [],  # noqa: B006
-    depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut namespaces to this many names.")] = None,
+    depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut namespaces to this many parts.")] = None,
     cursor: After = None,
     limit: Count = 100,
 ) -> Response:
-    """The namespaces that have documents, in order."""
+    """List the namespaces that have documents, in order."""
     all_names = await documents_of(caller).namespaces(prefix=prefix, suffix=suffix, depth=depth)
     last = names_of(cursor)
     after = [names for names in all_names if last is None or names > last]
@@ -199,7 +202,7 @@ async def put_document(
     body: DocumentIn,
     once_key: IdempotencyKey = None,
 ) -> Response:
-    """Store a JSON object under a key. It replaces the one that was there."""
+    """Store a JSON object under a key, and replace any document that is stored under the key."""
     user = caller.access.resolve_user(body.user)
     expires = parse_expiry("expires", body.expires)
     change = Change(tuple(namespace), key, body.value, user, texts_of(body.texts), expires)
@@ -216,10 +219,10 @@ async def change_documents(
     body: ChangesIn,
     once_key: IdempotencyKey = None,
 ) -> Response:
-    """Store and remove several documents in one transaction. With a `tag`, this happens only if the namespace has not
-    changed (412).
+    """Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
+    namespace has not changed since you read the tag; otherwise, the status is 412.
 
-    Returns the documents that are stored now, in the order given.
+    Returns the documents that are stored now, in the given order.
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):

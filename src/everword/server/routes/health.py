@@ -29,9 +29,9 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/healthz")
 async def alive(request: Request) -> dict[str, str | int]:
-    """The process answers. This says nothing about the store, because a restart would not help it. If messages are
-    held in memory because the store accepts none, the status is "degraded", with how many and why: a restart would
-    lose them."""
+    """Check that the server process answers. The check leaves out the store, because restarting the server would not
+    repair the store. If the store accepts no writes and the server buffers messages in RAM, the status is "degraded",
+    with the number of messages and the reason. Do not restart the server then: a restart would lose these messages."""
     memory: MemoryEngine = request.app.state.memory
     degraded = memory.degraded
     if degraded is None:
@@ -46,8 +46,8 @@ async def alive(request: Request) -> dict[str, str | int]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """The store answers, so requests may be sent here. If it does not, the status is 503, without details, because
-    anybody may ask."""
+    """Check that the store answers, so that you can send requests to this server. If the store does not answer, the
+    status is 503. The answer gives no details, because this route needs no key."""
     memory: MemoryEngine = request.app.state.memory
     try:
         async with asyncio.timeout(LONGEST_LOOK):
@@ -70,7 +70,7 @@ async def description(request: Request) -> Response:
 
 @router.get("/metrics", response_class=Response)
 async def metrics(access: Annotated[Access, access_for("metrics")]) -> Any:
-    """Counts and timings of all workers of this server, as Prometheus reads them. They name nobody."""
+    """Get counts and timings of all workers of this server, in Prometheus format. The metrics identify no person."""
     access.check_unbound()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector

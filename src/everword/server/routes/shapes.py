@@ -61,32 +61,40 @@ def with_example(**example: Any) -> ConfigDict:
 
 
 class DraftIn(RequestBody):
-    """A message on its way into the log."""
+    """A message to store."""
 
     model_config = with_example(role="user", content="My name is Alex and I prefer Python.")
 
     role: Literal["user", "assistant", "system", "tool"]
     content: str
     author: Id | None = None
-    user: Id | None = Field(None, description="Whose memory it belongs to; the conversation's user if none is named.")
-    time: AwareDatetime | None = Field(None, description="When it was said, with its offset; now if left out.")
+    user: Id | None = Field(
+        None, description="The user whose memory the message belongs to. Default: the conversation's user."
+    )
+    time: AwareDatetime | None = Field(
+        None, description="When the message was said, with its UTC offset. Default: now."
+    )
     platform_id: Id | None = Field(
-        None, description="The id that another system gave it. A known id is not stored again."
+        None, description="The message's id in another system. A message with a known id is not stored again."
     )
     metadata: dict[str, Any] = Field(default_factory=dict)
     id: Id | None = None
     expires: Expires = None
-    reply_to: Id | None = Field(None, description="The message it answers: its id, or its platform id.")
+    reply_to: Id | None = Field(None, description="The message that this one answers, by id or platform id.")
 
 
 class MessagesIn(RequestBody):
-    """Messages for one conversation, in order: all are kept, or none."""
+    """Messages for one conversation, in order: either all are stored or none."""
 
     model_config = with_example(user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
 
-    user: Id | None = Field(None, description="Whose chat it is. Leave it out for a channel of many.")
+    user: Id | None = Field(
+        None, description="The user whose chat the conversation is. Leave `user` out for a channel."
+    )
     messages: list[DraftIn] = Field(min_length=1, max_length=MAX_BATCH)
-    on_edit: model.OnEdit = Field("refuse", description="What to do with another text for a known message.")
+    on_edit: model.OnEdit = Field(
+        "refuse", description="What to do if a message is already stored with a different text."
+    )
 
 
 class BatchIn(MessagesIn):
@@ -100,7 +108,7 @@ class BatchIn(MessagesIn):
 
 
 class BatchesIn(RequestBody):
-    """Messages for several conversations: all are kept, or none."""
+    """Messages for several conversations: either all are stored or none."""
 
     batches: list[BatchIn] = Field(min_length=1, max_length=100)
 
@@ -129,7 +137,9 @@ class ContextIn(RequestBody):
     user: Id | None = None
     budget: BudgetIn | Literal["standard", "compact"] = "standard"
     system: str | None = None
-    markers: bool = Field(True, description="Tell the model how to ask for more by markers, which `reply` serves.")
+    markers: bool = Field(
+        True, description="Whether the context tells the model how to ask for more by writing markers."
+    )
 
 
 class ReplyIn(RequestBody):
@@ -143,7 +153,7 @@ class ReplyIn(RequestBody):
     system: str | None = None
     author: Id | None = None
     platform_id: Id | None = None
-    stream: bool = Field(False, description="Answer by server-sent events, piece by piece.")
+    stream: bool = Field(False, description="Whether to send the reply in pieces, as server-sent events.")
 
 
 class SaidIn(RequestBody):
@@ -286,7 +296,7 @@ def page_model(kind: Any) -> Any:
     """Some of a list, and where the rest begins."""
     name = f"{kind.__name__}Page"
     if name not in _models:
-        cursor = Field(None, description="Send it as `cursor` to go on; null if this was all.")
+        cursor = Field(None, description="For the next page, send this as `cursor`. Null on the last page.")
         about = f"A page of {name.removesuffix('Page').lower()}s."
         _models[name] = create_model(name, __doc__=about, items=(list[kind], ...), next=(str | None, cursor))
     return _models[name]
@@ -301,15 +311,15 @@ class SpaceOut(BaseModel):
 
 
 class Settled(BaseModel):
-    """Every view has caught up with the log, but for messages that views failed on and have set aside: so many of this
-    space."""
+    """Every view has caught up with the log. `set_aside` counts this space's messages that were skipped because a view
+    failed on them."""
 
     done: bool
     set_aside: int
 
 
 class Done(BaseModel):
-    """It is done."""
+    """The work is done."""
 
     done: bool = True
 
