@@ -927,9 +927,9 @@ export interface Receipt {
 }
 
 /**
- * Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a whole
- * space, in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`,
- * nothing changes: the result says how many messages contain secrets.
+ * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can choose
+ * one user's memory or one conversation; the default is the whole space. Older versions of these messages are
+ * removed. With `dry_run`, nothing changes: the result says how many messages contain secrets.
  */
 export interface RedactIn {
   /** Only in the messages of this user. */
@@ -1056,7 +1056,7 @@ export interface Retried {
 }
 
 /**
- * Retry the messages that were skipped because a view failed on them: all of these messages, or those of one space,
+ * Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
  * conversation or view.
  */
 export interface RetryIn {
@@ -1189,8 +1189,8 @@ export interface Span {
 }
 
 /**
- * In a group, move messages and the replies to these messages out of their thread into a new thread, which is
- * returned. Later messages may join either thread. `merge_topics` joins the two threads again.
+ * In a group, move messages and the replies to these messages out of their thread into a new thread. Returns the new
+ * thread. Later messages may join either thread. `merge_topics` joins the two threads again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1485,7 +1485,7 @@ export class Everword {
   }
 
   /**
-   * Retry the messages that were skipped because a view failed on them: all of these messages, or those of one space,
+   * Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
    * conversation or view. Needs the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
@@ -1498,8 +1498,8 @@ export class Everword {
   }
 
   /**
-   * Get counts of what is in the store, how far each view has caught up with the log, and what models, caches and
-   * fallbacks did. Needs the scope `read`.
+   * Get statistics: counts of stored data, the progress of each view (derived data), and the use of models, caches
+   * and fallbacks. Needs the scope `read`.
    */
   stats(options: CallOptions = {}): Promise<Stats> {
     return this.#server.ask("GET", ["v1", "stats"], {}, options);
@@ -1519,8 +1519,8 @@ export class Everword {
   }
 
   /**
-   * List the facts that a model found in a person's messages but that everword did not accept, oldest first, each
-   * with the reason. Needs the scope `read`.
+   * List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
+   * refused fact has the reason. Needs the scope `read`.
    */
   refusedFacts(user: string, options: CallOptions = {}): Promise<RefusedFact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "refused-facts"], {}, options);
@@ -1665,17 +1665,18 @@ export class Everword {
   }
 
   /**
-   * List the last removals and moves in a space, newest first: who made each, when, of what kind, and how much was
-   * removed or moved. Needs the scopes `read` and `admin`.
+   * List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
+   * kind, and how many items the change affected. Needs the scopes `read` and `admin`.
    */
   audit(query: { limit?: number } = {}, options: CallOptions = {}): Promise<AuditLine[]> {
     return this.#server.ask("GET", ["v1", "audit"], { query }, options);
   }
 
   /**
-   * Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a whole
-   * space, in one user's memory or in one conversation. Older versions of these messages are removed. With `dry_run`,
-   * nothing changes: the result says how many messages contain secrets. Needs the scopes `read` and `admin`.
+   * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
+   * choose one user's memory or one conversation; the default is the whole space. Older versions of these messages
+   * are removed. With `dry_run`, nothing changes: the result says how many messages contain secrets. Needs the scopes
+   * `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
@@ -1775,9 +1776,9 @@ export class Everword {
   }
 
   /**
-   * Get what to send to a model about a topic: the topic's summary, if there is one, and the messages that are not in
-   * the summary. Without an id, you get the current topic. If nothing was said yet, the result is empty. Needs the
-   * scope `read`.
+   * Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
+   * summary does not cover. Without an id, you get the current topic. If nothing was said yet, the result is empty.
+   * Needs the scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
@@ -1824,8 +1825,8 @@ export class Everword {
   }
 
   /**
-   * In a group, move messages and the replies to these messages out of their thread into a new thread, which is
-   * returned. Later messages may join either thread. `merge_topics` joins the two threads again. Needs the scopes
+   * In a group, move messages and the replies to these messages out of their thread into a new thread. Returns the
+   * new thread. Later messages may join either thread. `merge_topics` joins the two threads again. Needs the scopes
    * `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {

@@ -56,7 +56,7 @@ class Settings:
 
     store: str = setting(
         STORE,
-        "Where memory is kept: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
+        "Where to store the memory: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
     )
     space: str = setting("default", "The space to use if you name none.")
     embedder: str = setting(
@@ -66,25 +66,25 @@ class Settings:
         choices=("static", "minilm", "multilingual", "endpoint"),
     )
     embedder_url: str = setting("", "Base URL of an OpenAI-compatible server, for `embedder = endpoint`.")
-    embedder_model: str = setting("text-embedding-3-small", "The embedding model on that server.")
-    embedder_key: Secret = setting(NONE, "API key of that server; never shown or logged.")
+    embedder_model: str = setting("text-embedding-3-small", "The embedding model on the server at `embedder_url`.")
+    embedder_key: Secret = setting(NONE, "API key for `embedder_url`; never shown or logged.")
     embedder_threads: int = setting(
-        1, "How many threads `minilm` and `multilingual` use. 1 is right on shared machines.", least=1
+        1, "How many threads `minilm` and `multilingual` use. On shared machines, use 1.", least=1
     )
     chat_url: str = setting(
         "", "Base URL of an OpenAI-compatible server for replies, such as `http://localhost:11434/v1`."
     )
     chat_model: str = setting(
         "",
-        "The model that replies. Several, separated by commas, are tried in order. `NAME@URL` is a model on "
-        "another server, `local` the small model in this process (extra `[local]`).",
+        "The model that replies. Several models, separated by commas, are tried in order. `NAME@URL` is a model on "
+        "another server; `local` is the small model in this process (extra `[local]`).",
     )
     chat_key: Secret = setting(NONE, "API key for `chat_url`; never shown or logged.")
     chat_apis: str = setting(
         "",
-        "APIs that the server at `chat_url` speaks besides chat completions: `responses`, `messages` "
-        "(Anthropic's), or both, separated by a comma. Requests to these are forwarded unchanged; others are "
-        "translated. Empty: `responses` for OpenAI's own address, `messages` for Anthropic's.",
+        "APIs that the server at `chat_url` supports besides chat completions: `responses`, `messages` "
+        "(Anthropic's), or both, separated by a comma. Requests to these APIs are forwarded unchanged; other requests "
+        "are translated. Empty: `responses` for OpenAI's own address, `messages` for Anthropic's.",
     )
     memory_url: str = setting("", "Base URL for memory work (summaries, facts). Empty: `chat_url`.")
     memory_model: str = setting("", "The model for memory work. Empty: `chat_model`.")
@@ -94,7 +94,7 @@ class Settings:
     small_key: Secret = setting(NONE, "API key for `small_url`. Empty: `memory_key`.")
     model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
     daily_tokens: int = setting(
-        0, "How many tokens a day memory work may use; after that, built-in writers do it. 0: no limit.", least=0
+        0, "How many tokens memory work may use per day; after that, built-in rules do the work. 0: no limit.", least=0
     )
     thinking_tokens: int = setting(
         4_000,
@@ -104,13 +104,13 @@ class Settings:
     )
     batch_seconds: int = setting(
         180,
-        "How long a conversation must be quiet before a model reads its new messages for facts, so that one "
-        "call serves many. If 40 are new, the model does not wait; until the person has 60 messages in all, "
-        "it always waits. Summaries wait for 80 new messages, titles for 400. Meanwhile, rules find facts. 0: "
-        "the model never waits.",
+        "How long a conversation must be quiet before a model extracts facts from the new messages, so that one "
+        "call handles many messages. With 40 new messages, the model does not wait; until the person has 60 messages "
+        "in all, the model always waits. Summaries wait for 80 new messages, and titles for 400. Meanwhile, rules "
+        "find facts. 0: the model never waits.",
         least=0,
     )
-    rounds: int = setting(3, "How often the model may ask for more in one turn.", least=0)
+    rounds: int = setting(3, "How many times the model may ask for more context in one turn.", least=0)
     raised_turns: int = setting(20, "For how many turns a message stays at the tier that the model asked for.", least=1)
     window_tokens: int = setting(
         30_000, "Above this many tokens, the oldest messages leave the window. 0: off.", least=0
@@ -121,12 +121,14 @@ class Settings:
     )
     level_episodes: int = setting(
         5,
-        "How many episodes of one level may be active; if there are more, the oldest become one of the next level.",
+        "How many episodes of one level may be active. If there are more, the oldest become one of the next level.",
         least=2,
     )
     active_episodes: int = setting(10, "How many episodes may be active in all.", least=2)
     near_episodes: int = setting(
-        3, "How many past episodes a context shows, if they are close to the message.", least=0
+        3,
+        "How many past episodes a context shows, at most. A past episode is shown if it is close to the message.",
+        least=0,
     )
     episode_distance: float = setting(
         0.0, "The cosine distance below which a past episode is close. 0: the embedder's own default.", least=0
@@ -138,29 +140,29 @@ class Settings:
     )
     time_zone: str = setting(
         "UTC",
-        "The time zone in which days begin and end, such as `Europe/Berlin` (an IANA name), in spaces without "
-        "one of their own.",
+        "The time zone in which days begin and end, such as `Europe/Berlin` (an IANA name), for spaces that have "
+        "no time zone of their own.",
     )
     index_seconds: int = setting(
         2,
-        "How long a search waits until new messages can be found; after that, it searches without them.",
+        "How long a search waits for new messages to be indexed. After that, the search leaves them out.",
         least=0,
     )
     digest_seconds: int = setting(
-        20, "How long a profile waits for new digests; after that, it shows the last ones.", least=0
+        20, "How long a profile waits for new digests. After that, the profile shows the existing digests.", least=0
     )
     context_digest_seconds: float = setting(
         0.3,
-        "How long a context waits for a new digest, at most `digest_seconds`; after that, it uses the last one.",
+        "How long a context waits for a new digest, at most `digest_seconds`. After that, it uses the existing digest.",
         least=0,
     )
     digest_tokens: int = setting(
-        24_000, "How many tokens of a day a model is shown at a time; a longer day is split by time.", least=1_000
+        24_000, "How many tokens of a day's messages a model gets per call. A longer day is split by time.", least=1_000
     )
     share_channels: bool = setting(
         False,
-        "Whether every channel of a space shows what was said in the others. Use it only if all members can "
-        "read all channels.",
+        "Whether every channel of a space shows what was said in the other channels. Set this to true only if all "
+        "members can read all channels.",
     )
     tokenizer: str = setting(
         "o200k_base",
@@ -177,14 +179,14 @@ class Settings:
     retain_usage: int = setting(0, "How many days the counts of calls are kept. 0: for ever.", least=0)
     retain_every: int = setting(
         0,
-        "Every how many hours a worker, or a program with `followers` on, removes what is too old. 0: only "
-        "`everword retain` does.",
+        "The hours between two removals of data that is too old, by a worker or a program with `followers` on. 0: "
+        "only `everword retain` removes data.",
         least=0,
     )
     languages: str = setting(
         "",
-        "The languages of your messages, as codes separated by commas: `de,en`. No text is taken for another "
-        "language, and no rules of another are used. English is always included. Empty: all languages.",
+        "The languages of your messages, as codes separated by commas: `de,en`. Text is not recognised as any other "
+        "language, and rules of other languages are not used. English is always included. Empty: all languages.",
     )
     telemetry: str = setting(
         "auto",
@@ -210,11 +212,11 @@ class Settings:
         "seconds. 0: any rate.",
         least=0,
     )
-    server_grace: int = setting(60, "How many seconds a server that is stopped waits for current requests.", least=0)
+    server_grace: int = setting(60, "How many seconds a server waits for current requests when you stop it.", least=0)
     anonymous: str = setting(
         "refuse",
-        "What a server without keys does with requests to its OpenAI endpoint that name no `user`: `refuse` "
-        "them, or use `one` memory for all, which is right if only one person uses the server.",
+        "What a server without keys does if a request to its OpenAI endpoint names no `user`: `refuse` the request, "
+        "or use `one` memory for all such requests, which is right if only one person uses the server.",
         choices=("refuse", "one"),
     )
     mcp_graph: bool = setting(
@@ -239,14 +241,16 @@ class Settings:
         "`digest.written`. Empty: all.",
     )
     webhook_http: bool = setting(False, "Whether webhooks may use `http:` addresses of other machines, unencrypted.")
-    followers: bool = setting(True, "Whether this process brings views up to date. If not, `everword worker` does it.")
+    followers: bool = setting(
+        True, "Whether this process updates views (facts, summaries …). If not, run `everword worker`."
+    )
     lease_seconds: int = setting(60, "How long a worker may work on a view before another may take over.", least=1)
     busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
     hold_messages: int = setting(
         0,
-        "How many messages are held in memory, at most, while the disk is full, read-only or gone, or "
-        "PostgreSQL is away. They are written later, and lost if the process dies. 0: storing a message then "
-        "fails, but `everword chat` and the bots hold 1,000.",
+        "How many messages everword buffers in RAM, at most, while the disk is full, read-only or missing, or "
+        "PostgreSQL is unreachable. Buffered messages are written later; if the process dies, they are lost. 0: "
+        "storing a message then fails, but `everword chat` and the bots buffer 1,000 messages.",
         least=0,
     )
     secrets: str = setting(
@@ -256,7 +260,7 @@ class Settings:
         "`keep` does nothing.",
         choices=("mask", "redact", "refuse", "keep"),
     )
-    vector_cache_mb: int = setting(256, "The memory for passages and vectors that search uses, in MiB.", least=1)
+    vector_cache_mb: int = setting(256, "How much RAM search uses for passages and vectors, in MiB.", least=1)
 
     def __post_init__(self) -> None:
         for definition in fields(self):

@@ -83,11 +83,11 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Retry the messages that were skipped because a view failed on them: all of these messages, or those of one
-        space, conversation or view.
+        """Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
+        conversation or view.
 
-        A view that reads a conversation in order starts again at the conversation's first message; `settle` waits until
-        the view has caught up.
+        A view that reads a conversation in order starts again at the conversation's first message. `settle` waits until
+        all views have caught up.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -107,8 +107,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.verify())
 
     def stats(self, *, space: str | None = None) -> Stats:
-        """Get counts of what is in the store, how far each view has caught up with the log, and what models, caches and
-        fallbacks did."""
+        """Get statistics: counts of stored data, the progress of each view (derived data), and the use of models,
+        caches and fallbacks."""
         return self._private.wait(self._inner.stats(space=space))
 
     def facts(
@@ -125,8 +125,8 @@ class BlockingMemory(OwnLoop):
         ))
 
     def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        """List the facts that a model found in a person's messages but that everword did not accept, oldest first, each
-        with the reason."""
+        """List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
+        refused fact has the reason."""
         return self._private.wait(self._inner.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
@@ -186,9 +186,9 @@ class BlockingMemory(OwnLoop):
         contradicts. Returns the statements that are true now.
 
         `speaker` is whoever makes the statement (default: the person). `message` is the id of the stored message that
-        asked for the statement; if you give no `message`, `text` is added to the log. With `expires` (a time, or a time
-        span from now), the statement is shown only until then. An expiring statement replaces no lasting statement, and
-        no fact is extracted from it.
+        asked for the statement. If you give no `message`, `text` is stored in the log as a message. With `expires` (a
+        time, or a time span from now), the statement is shown only until then. An expiring statement replaces no
+        lasting statement, and no fact is extracted from it.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -298,17 +298,17 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """List the last removals and moves in a space, newest first: who made each, when, of what kind, and how much
-        was removed or moved."""
+        """List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
+        kind, and how many items the change affected."""
         return self._private.wait(self._inner.audit(limit=limit, space=space))
 
     def redact(
         self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a
-        whole space, in one user's memory or in one conversation. Older versions of these messages are removed. With
-        `dry_run`, nothing changes: the result says how many messages contain secrets."""
+        """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
+        choose one user's memory or one conversation; the default is the whole space. Older versions of these messages
+        are removed. With `dry_run`, nothing changes: the result says how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -364,20 +364,20 @@ class BlockingConversation:
         name: str | None = None, expires: datetime | timedelta | None = None, on_edit: OnEdit = "refuse",
         reply_to: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk. A message whose platform id is known is not stored
-        twice. If the store takes nothing and the setting `hold_messages` allows it, the message is held in memory, and
-        `degraded` says so.
+        """Store a message. When `add` returns, the message is on disk. A message with a known platform id is not stored
+        twice. While the store accepts no writes, everword can buffer the message in RAM (setting `hold_messages`);
+        `degraded` then says so.
 
-        `name` is what the author is called there now. It is cleaned and kept in the metadata; a channel also keeps it
-        among its names.
+        `name` is the author's display name now. everword cleans the name and stores it in the metadata; a channel also
+        adds it to the author's names.
 
-        `expires` is a moment, or a span of time from now. After that, no search and no context has the message, and
-        `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
+        `expires` is a time, or a time span from now. After that time, no search and no context has the message, and
+        `retain` removes it. No fact, summary, digest or topic that would outlive the message is derived from it.
 
-        If the platform id is known with another text, the stored text stays; with `on_edit="version"`, the new text
-        becomes a new version instead. The message's `kept` says what happened: "new", "known", "edited" or "refused".
+        If the platform id is already stored with a different text, the stored text stays; with `on_edit="version"`, the
+        new text becomes a new version instead. The message's `kept` is "new", "known", "edited" or "refused".
 
-        `reply_to` is the message of this conversation that it answers: its id, or its platform id.
+        `reply_to` is the id or platform id of the message in this conversation that this message answers.
         """
         return self._private.wait(self._inner.add(
             role, content, author=author, user=user, time=time, platform_id=platform_id, metadata=metadata, name=name,
@@ -385,16 +385,16 @@ class BlockingConversation:
         ))
 
     def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
-        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as in `add`. `on_edit`
-        is as in `add`, and each result's `kept` says what became of the message."""
+        """Store several messages in one transaction: either all of them or none. Each message is a draft, or a mapping
+        such as `{"role": "user", "content": "Hi"}` with the fields of a draft; `expires` works as in `add`. `on_edit`
+        works as in `add`. For each message, `kept` in the result says what was done."""
         return self._private.wait(self._inner.extend(drafts, on_edit=on_edit))
 
     def history(self, *, limit: int | None = None, before: int | None = None, versions: bool = False) -> list[Message]:
-        """The messages in order. With `limit`, you get the last ones; with `before`, those before that turn. With
-        `versions`, each has its older versions: what it said before it was edited.
+        """Get the messages in order. With `limit`, you get the last messages; with `before`, the messages before that
+        turn. With `versions`, each message has its older versions: the texts before each edit.
 
-        An expired message is here until `retain` removes it.
+        Expired messages are in the history until `retain` removes them.
         """
         return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
 
@@ -487,12 +487,12 @@ class BlockingConversation:
     def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None,
     ) -> Topic:
-        """Keep a user's message and add it to its topic, which may be a new one or a faded one that comes back. Returns
-        the topic. `importance`, from 0 to 1, is what the topic is worth to the person who says it."""
+        """Store a user's message and add it to its topic. The message can open a new topic or bring back a faded topic.
+        Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the author."""
         return self._private.wait(self._inner.add_user_message(text, importance, author=author, time=time))
 
     def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        """Keep a reply and add it to the topic it follows. Returns the topic."""
+        """Store a reply and add it to the topic of the message before it. Returns the topic."""
         return self._private.wait(self._inner.add_assistant_message(text, time=time))
 
     def topics(self, *, faded: bool = False) -> list[Topic]:
@@ -501,8 +501,9 @@ class BlockingConversation:
         return self._private.wait(self._inner.topics(faded=faded))
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """Get what to send to a model about a topic: the topic's summary, if there is one, and the messages that are
-        not in the summary. Without an id, you get the current topic. If nothing was said yet, the result is empty."""
+        """Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
+        summary does not cover. Without an id, you get the current topic. If nothing was said yet, the result is empty.
+        """
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
     def get_full_topic_history(
@@ -533,8 +534,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """In a group, move messages and the replies to these messages out of their thread into a new thread, which is
-        returned. Later messages may join either thread. `merge_topics` joins the two threads again."""
+        """In a group, move messages and the replies to these messages out of their thread into a new thread. Returns
+        the new thread. Later messages may join either thread. `merge_topics` joins the two threads again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
@@ -579,12 +580,13 @@ class BlockingDocuments:
 
     def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Store and remove several documents in one transaction. Returns the documents that are stored now, in the
-        order given."""
+        given order."""
         return self._private.wait(self._inner.apply(changes))
 
     def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
-        """Change documents of one namespace depending on what they contain; nobody else changes them in between.
-        `decide` gets the documents by key and returns the changes and an answer. It may be run more than once."""
+        """Change documents of one namespace depending on what the documents contain. Nobody else can change them in
+        between. `decide` gets the documents by key, and returns the changes and an answer. everword may call `decide`
+        more than once."""
         return self._private.wait(self._inner.edit(namespace, decide))
 
     def search(

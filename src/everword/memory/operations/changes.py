@@ -161,8 +161,8 @@ class Changes(MemoryPart):
 
     @operation("GET /v1/audit", right="admin", about_all=True)
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """List the last removals and moves in a space, newest first: who made each, when, of what kind, and how much
-        was removed or moved."""
+        """List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
+        kind, and how many items the change affected."""
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: tables.audit_lines(tx, space_id, count))
@@ -176,9 +176,9 @@ class Changes(MemoryPart):
         dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Permanently replace secrets in stored messages (API keys, passwords, card numbers) by placeholders: in a
-        whole space, in one user's memory or in one conversation. Older versions of these messages are removed. With
-        `dry_run`, nothing changes: the result says how many messages contain secrets."""
+        """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
+        choose one user's memory or one conversation; the default is the whole space. Older versions of these messages
+        are removed. With `dry_run`, nothing changes: the result says how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(

@@ -89,20 +89,20 @@ class ConversationFace(ConversationTopics):
         on_edit: OnEdit = "refuse",
         reply_to: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk. A message whose platform id is known is not stored
-        twice. If the store takes nothing and the setting `hold_messages` allows it, the message is held in memory, and
-        `degraded` says so.
+        """Store a message. When `add` returns, the message is on disk. A message with a known platform id is not stored
+        twice. While the store accepts no writes, everword can buffer the message in RAM (setting `hold_messages`);
+        `degraded` then says so.
 
-        `name` is what the author is called there now. It is cleaned and kept in the metadata; a channel also keeps it
-        among its names.
+        `name` is the author's display name now. everword cleans the name and stores it in the metadata; a channel also
+        adds it to the author's names.
 
-        `expires` is a moment, or a span of time from now. After that, no search and no context has the message, and
-        `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
+        `expires` is a time, or a time span from now. After that time, no search and no context has the message, and
+        `retain` removes it. No fact, summary, digest or topic that would outlive the message is derived from it.
 
-        If the platform id is known with another text, the stored text stays; with `on_edit="version"`, the new text
-        becomes a new version instead. The message's `kept` says what happened: "new", "known", "edited" or "refused".
+        If the platform id is already stored with a different text, the stored text stays; with `on_edit="version"`, the
+        new text becomes a new version instead. The message's `kept` is "new", "known", "edited" or "refused".
 
-        `reply_to` is the message of this conversation that it answers: its id, or its platform id.
+        `reply_to` is the id or platform id of the message in this conversation that this message answers.
         """
         full_metadata = {} if metadata is None else metadata
         if name is not None and isinstance(full_metadata, Mapping):
@@ -121,9 +121,9 @@ class ConversationFace(ConversationTopics):
         tool="add_messages",
     )
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
-        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as in `add`. `on_edit`
-        is as in `add`, and each result's `kept` says what became of the message."""
+        """Store several messages in one transaction: either all of them or none. Each message is a draft, or a mapping
+        such as `{"role": "user", "content": "Hi"}` with the fields of a draft; `expires` works as in `add`. `on_edit`
+        works as in `add`. For each message, `kept` in the result says what was done."""
         draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
         batch = Batch(self.scope.space, self.id, self.user, draft_list, on_edit=on_edit)
         return (await add_batches(self.runtime, [batch], self.scope.access))[0]
@@ -132,10 +132,10 @@ class ConversationFace(ConversationTopics):
     async def history(
         self, *, limit: int | None = None, before: int | None = None, versions: bool = False
     ) -> list[Message]:
-        """The messages in order. With `limit`, you get the last ones; with `before`, those before that turn. With
-        `versions`, each has its older versions: what it said before it was edited.
+        """Get the messages in order. With `limit`, you get the last messages; with `before`, the messages before that
+        turn. With `versions`, each message has its older versions: the texts before each edit.
 
-        An expired message is here until `retain` removes it.
+        Expired messages are in the history until `retain` removes them.
         """
         count = None if limit is None else check_number("limit", limit, MAX_TURN)
         messages = await self._contexts.recent_messages(

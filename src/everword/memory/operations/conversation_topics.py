@@ -54,8 +54,8 @@ class ConversationTopics:
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
-        """Keep a user's message and add it to its topic, which may be a new one or a faded one that comes back. Returns
-        the topic. `importance`, from 0 to 1, is what the topic is worth to the person who says it."""
+        """Store a user's message and add it to its topic. The message can open a new topic or bring back a faded topic.
+        Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the author."""
         weight = rules.check_share("importance", importance)
         metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
@@ -68,7 +68,7 @@ class ConversationTopics:
         by_hand=True,
     )
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        """Keep a reply and add it to the topic it follows. Returns the topic."""
+        """Store a reply and add it to the topic of the message before it. Returns the topic."""
         return await self._add_message("assistant", text, None, time, {})
 
     async def _add_message(
@@ -149,8 +149,9 @@ class ConversationTopics:
         wrap="messages",
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """Get what to send to a model about a topic: the topic's summary, if there is one, and the messages that are
-        not in the summary. Without an id, you get the current topic. If nothing was said yet, the result is empty."""
+        """Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
+        summary does not cover. Without an id, you get the current topic. If nothing was said yet, the result is empty.
+        """
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -291,8 +292,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """In a group, move messages and the replies to these messages out of their thread into a new thread, which is
-        returned. Later messages may join either thread. `merge_topics` joins the two threads again."""
+        """In a group, move messages and the replies to these messages out of their thread into a new thread. Returns
+        the new thread. Later messages may join either thread. `merge_topics` joins the two threads again."""
         numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; name at least one message by its turn")

@@ -101,7 +101,7 @@ class DocumentsFace:
     )
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Store and remove several documents in one transaction. Returns the documents that are stored now, in the
-        order given."""
+        given order."""
         now = self.runtime.parts.clock.now()
         ready = [rules.check_change(change, now) for change in check_items("changes", changes, Change)]
         return await self.runtime.write(lambda tx: apply_changes(tx, self.owner_filter, ready, now))
@@ -112,8 +112,9 @@ class DocumentsFace:
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
-        """Change documents of one namespace depending on what they contain; nobody else changes them in between.
-        `decide` gets the documents by key and returns the changes and an answer. It may be run more than once."""
+        """Change documents of one namespace depending on what the documents contain. Nobody else can change them in
+        between. `decide` gets the documents by key, and returns the changes and an answer. everword may call `decide`
+        more than once."""
         namespace_key = rules.join_namespace(namespace)
         rules.check_decide(decide)
         now = self.runtime.parts.clock.now()

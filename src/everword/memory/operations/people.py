@@ -69,9 +69,9 @@ class Knowledge(MemoryPart):
         contradicts. Returns the statements that are true now.
 
         `speaker` is whoever makes the statement (default: the person). `message` is the id of the stored message that
-        asked for the statement; if you give no `message`, `text` is added to the log. With `expires` (a time, or a time
-        span from now), the statement is shown only until then. An expiring statement replaces no lasting statement, and
-        no fact is extracted from it.
+        asked for the statement. If you give no `message`, `text` is stored in the log as a message. With `expires` (a
+        time, or a time span from now), the statement is shown only until then. An expiring statement replaces no
+        lasting statement, and no fact is extracted from it.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)

@@ -135,11 +135,11 @@ class SearchAndMaintenance(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Retry the messages that were skipped because a view failed on them: all of these messages, or those of one
-        space, conversation or view.
+        """Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
+        conversation or view.
 
-        A view that reads a conversation in order starts again at the conversation's first message; `settle` waits until
-        the view has caught up.
+        A view that reads a conversation in order starts again at the conversation's first message. `settle` waits until
+        all views have caught up.
         """
         where: dict[str, str] = {}
         if space is not None:
@@ -197,8 +197,8 @@ class SearchAndMaintenance(MemoryPart):
 
     @operation("GET /v1/stats", right="read", about_all=True)
     async def stats(self, *, space: str | None = None) -> Stats:
-        """Get counts of what is in the store, how far each view has caught up with the log, and what models, caches and
-        fallbacks did."""
+        """Get statistics: counts of stored data, the progress of each view (derived data), and the use of models,
+        caches and fallbacks."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else self.runtime.resolve_space(space)
         await self.runtime.meter.flush()

@@ -250,9 +250,9 @@ async def reply(
 ) -> Response:
     """Run a whole turn: store the message, ask the model, and store and return the model's reply.
 
-    With `stream`, you get the reply as server-sent events. Each piece of the reply is an event `text`; at the end comes
-    an event `done` with the whole reply, or an event `error` with a problem document. If you close the connection
-    early, everword stores the part that you received.
+    With `stream`, you get the reply as server-sent events. Each piece of the reply is an event `text`. The last event
+    is `done`, with the whole reply, or `error`, with a problem document. If you close the connection early, everword
+    stores the part that you received.
     """
     chat = chat_of(caller, id, body.user)
     platform_id = with_platform_id(

@@ -30,8 +30,9 @@ router = APIRouter(tags=["operations"])
 @router.get("/healthz")
 async def alive(request: Request) -> dict[str, str | int]:
     """Check that the server process answers. The check leaves out the store, because restarting the server would not
-    repair the store. If the store accepts no writes and the server buffers messages in RAM, the status is "degraded",
-    with the number of messages and the reason. Do not restart the server then: a restart would lose these messages."""
+    repair the store. While the server buffers messages in RAM (setting `hold_messages`), the status is "degraded", with
+    the number of messages and the reason. Do not restart a server in this state: a restart would lose the buffered
+    messages."""
     memory: MemoryEngine = request.app.state.memory
     degraded = memory.degraded
     if degraded is None:
