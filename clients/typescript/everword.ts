@@ -1520,7 +1520,7 @@ export class Everword {
 
   /**
    * List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-   * refused fact has the reason. Needs the scope `read`.
+   * entry gives the reason. Needs the scope `read`.
    */
   refusedFacts(user: string, options: CallOptions = {}): Promise<RefusedFact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "refused-facts"], {}, options);

@@ -126,7 +126,7 @@ class BlockingMemory(OwnLoop):
 
     def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
         """List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-        refused fact has the reason."""
+        entry gives the reason."""
         return self._private.wait(self._inner.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
@@ -403,7 +403,7 @@ class BlockingConversation:
         number) or its platform id.
 
         Search, contexts, facts, summaries, topics and exports then use the new version. The old version stays in the
-        log; `history(versions=True)` shows it. If you pass the same text again, nothing changes.
+        log; `history(versions=True)` shows it. If the text and the metadata are the same as before, nothing changes.
         """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 

@@ -155,7 +155,7 @@ class ConversationFace(ConversationTopics):
         number) or its platform id.
 
         Search, contexts, facts, summaries, topics and exports then use the new version. The old version stays in the
-        log; `history(versions=True)` shows it. If you pass the same text again, nothing changes.
+        log; `history(versions=True)` shows it. If the text and the metadata are the same as before, nothing changes.
         """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)

@@ -91,7 +91,7 @@ class Facts(MemoryPart):
     @operation("GET /v1/users/{user as id}/refused-facts", right="read", tool="get_refused_facts")
     async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
         """List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-        refused fact has the reason."""
+        entry gives the reason."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
