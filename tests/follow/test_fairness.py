@@ -143,7 +143,7 @@ def test_settle_returns_only_when_each_conversation_was_seen_to(tmp_path: Path) 
         memory.conversation("first", user="alex").add("user", "My name is Alex and I have a zebra.")
         memory.settle()
         away = False
-        flood(memory, count=2 * MANY)
+        flood(memory)
         memory.settle()
         facts = state_of(memory, "facts")
         assert (facts.behind, facts.waiting, facts.standing_in) == (1, 1, 1)

@@ -68,7 +68,7 @@ def inside(value: bytes) -> dict[str, bytes]:
 def zip_of(parts: Iterable[bytes]) -> Callable[[Path], None]:
     def write(path: Path) -> None:
         with (
-            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
             archive.open("conversations.json", "w", force_zip64=True) as member,
         ):
             for part in parts:

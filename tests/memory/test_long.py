@@ -1,4 +1,4 @@
-"""Ten thousand turns, or in `make test` four thousand: what the context holds stays small, what a turn asks of the
+"""Ten thousand turns, or in `make test` 3,500: what the context holds stays small, what a turn asks of the
 store stays the same, and every message is found again."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from everword.wiring import open_store
 
 T = TypeVar("T")
 START = datetime(2024, 1, 1, tzinfo=UTC)
-TURNS = sample(10_000, least=4_000)
+TURNS = sample(10_000, least=3_500)
 LOOKED_AT = ("index", "topics", "tiers", "window", "episodes")  # all others are brought up to date in `make test-all`
 SUBJECTS = 40  # each with words of its own, coming back again and again
 SYLLABLES = ["ba", "ko", "ri", "ten", "mul", "da", "fe", "sor", "vi", "lan", "pu", "gri", "mo", "zet", "ka", "nu"]

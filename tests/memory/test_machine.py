@@ -14,7 +14,7 @@ from memory_machine import MemoryMachine
 from postgres_databases import PostgresServer
 
 SEQUENCES = {"sqlite": 1_500, "json": 80, "postgresql": 80}  # in `make test-all`
-IN_PART = {"sqlite": 40, "json": 4, "postgresql": 4}  # in `make test`
+IN_PART = {"sqlite": 20, "json": 4, "postgresql": 3}  # in `make test`
 
 
 @pytest.mark.parametrize("chosen", list(SEQUENCES))

@@ -1,6 +1,7 @@
 """The dashboard in a real browser: every page at the width of a desk and of a phone, its main flows, and hostile text.
 
-One store of thousands of messages that every view has read, one server and one browser serve all tests.
+One store of over a thousand messages that every view has read (in `make test-all` of thousands), one server and one
+browser serve all tests.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from everword.server.keys import COOKIE, Sessions, create_key, is_page
 from everword.testing.serving import Serving
 
 pytestmark = pytest.mark.browser
-MESSAGES = sample(5_000, least=2_500)
+MESSAGES = sample(5_000)
 DESK: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 SPOTS = "What did I say about the spots on the leaves?"

@@ -24,6 +24,8 @@ from everword.wiring import open_store
 
 FEW = 10  # others in the space
 MANY = 200
+ENOUGH = 60  # that reading the rows of all of them shows; FEW_ROWS does not hide it
+TOLD = 60  # of the others tell something by command, and have a document
 YEAR = timedelta(days=365)
 PATIENCE = 600.0
 STEPS = 10  # of the database, counted at once
@@ -45,7 +47,7 @@ def fill(memory: Memory, others: int) -> None:
         batches.append(Batch("default", f"chat{number}", f"u{number}", said))
     memory.add_many(batches)
     notes = memory.documents()
-    for number in range(0, others, 3):
+    for number in range(0, others, max(1, others // TOLD)):
         memory.remember(f"u{number} drinks tea", user=f"u{number}", expires=YEAR)
         notes.put(("notes",), f"note {number}", {"tea": number}, texts=(), expires=YEAR)
     memory.settle(PATIENCE)
@@ -167,7 +169,7 @@ def test_no_statement_reads_more_rows_of_a_table_than_its_scope_holds(store_url:
 
     too_many: dict[str, dict[str, float]] = {}
     with Memory(store, followers=False) as memory:
-        fill(memory, MANY)
+        fill(memory, ENOUGH)
         event.listen(store.engine, "before_cursor_execute", note)
         try:
             ask(memory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 from everword.text.doc import KEPT, SHORT, Doc, doc_of
 from everword.text.sentences import sentences
@@ -51,5 +52,10 @@ def test_who_changes_a_list_does_not_change_what_is_kept() -> None:
 
 def test_threads_may_read_at_the_same_time() -> None:
     texts = [str(number % (KEPT + 7)) for number in range(2 * KEPT)]
+
+    def read_part(start: int) -> list[str]:
+        return [doc_of(text).read(shout) for text in texts[start : start + 500]]
+
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda text: doc_of(text).read(shout), texts, chunksize=500)) == [f"{t}!" for t in texts]
+        parts = pool.map(read_part, range(0, len(texts), 500))
+        assert list(chain.from_iterable(parts)) == [f"{text}!" for text in texts]
