@@ -42,6 +42,11 @@ def step_view(memory: Memory, name: str) -> int:
     return count
 
 
+def settle_summaries(memory: Memory) -> None:
+    """Bring the episodes up to date, and the views that they follow. To read facts and to write tiers takes as long."""
+    settle_views(memory, "index", "topics", "window", "episodes")
+
+
 def note(log: Path, texts: Sequence[str]) -> None:
     """One write to a file opened for appending: lines of several processes do not mix."""
     with open(log, "ab", buffering=0) as file:

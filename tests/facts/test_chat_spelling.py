@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 
 from everword import Memory
 from everword.text.filler import names_something, plain_spelling
@@ -17,7 +18,7 @@ def facts_of(folder: Path, *texts: str) -> list[str]:
         chat = memory.conversation("demo", user="mia")
         for text in texts:
             chat.add("user", text)
-        memory.settle()
+        settle_views(memory, "facts")
         return sorted(f"{fact.key}: {fact.value}" for fact in memory.facts(user="mia"))
 
 

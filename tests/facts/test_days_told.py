@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 
 from everword import Memory
 from everword.model import Fact
@@ -49,7 +50,7 @@ NAMED_IN_THE_ISSUE = ROWS[:4]
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory(str(tmp_path_factory.mktemp("days") / "memory.db")) as memory:
+    with Memory(str(tmp_path_factory.mktemp("days") / "memory.db"), followers=False) as memory:
         for row in ROWS:
             memory.conversation(row.text, user=row.user).add("user", row.text, time=row.time)
         memory.settle()
@@ -158,6 +159,6 @@ def test_the_season_of_a_wedding_is_its_day(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db")) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "We got married two summers ago.", time=datetime(2025, 11, 19, 9, tzinfo=UTC))
-        memory.settle()
+        settle_views(memory, "facts")
         [fact] = memory.facts(user="alex")
     assert (fact.key, fact.valid_from) == ("marital status", datetime(2023, 6, 1, tzinfo=UTC))

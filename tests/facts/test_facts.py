@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 from fact_talks import NOW, day, entry, everything, live, reader, values
 from sample_sizes import sample
 
@@ -35,7 +36,7 @@ def test_a_fact_is_a_row_with_everything_about_it(store_url: str) -> None:
         chat = memory.conversation("demo", user="alex")
         said = chat.add("user", "My name is Alex. I've lived in Berlin since May 2019.", time=day("2025-03-01"))
         again = chat.add("user", "As I said, my name is Alex.", time=day("2025-04-01"))
-        memory.settle()
+        settle_views(memory, "facts")
         name, home = memory.facts(user="alex")
         assert name == Fact(
             "default", "alex", name.id, "identity", "name", "Alex", 1.0, name.importance, "alex", "demo", again.turn,
@@ -72,7 +73,7 @@ def test_one_active_value_a_key_and_several_where_a_key_has_several(store_url: s
         chat = memory.conversation("demo", user="alex")
         for text in ("I live in Oslo.", "I'm allergic to kiwi.", "I moved to Rome.", "I'm also allergic to latex."):
             chat.add("user", text)
-        memory.settle()
+        settle_views(memory, "facts")
         assert values(memory.facts(user="alex")) == {"location": ["Rome"], "allergies": ["kiwi", "latex"]}
 
 
@@ -113,7 +114,7 @@ def test_what_a_model_finds_is_weighed(store_url: str) -> None:
     text = "Teal it is, with tea, toast and kiwi which I do not tolerate; a cheerful day of rowing."
     with Memory(store_url, memory=reader({"Teal": found}), followers=False) as memory:
         memory.conversation("demo", user="alex").add("user", text)
-        memory.settle()
+        settle_views(memory, "facts")
         kept = {(fact.key, fact.value): (fact.confidence, fact.importance) for fact in memory.facts(user="alex")}
         assert kept == {
             ("colour", "Teal"): (0.8, 0.8), ("allergies", "kiwi"): (0.4, 0.2), ("sport", "rowing"): (0.9, 1.0),
@@ -156,7 +157,7 @@ def test_talk_of_the_moment_is_no_fact(store_url: str) -> None:
     )
     with Memory(store_url, followers=False) as memory:
         memory.conversation("demo", user="alex").extend(Draft("user", text) for text in said)
-        memory.settle()
+        settle_views(memory, "facts")
         assert memory.facts(user="alex") == []
 
 
@@ -177,7 +178,7 @@ def test_the_documents_example(store_url: str, by_model: bool) -> None:
         for turn, names in expected.items():
             chat.extend(Draft("assistant", f"Line {n} of the listing.") for n in range(done + 1, turn))
             assert chat.add("user", said[turn]).turn == turn
-            memory.settle()
+            settle_views(memory, "facts")
             done = turn
             assert [fact.value for fact in memory.facts(user="alex") if fact.key == "name"] == names
         history = memory.fact_history("name", user="alex")
@@ -330,7 +331,7 @@ def test_hundreds_of_messages_of_junk_hold_no_fact(tmp_path: Path) -> None:
     ]
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         memory.conversation("demo", user="alex").extend(Draft("user", text) for text in junk)
-        memory.settle()
+        settle_views(memory, "facts")
         assert memory.facts(user="alex") == []
 
 
@@ -340,7 +341,7 @@ def test_a_hundred_repetitions_are_one_fact(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         first, *_, last = chat.extend(Draft("user", said[number % 3]) for number in range(100))
-        memory.settle()
+        settle_views(memory, "facts")
         (fact,) = memory.facts(user="alex")
         assert fact.value == "Oslo"
         assert len(memory.fact_history("location", user="alex")) == 1
@@ -354,7 +355,7 @@ def test_an_assistant_that_hallucinates_adds_nothing(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", "I think I live in Oslo.")
-        memory.settle()
+        settle_views(memory, "facts")
         before = [(fact.key, fact.value, fact.confidence) for fact in memory.facts(user="alex")]
         assert [value for _, value, _ in before] == ["Oslo"]
         for number in range(0, 100, 4):
@@ -368,7 +369,7 @@ def test_an_assistant_that_hallucinates_adds_nothing(tmp_path: Path) -> None:
                     Draft("user", "As you said, I live in Oslo."),
                 ]
             )
-        memory.settle()
+        settle_views(memory, "facts")
         assert [(fact.key, fact.value, fact.confidence) for fact in memory.facts(user="alex")] == before
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 
 from everword import Draft, Memory
 from everword.facts.english.finder import read_group_facts
@@ -26,7 +27,7 @@ SAID = [
 def test_what_lasts_is_a_fact_and_what_is_of_the_moment_is_none(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db")) as memory:
         memory.conversation("general").extend(Draft("user", text, author) for author, text in SAID)
-        memory.settle()
+        settle_views(memory, "facts")
         facts = {person: sorted(fact.value for fact in memory.facts(user=person)) for person in ("ann", "bob", "carl")}
     assert facts == {
         "ann": ["uses vim on every machine"],
@@ -39,7 +40,7 @@ def test_two_people_tell_what_happened(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db")) as memory:
         said = [("ann", "I adopted a cat last week"), ("bob", "I fixed my bike yesterday, the chain was broken")]
         memory.conversation("pair").extend(Draft("user", text, author) for author, text in said)
-        memory.settle()
+        settle_views(memory, "facts")
         assert memory.facts(user="ann")
         assert memory.facts(user="bob")
 

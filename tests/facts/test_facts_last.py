@@ -13,6 +13,7 @@ from multiprocessing.synchronize import Barrier
 from typing import Any
 
 import pytest
+from engine_doubles import settle_views
 from fact_talks import NOW, answered, entry, everything, live, values
 from fresh_processes import FRESH
 from sample_sizes import sample
@@ -38,13 +39,13 @@ def test_facts_go_on_after_a_restart(store_url: str) -> None:
         memory.conversation("demo", user="alex").add("user", "I live in Oslo.")
     with Memory(store_url, followers=False) as memory:
         assert memory.facts(user="alex") == []
-        memory.settle()
+        settle_views(memory, "facts")
         memory.conversation("demo", user="alex").add("user", "I moved to Rome.")
-        memory.settle()
+        settle_views(memory, "facts")
         known = everything(memory, "alex")
         assert [fact.value for fact in known] == ["Oslo", "Rome"]
     with Memory(store_url, followers=False) as memory:
-        memory.settle()
+        settle_views(memory, "facts")
         assert everything(memory, "alex") == known
 
 
@@ -84,12 +85,12 @@ def test_a_rebuild_gives_the_same_facts_with_the_same_ids(store_url: str) -> Non
         live(memory)
         live(memory, "kim")
         memory.conversation("room").add("user", "My brother Tom lives in Rome. Call me Yo.", author="yola")
-        memory.settle()
+        settle_views(memory, "facts")
         before = {user: everything(memory, user) for user in ("yola", "kim")}
         assert len(before["yola"]) > len(before["kim"]) > 8
         memory.rebuild("facts")
         assert memory.facts(user="yola") == []
-        memory.settle()
+        settle_views(memory, "facts")
         assert {user: everything(memory, user) for user in ("yola", "kim")} == before
 
 
@@ -109,21 +110,21 @@ def test_facts_are_the_same_in_whatever_order_conversations_are_read(
     with Memory(store_url, followers=False) as memory:
         first, second = (memory.conversation(id, user="alex") for id in ("first", "second"))
         first.add("user", one, time=NOW)
-        memory.settle()
+        settle_views(memory, "facts")
         second.add("user", other, time=NOW + timedelta(minutes=1))
-        memory.settle()
+        settle_views(memory, "facts")
         first.add("user", "Now to something else entirely.", time=NOW + timedelta(minutes=2))
-        memory.settle()
+        settle_views(memory, "facts")
         before = memory.facts(user="alex")
         assert values(before) == expected
         history = [memory.fact_history(key, user="alex") for key in ("name", "likes", "location")]
         memory.rebuild("facts")
-        memory.settle()
+        settle_views(memory, "facts")
         assert memory.facts(user="alex") == before
         assert [memory.fact_history(key, user="alex") for key in ("name", "likes", "location")] == history
         late = memory.conversation("late", user="alex")
         late.add("user", "My name is Zed. I live in Bern. I like tea.", time=NOW - timedelta(days=400))
-        memory.settle()
+        settle_views(memory, "facts")
         assert "Zed" not in values(memory.facts(user="alex")).get("name", []) or "name" not in expected
         assert "Bern" not in values(memory.facts(user="alex")).get("location", []) or "location" not in expected
 
@@ -188,7 +189,7 @@ def test_sixteen_threads_set_one_key_in_sixteen_conversations(store_url: str) ->
 
         def speak(name: str) -> None:
             memory.conversation(f"chat of {name}", user="alex").add("user", f"My name is {name}.")
-            memory.settle()
+            settle_views(memory, "facts")
 
         with ThreadPoolExecutor(len(NAMES)) as pool:
             list(pool.map(speak, NAMES))

@@ -47,7 +47,7 @@ NUMBERS_AND_NEWS = (
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory(str(tmp_path_factory.mktemp("values") / "memory.db")) as memory:
+    with Memory(str(tmp_path_factory.mktemp("values") / "memory.db"), followers=False) as memory:
         for pair in PAIRS:
             chat = memory.conversation(pair.user, user=pair.user)
             chat.add("user", pair.older, time=FIRST)

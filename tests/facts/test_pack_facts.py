@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 
 from everword import InvalidInput, Memory
 from everword.facts.pack_facts import PACK_LANGUAGES, FactPack, read_pack_facts
@@ -223,7 +224,7 @@ def test_what_people_say_of_themselves_is_kept_in_their_words(language: str, tmp
             chat = memory.conversation(f"chat of {user}", user=user)
             chat.add("user", FIRST[language])
             chat.add("user", text)
-            memory.settle()
+            settle_views(memory, "facts")
             assert sorted(fact.value for fact in memory.facts(user=user)) == sorted(values), text
 
 
@@ -236,7 +237,7 @@ def test_what_only_sounds_like_a_fact_is_none(language: str, tmp_path: Path) -> 
             chat.add("user", text)
         for text in TOLD[language]:
             chat.add("assistant", text)
-        memory.settle()
+        settle_views(memory, "facts")
         assert [(fact.key, fact.value) for fact in memory.facts(user="ana")] == []
 
 
@@ -270,7 +271,7 @@ def test_what_happened_or_is_planned_has_the_day_that_was_told(
 ) -> None:
     with Memory(str(tmp_path / "memory.db"), clock=FrozenClock(), followers=False) as memory:
         memory.conversation("chat", user="ana").add("user", text)
-        memory.settle()
+        settle_views(memory, "facts")
         fact = next(fact for fact in memory.facts(user="ana") if fact.category == category)
         told = fact.valid_from if fact.valid_from != fact.said_at else None
         assert (told and told.date(), fact.valid_to and fact.valid_to.date()) == days
@@ -295,7 +296,7 @@ def test_rules_of_languages_that_are_not_allowed_are_not_used(tmp_path: Path) ->
         chat = memory.conversation("chat", user="ana")
         chat.add("user", "Hola, me llamo Carla y vivo en Sevilla")
         chat.add("user", "ich wohne in Köln")
-        memory.settle()
+        settle_views(memory, "facts")
         assert [fact.value for fact in memory.facts(user="ana")] == ["Köln"]
     with pytest.raises(InvalidInput, match="'xx' is not a known code"):
         Memory(str(tmp_path / "memory.db"), languages="xx")

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_summaries
 
 from everword import Budget, Context, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
 from everword.context.render import Renderer
@@ -56,7 +57,7 @@ def hundred(shared_url: str) -> Iterator[BlockingConversation]:
     with Memory(shared_url, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(100))
-        memory.settle()
+        settle_summaries(memory)
         yield chat
 
 
@@ -128,13 +129,13 @@ class Answering:
 @pytest.mark.checklist("B2", "D1")
 def test_at_twenty_turns_the_oldest_ten_become_an_episode(url: str) -> None:
     """B2: summary, first and last turn, times. D1: the messages stay, carry their chunk, and are found."""
-    with Memory(url) as memory:
+    with Memory(url, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend([*scripted(20)][:19])
-        memory.settle()
+        settle_summaries(memory)
         assert chat.episodes() == []
         chat.add("assistant", "That was the last answer.")
-        memory.settle()
+        settle_summaries(memory)
         episodes = chat.episodes()
         assert (episodes[0].level, episodes[0].first) == (1, 1)
         assert max(e.last for e in episodes) == 10
@@ -148,12 +149,12 @@ def test_at_twenty_turns_the_oldest_ten_become_an_episode(url: str) -> None:
 
 @pytest.mark.checklist("B2")
 def test_episodes_are_cut_where_the_subject_changes_and_grow_while_it_lasts(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db"), level_episodes=50, active_episodes=50) as memory:
+    with Memory(str(tmp_path / "memory.db"), level_episodes=50, active_episodes=50, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         drafts = list(scripted(120))
         for start in range(0, 120, 6):
             chat.extend(drafts[start : start + 6])
-            memory.settle()
+            settle_summaries(memory)
         ones = [episode for episode in flat(chat.episodes()) if episode.level == 1]
         assert [e.first for e in ones[1:]] == [e.last + 1 for e in ones[:-1]]
         lengths = [e.last - e.first + 1 for e in ones]
@@ -164,10 +165,10 @@ def test_episodes_are_cut_where_the_subject_changes_and_grow_while_it_lasts(tmp_
 @pytest.mark.checklist("D2")
 def test_more_than_five_become_one_of_the_next_level(url: str) -> None:
     """D2: at most 5 of a level and 10 in all; every summary knows its sources, down to the messages."""
-    with Memory(url) as memory:
+    with Memory(url, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(300))
-        memory.settle()
+        settle_summaries(memory)
         active = chat.episodes()
         levels = [episode.level for episode in active]
         assert max(levels) >= 2
@@ -215,9 +216,9 @@ def test_after_a_hundred_turns_what_was_said_is_answered_from_the_episode(
 @pytest.mark.checklist("B9")
 def test_the_nearest_past_episode_of_another_conversation_is_shown(tmp_path: Path) -> None:
     """B9: episodes under the distance join the context; a stranger's never do."""
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         memory.conversation("old", user="alex").extend(scripted(120))
-        memory.settle()
+        settle_summaries(memory)
         ask = "Should the orders live in PostgreSQL or in SQLite?"
         mine = memory.conversation("new", user="alex").context(ask)
         shown = section(mine.receipt.sections, "past")
@@ -233,26 +234,26 @@ def test_the_nearest_past_episode_of_another_conversation_is_shown(tmp_path: Pat
 
 def test_a_model_writes_the_summaries_in_order_and_once(tmp_path: Path) -> None:
     model = Answering()
-    with Memory(str(tmp_path / "memory.db"), memory=model) as memory:
+    with Memory(str(tmp_path / "memory.db"), memory=model, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(60))
-        memory.settle()
+        settle_summaries(memory)
         every = list(flat(chat.episodes()))
         assert {(e.made_by, e.pending) for e in every} == {("model", False)}
         assert all(e.summary.startswith("Alex and the assistant talked about") for e in every)
         before = len(model.asked)
-        memory.settle()
+        settle_summaries(memory)
         assert len(model.asked) == before
 
 
 def test_an_episode_that_grows_is_updated_from_its_summary(tmp_path: Path) -> None:
     model = Answering()
-    with Memory(str(tmp_path / "memory.db"), memory=model) as memory:
+    with Memory(str(tmp_path / "memory.db"), memory=model, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         for n in range(1, 31):
             chat.add("user" if n % 2 else "assistant", TALK["bread"][n % 2 == 0])
             if n % 10 == 0:
-                memory.settle()
+                settle_summaries(memory)
         grown = [asked for asked in model.asked if "SUMMARY SO FAR" in asked]
         assert grown, "the second run of the same subject extends the first episode"
         assert "Alex and the assistant talked about bread." in grown[0]
@@ -264,12 +265,12 @@ def test_a_model_away_for_hours_finds_all_of_it_waiting(store_url: str) -> None:
     """D9: the built-in summary stands in, marked as such; when the model is back all are written, in order, once."""
     model, clock = Answering(), FrozenClock(START)
     model.away = True
-    with Memory(store_url, memory=model, clock=clock) as memory:
+    with Memory(store_url, memory=model, clock=clock, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
-        drafts = list(scripted(500))
-        for start in range(0, 500, 100):
+        drafts = list(scripted(300))
+        for start in range(0, 300, 100):
             chat.extend(drafts[start : start + 100])
-            memory.settle()
+            settle_summaries(memory)
             clock.advance(timedelta(hours=1))
         waiting = list(flat(chat.episodes()))
         assert {(e.made_by, e.pending) for e in waiting} == {("offline", True)}
@@ -279,7 +280,7 @@ def test_a_model_away_for_hours_finds_all_of_it_waiting(store_url: str) -> None:
         assert "away" in (state.error or ""), "the user is told"
         model.away = False
         clock.advance(timedelta(hours=1))
-        memory.settle()
+        settle_summaries(memory)
         written = list(flat(chat.episodes()))
         assert {(e.made_by, e.pending) for e in written} == {("model", False)}
         assert [e.id for e in written] == [e.id for e in waiting]
@@ -297,7 +298,7 @@ def test_tiers_made_while_the_model_was_away_are_made_again(store_url: str) -> N
     tiers = {"tier1": "name = Alex; city = Leeds", "tier2": "Alex of Leeds buys an oven for 2,400 pounds."}
     model, clock = Answering(json.dumps(tiers)), FrozenClock(START)
     model.away = True
-    with Memory(store_url, memory=model, clock=clock) as memory:
+    with Memory(store_url, memory=model, clock=clock, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", text)
         memory.settle()
@@ -317,16 +318,16 @@ def test_tiers_made_while_the_model_was_away_are_made_again(store_url: str) -> N
 
 
 def test_erasing_a_person_takes_them_out_of_every_summary(url: str) -> None:
-    with Memory(url) as memory:
+    with Memory(url, followers=False) as memory:
         channel = memory.conversation("general")
         said = {"ann": "ann mends the blue bicycle number {} in her shed.", "zoe": "zoe plants {} tulips by the pond."}
         channel.extend(
             Draft("user", said[who].format(n), author=who) for n in range(30) for who in [("ann", "zoe")[n % 2]]
         )
-        memory.settle()
+        settle_summaries(memory)
         assert any("zoe" in e.summary for e in flat(channel.episodes()))
         memory.erase(user="zoe")
-        memory.settle()
+        settle_summaries(memory)
         episodes = list(flat(channel.episodes()))
         assert episodes
         assert not any("zoe" in e.summary for e in episodes)
@@ -339,19 +340,19 @@ def test_episodes_are_made_again_from_the_log(tmp_path: Path, view: str) -> None
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(120))
-        memory.settle()
+        settle_summaries(memory)
         before = chat.episodes()
         memory.rebuild(view)
         assert chat.episodes() == []
-        memory.settle()
+        settle_summaries(memory)
         assert chat.episodes() == before
 
 
 def test_episodes_survive_a_restart_and_a_copy(addresses: Callable[[str, str], str]) -> None:
     here, there = addresses("sqlite", "here"), addresses("json", "there")
-    with Memory(here) as memory:
+    with Memory(here, followers=False) as memory:
         memory.conversation("demo", user="alex").extend(scripted(80))
-        memory.settle()
+        settle_summaries(memory)
         before = memory.conversation("demo", user="alex").episodes()
     settings = Settings.load()
     with closing(open_store(here, settings)) as one, closing(open_store(there, settings)) as two:
@@ -373,7 +374,7 @@ def test_every_line_of_every_level_is_of_the_message_it_names(url: str) -> None:
     with Memory(url, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(400))
-        memory.settle()
+        settle_summaries(memory)
         said = {message.turn: message for message in chat.history()}
         episodes = list(flat(chat.episodes()))
     assert {episode.level for episode in episodes} >= {1, 2}
@@ -390,7 +391,7 @@ def test_lines_survive_a_restart(tmp_path: Path) -> None:
     for url in (str(tmp_path / "memory.db"), f"json:{tmp_path / 'memory.json'}"):
         with Memory(url, followers=False) as memory:
             memory.conversation("demo", user="alex").extend(scripted(60))
-            memory.settle()
+            settle_summaries(memory)
             before = memory.conversation("demo", user="alex").episodes()
         with Memory(url, followers=False) as memory:
             assert memory.conversation("demo", user="alex").episodes() == before
@@ -401,7 +402,7 @@ def test_what_a_model_wrote_has_no_speaker(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), memory=Answering(), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(40))
-        memory.settle()
+        settle_summaries(memory)
         written = [episode for episode in flat(chat.episodes()) if episode.made_by == "model"]
         assert written
         for episode in written:
@@ -417,10 +418,10 @@ def test_no_line_of_an_erased_person_is_left(url: str) -> None:
             for n in range(30)
             for who in [("ann", "zoe")[n % 2]]
         )
-        memory.settle()
+        settle_summaries(memory)
         assert any(line.author == "zoe" for e in flat(channel.episodes()) for line in e.lines)
         memory.erase(user="zoe")
-        memory.settle()
+        settle_summaries(memory)
         authors = {line.author for e in flat(channel.episodes()) for line in e.lines}
         assert authors == {"ann"}
 
@@ -436,7 +437,7 @@ def test_an_episode_ends_at_a_long_pause(url: str) -> None:
     with Memory(url, followers=False) as memory:
         channel = memory.conversation("bakery")
         channel.extend(dated(texts))
-        memory.settle()
+        settle_summaries(memory)
         episodes = [episode for episode in flat(channel.episodes()) if episode.level == 1]
         assert {(episode.first - 1) // 12 for episode in episodes} >= {0, 1}
         for episode in episodes:
@@ -457,7 +458,7 @@ def test_a_reply_is_in_the_episode_of_its_question(url: str) -> None:
         channel = memory.conversation("bakery")
         for draft in dated(texts):
             channel.extend([draft])
-            memory.settle()
+            settle_summaries(memory)
         assert any(chunk.last == 20 for chunk in channel.archived())
         level_one = [episode for episode in flat(channel.episodes()) if episode.level == 1]
         (answered,) = [episode for episode in level_one if episode.first <= 20 <= episode.last]
@@ -526,7 +527,7 @@ def test_the_episodes_of_an_older_store_are_written_again_and_its_chunks_stay(tm
     with Memory(str(path), followers=False, clock=clock) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(120))
-        memory.settle()
+        settle_summaries(memory)
         before = chat.episodes()
         chunks = chat.archived()
     make_older(path)
@@ -534,11 +535,11 @@ def test_the_episodes_of_an_older_store_are_written_again_and_its_chunks_stay(tm
     with Memory(str(path), followers=False, clock=clock) as memory:
         chat = memory.conversation("demo", user="alex")
         assert chat.archived() == chunks
-        memory.settle()
+        settle_summaries(memory)
         assert chat.episodes() == before
         assert chat.archived() == chunks
         chat.extend(scripted(40))
-        memory.settle()
+        settle_summaries(memory)
         assert chat.archived()[: len(chunks)] == chunks
         assert len(chat.archived()) > len(chunks)
 
@@ -548,7 +549,7 @@ def test_an_older_summary_of_messages_that_are_gone_stays_and_is_never_taken_apa
     with Memory(str(path), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(scripted(60))
-        memory.settle()
+        settle_summaries(memory)
     make_older(path)
     with closing(sqlite3.connect(path)) as file:
         file.execute("UPDATE messages SET erasure = 'x' WHERE turn = 2")
@@ -556,10 +557,10 @@ def test_an_older_summary_of_messages_that_are_gone_stays_and_is_never_taken_apa
         file.commit()
     with Memory(str(path), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
-        memory.settle()
+        settle_summaries(memory)
         assert {episode.summary for episode in flat(chat.episodes())} == {"Kim: I said what Alex said."}
         chat.extend(scripted(200))
-        memory.settle()
+        settle_summaries(memory)
         merged = [episode for episode in flat(chat.episodes()) if episode.level > 1]
         assert merged
         for episode in flat(chat.episodes()):
@@ -584,7 +585,7 @@ def test_of_an_import_only_the_summaries_that_are_stored_are_embedded(tmp_path: 
     with Memory(str(tmp_path / "memory.db"), embedder=embedder, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(drafts)
-        memory.settle()
+        settle_summaries(memory)
         messages = {draft.content for draft in drafts}
         summaries = [episode.summary for episode in flat(chat.episodes())]
         assert sorted(text for text in embedder.texts if text not in messages) == sorted(summaries)

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 from raw_tables import rows_of
 from topic_doubles import MINUTE, AxisEmbedder, about, opened, talk
 
@@ -491,7 +492,7 @@ def test_a_message_finds_its_topic_though_nobody_has_followed_yet(tmp_path: Path
         assert (topic.id, topic.messages) == ("t2", 89)
         chat.extend(Draft("user", about(2, number)) for number in range(9))
         assert chat.add_user_message(about(2)).messages == 88 + 10
-        memory.settle()
+        settle_views(memory, "index", "topics")
         assert sum(topic.messages for topic in chat.topics()) == 711
 
 
