@@ -12,29 +12,36 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 # Folders in one part, some of them together, since they import the same libraries.
-WHOLE = {"adapters": "server", "project": "server"} | {
-    folder: folder for folder in ("server", "cli", "stores", "models", "formats", "bench", "bots")
+WHOLE = {"adapters": "server", "project": "server", "cli": "stores"} | {
+    folder: folder for folder in ("server", "stores", "models", "formats", "bench", "bots")
 }
+# Files in the part of a folder, since they start what its tests start: PostgreSQL, processes to fork others from, or
+# everword's server.
+BESIDE = dict.fromkeys(
+    (
+        *("test_copy", "test_damage", "test_delete", "test_delete_processes", "test_digests", "test_digests_failing"),
+        *("test_documents", "test_edit", "test_erase", "test_erase_traces", "test_expire", "test_faces"),
+        *("test_facts_last", "test_import", "test_input", "test_kill", "test_lease", "test_leases", "test_machine"),
+        *("test_members", "test_move", "test_profile", "test_retention", "test_scope_index", "test_search"),
+        *("test_several_processes", "test_telemetry", "test_topics_many"),
+    ),
+    "stores",
+) | dict.fromkeys(("test_person_names", "test_replies", "test_wrong_types"), "server")
 
 # Seconds of the processor, PostgreSQL's among them; what is not listed takes USUAL. Parts are as equal as this is true.
 USUAL = 1
 SECONDS = {
-    "server": 156, "stores": 77, "cli": 55, "bench": 23, "models": 21, "formats": 18, "test_machine": 17, "bots": 16,
-    "test_episodes": 13, "test_every_rule": 12, "test_access": 10, "test_worth": 9, "test_injection": 9,
-    "test_input": 8, "test_context": 8, "test_damage": 7, "test_facts_last": 7, "test_long": 7,
-    "test_several_processes": 7, "test_members": 7, "test_hooks": 7, "test_tokens": 6, "test_facts_life": 6,
-    "test_profile": 6, "test_erase": 6, "test_pattern_words": 6, "test_outages": 5, "test_scope_index": 5,
-    "test_topics": 5, "test_digests": 5, "test_person_names": 5, "test_kill": 5, "test_copy": 4, "test_turn": 4,
-    "test_last_messages": 4, "test_terms": 4, "test_topics_many": 4, "test_secrets": 4, "test_expire": 4,
-    "test_lines_shown": 4, "test_delete": 4, "test_leases": 4, "test_tiers": 4, "test_wrong_types": 4,
-    "test_pack_facts": 4, "test_retention": 4, "test_window_context": 4, "test_facts_backlog": 4,
-    "test_delete_processes": 4, "test_fairness": 3, "test_webhooks": 3, "test_set_aside": 3, "test_move": 3,
-    "test_faces": 3, "test_own_words": 3, "test_known_episodes": 3, "test_branches": 3, "test_speakers": 3,
-    "test_edit": 3, "test_telemetry": 3, "test_floor": 3, "test_search": 3, "test_fences": 3, "test_reply_threads": 3,
-    "test_followers": 3, "test_first_reading": 2, "test_facts": 2, "test_delete_by_hand": 2, "test_lease": 2,
-    "test_stream": 2, "test_commands": 2, "test_import": 2, "test_digests_failing": 2, "test_audience": 2,
-    "test_fact_changes": 2, "test_reply_filter": 2, "test_support": 2, "test_bounded": 2, "test_follow_up": 2,
-    "test_slot_facts": 2, "test_known_facts": 2, "test_patience": 2, "test_build": 2,
+    "stores": 206, "server": 149, "models": 22, "bench": 22, "formats": 18, "bots": 15, "test_every_rule": 12,
+    "test_episodes": 11, "test_pattern_words": 10, "test_long": 9, "test_injection": 9, "test_access": 9,
+    "test_context": 8, "test_hooks": 7, "test_worth": 7, "test_topics": 7, "test_tokens": 6, "test_outages": 5,
+    "test_speakers": 5, "test_window_context": 5, "test_reply_threads": 5, "test_facts_life": 5, "test_terms": 5,
+    "test_own_words": 4, "test_tiers": 4, "test_lines_shown": 4, "test_secrets": 4, "test_webhooks": 4,
+    "test_last_messages": 4, "test_turn": 4, "test_known_episodes": 4, "test_pack_facts": 4, "test_set_aside": 4,
+    "test_fairness": 3, "test_reply_filter": 3, "test_facts_backlog": 3, "test_fences": 3, "test_branches": 3,
+    "test_first_reading": 3, "test_bounded": 3, "test_followers": 3, "test_facts": 2, "test_doc": 2,
+    "test_delete_by_hand": 2, "test_stream": 2, "test_known_facts": 2, "test_audience": 2, "test_support": 2,
+    "test_patience": 2, "test_commands": 2, "test_fact_changes": 2, "test_commands_in_languages": 2,
+    "test_requests_for_more": 2,
 }  # fmt: skip
 
 
@@ -59,7 +66,7 @@ def deal_out(parts: int) -> dict[str, int]:
 
 def unit_of(file: Path) -> str:
     folder = file.relative_to(TESTS).parts[0]
-    return WHOLE.get(folder, file.stem)
+    return WHOLE.get(folder) or BESIDE.get(file.stem, file.stem)
 
 
 def parse_part(text: str) -> tuple[int, int]:

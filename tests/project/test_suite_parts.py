@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from suite_parts import SECONDS, TESTS, deal_out, is_elsewhere, parse_part, unit_of
+from suite_parts import BESIDE, SECONDS, TESTS, deal_out, is_elsewhere, parse_part, unit_of
 
 FILES = sorted(TESTS.rglob("test_*.py"))
 
@@ -22,6 +22,7 @@ def test_what_no_part_was_asked_of_is_in_it() -> None:
 
 def test_every_length_is_of_something_there_is() -> None:
     assert SECONDS.keys() <= {unit_of(file) for file in FILES}
+    assert BESIDE.keys() <= {file.stem for file in FILES}
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "x", "", "1/0"])
