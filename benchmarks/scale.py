@@ -1,7 +1,7 @@
 """Many people and channels in one store: does what one of them asks cost more, the more others there are?
 
     python benchmarks/scale.py [--sizes 20000 1000000] [--kinds sqlite postgresql] [--count 40] [--seed 7]
-                               [--folder FOLDER] [--log-and-index] [--writers 1] [--reads]
+                               [--folder FOLDER] [--log-and-index] [--writers 1] [--reads] [--space-each]
 
 The store has 3 spaces, one with 90 % of all messages. People and channels are sized by Zipf's law: of people with so
 many messages there are half as many as of people with half as many. For each size, the engine itself writes one person
@@ -16,7 +16,10 @@ counts; on PostgreSQL, whose work is done by another process, the clock. Stores 
 PostgreSQL is started from the pip package, as in the tests, and ends with this program. With `--log-and-index`, a
 store has only messages and what a search reads of them, and contexts are of these: so ten million take half the
 space. `--writers` fill PostgreSQL beside each other. With `--reads`, no time is taken, but the rows and blocks that
-PostgreSQL reads are counted.
+PostgreSQL reads are counted. With `--space-each`, every person and every channel has a space of its own: a store of
+51,000 messages then has 1,000 spaces. What looks into all spaces is measured, too: `settle` with nothing to do and
+after one message, `stats` and `retain` of the store, and the processor's time of a process that nobody asks anything.
+With EVERWORD_TEST_CITUS, stores are on that cluster instead of PostgreSQL from the pip package.
 """
 
 from __future__ import annotations
@@ -73,6 +76,8 @@ USUAL = 60  # messages of the person that the bars are about
 OF_ANOTHER_LANGUAGE = "¿Dónde está la tetera verde?"  # a process reads the vectors of its words once: 43 MB
 LATER = 5  # searches after the first
 PATIENCE = 600.0  # seconds until all views are made
+STRANGERS = 5  # people whose questions have a process read what it reads once
+IDLE = 10.0  # seconds for which a process is watched that nobody asks anything
 TALK = 40  # messages of a person in one chat
 
 
@@ -153,14 +158,15 @@ class Copy:
         return f"room{self.token}" if self.unit.speakers else f"chat0{self.token}"
 
 
-def draw_copies(messages: int, seed: int) -> list[Copy]:
+def draw_copies(messages: int, seed: int, space_each: bool = False) -> list[Copy]:
     """So many messages in people and channels: of each size about as many messages as of any other."""
     chance = random.Random(seed)
     copies: list[Copy] = []
     while messages > 0:
         (unit,) = chance.choices(UNITS, [1 / unit.size for unit in UNITS])
         (space,) = chance.choices(list(SPACES), list(SPACES.values()))
-        copies.append(Copy(len(copies) + 1, unit, space))
+        number = len(copies) + 1
+        copies.append(Copy(number, unit, f"space{number:07d}" if space_each else space))
         messages -= unit.size
     return copies
 
@@ -202,11 +208,13 @@ def scope_names(unit: Unit) -> list[tuple[str, str]]:
     """The users and conversations of a unit, as they are in the template."""
     conversations = {batch.conversation for batch in unit_batches(unit, [""] * unit.size)}
     users = {f"s{i}{TOKEN}" for i in range(unit.speakers)} or {f"u{TOKEN}"}
-    return [("user", name) for name in sorted(users)] + [("conversation", name) for name in sorted(conversations)]
+    places = [("conversation", name) for name in sorted(conversations)]
+    return [("space", ""), *(("user", name) for name in sorted(users)), *places]
 
 
 def make_term(copy: Copy, kind: str, name: str) -> str:
-    return scope_term(kind, copy.space, name.replace(TOKEN, copy.token))
+    names = [name.replace(TOKEN, copy.token)] if name else []
+    return scope_term(kind, copy.space, *names)
 
 
 def copy_statement(table: str, count: int) -> str:
@@ -219,16 +227,16 @@ def copy_statement(table: str, count: int) -> str:
         if column.name == "doc":
             return f"{name} * {count + 1} + copies.number"
         if column.name == "terms" and table == "entries":
-            return f"{space_term} || '  ' || of_user.term || '  ' || of_place.term || substr({name}, {SCOPE_LENGTH})"
+            terms = " || '  ' || ".join(f"of_{scope}.term" for scope in ("space", "user", "place"))
+            return f"' ' || {terms} || substr({name}, {SCOPE_LENGTH})"
         if isinstance(column.type, Instant):
             return f"{name} - copies.shift"
         return f"replace({name}, '{TOKEN}', copies.token)" if may_hold_names(column) else name
 
-    cases = " ".join(f"WHEN '{space}' THEN '{scope_term('space', space)}'" for space in SPACES)
-    space_term = f"' ' || CASE copies.space {cases} END"
     names = ", ".join(f'"{column.name}"' for column in TABLES[table].c)
     source = f"copies JOIN {table} ON {table}.space = copies.unit"
     if table == "entries":
+        source += " JOIN terms AS of_space ON of_space.token = copies.token AND of_space.name = 'space'"
         source += " JOIN terms AS of_user ON of_user.token = copies.token AND of_user.name = 'user' || user_id"
         source += " JOIN terms AS of_place ON of_place.token = copies.token"
         source += " AND of_place.name = 'conversation' || conversation"
@@ -295,13 +303,13 @@ def divide(copies: Sequence[Copy]) -> list[list[Copy]]:
 def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, followers: bool) -> dict[str, Any]:
     """Seconds by name of unit and by what was done, and the kilobytes that the process has gained for each person."""
     chance = random.Random(seed)
-    candidates = [copy for copy in copies if copy.space == "giant"]
+    strangers, candidates = divide_people(copies)
     chosen = {unit.name: draw_some(chance, candidates, unit, 3 * count) for unit in UNITS}
     usual = chosen[Unit(USUAL).name]
     asked = questions(corpus(1_000, seed), 200)
     times: dict[str, dict[str, list[tuple[float, float]]]] = {}
     with Memory(url, followers=followers) as memory:
-        for stranger in [copy for copy in copies if copy.space != "giant"][:5]:  # what is read once, as tables of words
+        for stranger in strangers:  # what is read once, as tables of words
             for question in (asked[0], OF_ANOTHER_LANGUAGE):
                 search(memory, stranger, question)
             context(memory, stranger, asked[0])
@@ -316,7 +324,35 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, follower
             if followers:
                 memory.settle(PATIENCE)
         stats = [timed(count_all, memory) for _ in range(LATER)]
-    return {"times": times, "kilobytes": kilobytes, "stats": sorted(stats)[LATER // 2]}
+        of_all = time_whole_store(memory, candidates[0], asked[0]) if followers else {}
+    return {"times": times, "kilobytes": kilobytes, "stats": sorted(stats)[LATER // 2], "of_all": of_all}
+
+
+def divide_people(copies: Sequence[Copy]) -> tuple[list[Copy], list[Copy]]:
+    """Some strangers, and those who are asked: of the giant space, or all others if each has a space."""
+    giant = [copy for copy in copies if copy.space == "giant"]
+    others = [copy for copy in copies if copy.space != "giant"]
+    return others[:STRANGERS], giant or others[STRANGERS:]
+
+
+def time_whole_store(memory: Memory, person: Copy, text: str) -> dict[str, tuple[float, float]]:
+    """What looks into all spaces: seconds by the clock and of the processor. For the process that is asked nothing, of
+    one second."""
+
+    def add_one() -> None:
+        append(memory, person, text)
+        memory.settle(PATIENCE)
+
+    calls: dict[str, Callable[[], Any]] = {
+        "settle, nothing to do": lambda: memory.settle(PATIENCE),
+        "settle after one message": add_one,
+        "stats of the store": lambda: memory.stats(),
+        "retain, listed": lambda: memory.retain(),
+        "retain": lambda: memory.retain(dry_run=False),
+    }
+    times = {name: sorted(timed(call) for _ in range(LATER))[LATER // 2] for name, call in calls.items()}
+    clock, processor = timed(time.sleep, IDLE)
+    return times | {"a second in which nobody asks": (clock / IDLE, processor / IDLE)}
 
 
 def draw_some(chance: random.Random, copies: Sequence[Copy], unit: Unit, count: int) -> list[Copy]:
@@ -365,7 +401,7 @@ def context(memory: Memory, copy: Copy, question: str) -> None:
 
 
 def count_all(memory: Memory) -> None:
-    memory.stats(space="giant")
+    memory.stats(space="giant")  # no space has this name if each person has one
 
 
 def append(memory: Memory, copy: Copy, text: str) -> None:
@@ -388,8 +424,8 @@ def count_reads(url: str, copies: Sequence[Copy], count: int, seed: int) -> Read
     """What the first search and the first context of a person with 60 messages read of PostgreSQL: for each way by
     which tables are read, how many statements, rows and blocks there are for each person."""
     chance = random.Random(seed)
-    people = draw_some(chance, [copy for copy in copies if copy.space == "giant"], Unit(USUAL), 2 * count)
-    strangers = [copy for copy in copies if copy.space != "giant"][:3]
+    strangers, candidates = divide_people(copies)
+    people = draw_some(chance, candidates, Unit(USUAL), 2 * count)
     asked = questions(corpus(1_000, seed), 200)
     reads: Reads = {}
     statements: list[tuple[str, Any]] = []
@@ -462,7 +498,14 @@ def table_bytes(kind: str, url: str) -> dict[str, int]:
 
 @contextmanager
 def filled_stores(
-    kind: str, sizes: Sequence[int], seed: int, folder: Path, *, log_and_index: bool = False, writers: int = 1
+    kind: str,
+    sizes: Sequence[int],
+    seed: int,
+    folder: Path,
+    *,
+    log_and_index: bool = False,
+    writers: int = 1,
+    space_each: bool = False,
 ) -> Iterator[list[str]]:
     """The addresses of stores of these sizes."""
     tables = copied_tables(log_and_index)
@@ -471,11 +514,11 @@ def filled_stores(
         print("  one of each size", file=sys.stderr)
         build_template(template)
     if kind == "sqlite":
-        name = "log" if log_and_index else "scale"
+        name = ("log" if log_and_index else "scale") + ("-each" if space_each else "")
         paths = [folder / f"{name}-{size}-{seed}.db" for size in sizes]
         for size, path in zip(sizes, paths, strict=True):
             if not path.exists():
-                fill_sqlite(path.with_suffix(".part"), template, draw_copies(size, seed), tables)
+                fill_sqlite(path.with_suffix(".part"), template, draw_copies(size, seed, space_each), tables)
                 path.with_suffix(".part").rename(path)
         yield [str(path) for path in paths]
         return
@@ -483,29 +526,30 @@ def filled_stores(
         server.set({"max_wal_size": "4GB", "maintenance_work_mem": "512MB", "work_mem": "64MB", "autovacuum": "on"})
         addresses = [stack.enter_context(server.database()) for _ in sizes]
         for size, address in zip(sizes, addresses, strict=True):
-            fill_postgres(address, template, draw_copies(size, seed), tables, writers)
+            fill_postgres(address, template, draw_copies(size, seed, space_each), tables, writers)
         yield addresses
 
 
 def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
     clock_or_processor = 0 if kind == "postgresql" else 1
-    figures = Figures({}, {}, {}, {})
-    options = {"log_and_index": arguments.log_and_index, "writers": arguments.writers}
+    figures = Figures({}, {}, {}, {}, {})
+    options = {name: getattr(arguments, name) for name in ("log_and_index", "writers", "space_each")}
     with filled_stores(kind, arguments.sizes, arguments.seed, folder, **options) as addresses:
         if arguments.reads:
             stores = zip(arguments.sizes, addresses, strict=True)
-            show_reads(
-                arguments.sizes,
-                [count_reads(a, draw_copies(n, arguments.seed), arguments.count, arguments.seed) for n, a in stores],
-            )
+            copies = {n: draw_copies(n, arguments.seed, arguments.space_each) for n in arguments.sizes}
+            reads = [count_reads(a, copies[n], arguments.count, arguments.seed) for n, a in stores]
+            show_reads(arguments.sizes, reads)
             return
         for size, address in zip(arguments.sizes, addresses, strict=True):
             command = [sys.executable, __file__, "--measure", address, "--sizes", str(size), "--count"]
             command += [str(arguments.count), "--seed", str(arguments.seed)]
             command += ["--log-and-index"] if arguments.log_and_index else []
+            command += ["--space-each"] if arguments.space_each else []
             found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
             figures.kilobytes[size] = found["kilobytes"]
             figures.stats[size] = found["stats"][clock_or_processor] * 1000
+            figures.of_all[size] = {name: pair[clock_or_processor] * 1000 for name, pair in found["of_all"].items()}
             for unit, times in found["times"].items():
                 for action, pairs in times.items():
                     values = [pair[clock_or_processor] * 1000 for pair in pairs] or [float("nan")]
@@ -519,18 +563,25 @@ def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
     rows.append(("all", sum(sizes_by_table.values())))
     largest = arguments.sizes[-1]
     show(f"{kind}: bytes a message, {largest:,} messages", ("table", "bytes"), [(n, s // largest) for n, s in rows])
+    counts = [
+        len({copy.space for copy in draw_copies(n, arguments.seed, arguments.space_each)}) for n in arguments.sizes
+    ]
+    rows = [(name, *(f"{figures.of_all[n][name]:.1f}" for n in arguments.sizes)) for name in figures.of_all[largest]]
+    show(f"{kind}: milliseconds ({which})", ("in all spaces", *(f"{count:,} spaces" for count in counts)), rows)
     show_bars(kind, arguments.sizes, figures)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Milliseconds by size of store, unit and action: at the median, and what 95 in 100 take at most. And the kilobytes
-    held for each person, and the milliseconds of `stats` for the largest space, by size of store."""
+    """Milliseconds by size of store, unit and action: at the median, and what 95 in 100 take at most. And by size of
+    store the kilobytes held for each person, the milliseconds of `stats` for the largest space, and of what looks into
+    all spaces."""
 
     medians: dict[tuple[int, str, str], float]
     slowest: dict[tuple[int, str, str], float]
     kilobytes: dict[int, float]
     stats: dict[int, float]
+    of_all: dict[int, dict[str, float]]
 
 
 def show_figures(title: str, sizes: Sequence[int], times: dict[tuple[int, str, str], float]) -> None:
@@ -568,10 +619,11 @@ def main() -> None:
     parser.add_argument("--log-and-index", action="store_true", help="stores without the other views")
     parser.add_argument("--writers", type=int, default=1, help="connections that fill PostgreSQL beside each other")
     parser.add_argument("--reads", action="store_true", help="count what PostgreSQL reads, and take no times")
+    parser.add_argument("--space-each", action="store_true", help="give every person and channel a space of its own")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
-        copies = draw_copies(arguments.sizes[0], arguments.seed)
+        copies = draw_copies(arguments.sizes[0], arguments.seed, arguments.space_each)
         followers = not arguments.log_and_index
         print(json.dumps(measure(arguments.measure, copies, arguments.count, arguments.seed, followers=followers)))
         return

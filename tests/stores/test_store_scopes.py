@@ -17,6 +17,7 @@ from sqlalchemy import Connection, event, text
 
 from everword import Batch, Draft, Memory
 from everword.config import Settings
+from everword.log.tables import every_space
 from everword.stores.postgres import PostgresStore
 from everword.stores.sqlite import SqliteStore
 from everword.stores.tables import TABLES
@@ -187,3 +188,33 @@ def test_no_statement_reads_more_rows_of_a_table_than_its_scope_holds(store_url:
                         too_many.setdefault(statement, {})[table] = count
     assert len(statements) > 60
     assert list(too_many) == []
+
+
+@pytest.mark.checklist("G11")
+def test_what_looks_into_all_spaces_asks_no_more_of_many_than_of_few(tmp_path: Path) -> None:
+    """A space for each person is the way to spread a product over machines."""
+    counts: list[int] = []
+    for spaces in (3, 60):
+        store = SqliteStore(str(tmp_path / f"{spaces}.db"))
+        with Memory(store, followers=False) as memory:
+            drafts = [Draft("user", "I like red tea.")]
+            memory.add_many(Batch(f"s{number:02d}", "chat", f"u{number}", drafts) for number in range(spaces))
+            memory.settle(PATIENCE)
+            with statements_of(store) as statements:
+                memory.settle(PATIENCE)
+                memory.retain(dry_run=False)
+                memory.stats()
+                assert len(store.read(lambda tx: [*every_space(tx)])) == spaces
+            counts.append(sum(not statement.startswith("--") for statement in statements))  # not those of the full text
+    assert counts[1] <= counts[0] + 2, "two pages more of conversations"
+
+
+def test_every_space_is_named_once_however_many_conversations_each_has(tmp_path: Path) -> None:
+    sizes = [1] * 40 + [70, 1, 2, 33] + [3] * 20 + [40]
+    store = SqliteStore(str(tmp_path / "memory.db"))
+    with Memory(store, followers=False) as memory:
+        places = [(f"s{space:02d}", f"c{number}") for space, size in enumerate(sizes) for number in range(size)]
+        memory.add_many(Batch(*place, "ann", [Draft("user", "Hello")]) for place in places)
+        spaces = sorted({space for space, _ in places})
+        assert store.read(lambda tx: [*every_space(tx)]) == spaces
+        assert store.read(lambda tx: [*every_space(tx, "s41")]) == spaces[42:]

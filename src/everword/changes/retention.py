@@ -65,6 +65,7 @@ KEYS = {
     "topics": ("space", "conversation", "first"),
     "usage": ("space", "day", "role", "task", "model", "outcome"),
     "documents": ("space", "namespace", "key"),
+    "messages": ("space",),
 }
 TABLES = {
     "episodes": ("episodes",),
@@ -134,7 +135,7 @@ class RetentionJob:
     async def _remove_expired(self, order: Order, space: str | None) -> list[Expired]:
         """Remove what had a time of its own at which it expired."""
         counts = Counter[str]()
-        for space_id in await self._calls.read(lambda tx: spaces_of(tx, space)):
+        for space_id in await self._calls.read(lambda tx: spaces_with_expired(tx, space, order.at)):
             what = EXPIRED_KINDS["messages"]
             while count := await self._calls.write(
                 lambda tx: remove_expired_messages(tx, space_id, order, what)  # noqa: B023  called at once
@@ -181,13 +182,19 @@ class RetentionJob:
 
 def plan_expired(tx: Tx, space: str | None, now: datetime) -> list[Expired]:
     """What had a time of its own at which it expired."""
-    counts = {EXPIRED_KINDS["messages"]: sum(count_expired(tx, id, now) for id in spaces_of(tx, space))}
+    spaces = spaces_with_expired(tx, space, now)
+    counts = {EXPIRED_KINDS["messages"]: sum(count_expired(tx, space_id, now) for space_id in spaces)}
     for table in EXPIRING:
         counts[EXPIRED_KINDS[table]] = sum(1 for _ in find_expired(tx, table, space, now))
     return [Expired(kind, now, count) for kind, count in counts.items() if count]
 
 
 # -- messages
+
+
+def spaces_with_expired(tx: Tx, space: str | None, now: datetime) -> list[str]:
+    """The spaces in which messages have expired. One query: there may be a space for each person."""
+    return sorted({row["space"] for row in find_expired(tx, "messages", space, now)})
 
 
 def spaces_of(tx: Tx, space: str | None) -> list[str]:

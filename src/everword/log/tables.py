@@ -47,6 +47,7 @@ from everword.text.addressing import KnownNames
 
 logger = masked_logger("everword.log")
 
+FEW_ROWS = 16  # conversations of a space, for which the next page is larger
 LAST_ID = "\U0010ffff"  # after every id, and every name of a member
 PAGE = 1_000  # rows read at a time
 REPEATED = 20  # messages of a conversation whose secrets a new one may repeat
@@ -361,10 +362,14 @@ def every_conversation(tx: Tx, space: str | None = None, user: str | None = None
 
 
 def every_space(tx: Tx, after: str = "") -> Iterator[str]:
-    """The spaces in order, those after `after`. Each costs one look at an index, however full it is."""
-    while page := tx.conversations(after=(after, LAST_ID if after else ""), limit=1):
-        after = page[0].space
-        yield after
+    """The spaces in order, those after `after`: a page of conversations at a time, larger where many spaces have few,
+    and without reading on in a space that fills a page."""
+    limit = FEW_ROWS
+    while page := tx.conversations(after=(after, LAST_ID if after else ""), limit=limit):
+        spaces = list(dict.fromkeys(conversation.space for conversation in page))
+        yield from spaces
+        after = spaces[-1]
+        limit = min(2 * limit, PAGE) if FEW_ROWS * len(spaces) >= limit else FEW_ROWS
 
 
 def every_message(
