@@ -77,6 +77,7 @@ OF_ANOTHER_LANGUAGE = "¿Dónde está la tetera verde?"  # a process reads the v
 LATER = 5  # searches after the first
 PATIENCE = 600.0  # seconds until all views are made
 STRANGERS = 5  # people whose questions have a process read what it reads once
+MANY = 200  # people who all say something
 IDLE = 10.0  # seconds for which a process is watched that nobody asks anything
 TALK = 40  # messages of a person in one chat
 
@@ -324,7 +325,7 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, follower
             if followers:
                 memory.settle(PATIENCE)
         stats = [timed(count_all, memory) for _ in range(LATER)]
-        of_all = time_whole_store(memory, candidates[0], asked[0]) if followers else {}
+        of_all = time_whole_store(memory, chance.sample(candidates, MANY), asked[0]) if followers else {}
     return {"times": times, "kilobytes": kilobytes, "stats": sorted(stats)[LATER // 2], "of_all": of_all}
 
 
@@ -332,20 +333,22 @@ def divide_people(copies: Sequence[Copy]) -> tuple[list[Copy], list[Copy]]:
     """Some strangers, and those who are asked: of the giant space, or all others if each has a space."""
     giant = [copy for copy in copies if copy.space == "giant"]
     others = [copy for copy in copies if copy.space != "giant"]
-    return others[:STRANGERS], giant or others[STRANGERS:]
+    strangers = [copy for copy in others if copy.unit.size >= USUAL][:STRANGERS]
+    return strangers, giant or [copy for copy in others if copy not in strangers]
 
 
-def time_whole_store(memory: Memory, person: Copy, text: str) -> dict[str, tuple[float, float]]:
+def time_whole_store(memory: Memory, people: Sequence[Copy], text: str) -> dict[str, tuple[float, float]]:
     """What looks into all spaces: seconds by the clock and of the processor. For the process that is asked nothing, of
     one second."""
 
-    def add_one() -> None:
-        append(memory, person, text)
+    def say(speakers: Sequence[Copy]) -> None:
+        memory.add_many(Batch(c.space, c.conversation, c.user, [Draft("user", text, author=c.user)]) for c in speakers)
         memory.settle(PATIENCE)
 
     calls: dict[str, Callable[[], Any]] = {
         "settle, nothing to do": lambda: memory.settle(PATIENCE),
-        "settle after one message": add_one,
+        "settle after a message": lambda: say(people[:1]),
+        f"settle after a message of {MANY} people": lambda: say(people),
         "stats of the store": lambda: memory.stats(),
         "retain, listed": lambda: memory.retain(),
         "retain": lambda: memory.retain(dry_run=False),

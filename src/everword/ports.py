@@ -129,6 +129,14 @@ OnDamagedRow = Callable[[StoreError, Mapping[str, Any]], None]
 """The same for a row of any table, with the values of it that can be read."""
 
 
+def by_space(places: Iterable[ConversationKey]) -> dict[str, list[str]]:
+    """The conversations of each space, both in order."""
+    conversations: dict[str, list[str]] = {}
+    for space, conversation in sorted(places):
+        conversations.setdefault(space, []).append(conversation)
+    return conversations
+
+
 @dataclass(frozen=True, slots=True)
 class UpTo:
     """In a comparison with a column: it is this or less."""

@@ -41,7 +41,7 @@ from everword.model import (
     Verification,
 )
 from everword.model.people import clean_name
-from everword.ports import ConversationKey, Tx
+from everword.ports import ConversationKey, Tx, by_space
 from everword.secrets import Marks, marks_from_json, mask_parts
 from everword.text.addressing import KnownNames
 
@@ -549,9 +549,8 @@ def cursor_of(tx: Tx, view: str, space: str, conversation: str) -> int:
 def cursors_of(tx: Tx, view: str, places: Iterable[ConversationKey]) -> dict[ConversationKey, int]:
     """The cursors of many conversations, with one query for each space."""
     turns = dict.fromkeys(places, 0)
-    for space in sorted({space for space, _ in turns}):
-        conversations = tuple(conversation for own_space, conversation in turns if own_space == space)
-        for row in tx.rows("cursors", where={"space": space, "view": view, "conversation": conversations}):
+    for space, ids in by_space(turns).items():
+        for row in tx.rows("cursors", where={"space": space, "view": view, "conversation": tuple(ids)}):
             turns[space, row["conversation"]] = row["turn"]
     return turns
 

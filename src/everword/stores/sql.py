@@ -31,7 +31,16 @@ from everword.cache import Cache, Scope
 from everword.errors import MachineAway, StoreBusy, StoreError
 from everword.masking import mask_credentials
 from everword.model import EPOCH, Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
-from everword.ports import FORMER_EMBEDDER, ConversationKey, Lag, OnDamagedMessage, OnDamagedRow, Vectors, Work
+from everword.ports import (
+    FORMER_EMBEDDER,
+    ConversationKey,
+    Lag,
+    OnDamagedMessage,
+    OnDamagedRow,
+    Vectors,
+    Work,
+    by_space,
+)
 from everword.secrets import marks_from_json
 from everword.stores import queries, tables
 from everword.stores.connections import RetryPauses
@@ -400,8 +409,8 @@ class SqlTx(RowReader, ABC):
 
     def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any, Any]]:
         """The leases on these places, with their holders and ends, locked until the transaction ends."""
-        for space in sorted({space for space, _ in places}):
-            for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
+        for space, ids in by_space(places).items():
+            for batch in batches(ids):
                 where = {"space": space, "view": view, "conversation": tuple(batch)}
                 query = self.with_row_locks(statement_of(queries.holders_query, queries.comparison_shape(where)))
                 for conversation, holder, until in self.fetch(query, queries.comparison_values(where)):
@@ -573,8 +582,8 @@ class SqlTx(RowReader, ABC):
 
     def _note_reading(self, places: Collection[ConversationKey]) -> None:
         """Note of these conversations, whose cursors were set, whether a view has still to read something of them."""
-        for space in sorted({space for space, _ in places}):
-            for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
+        for space, ids in by_space(places).items():
+            for batch in batches(ids):
                 noted = self.fetch(queries.WRONGLY_NOTED, ids_of(space, batch))
                 for conversation in (id for id, is_unread in noted if not is_unread):
                     values = {"the_space": space, "the_conversation": conversation}
