@@ -325,7 +325,11 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, follower
             if followers:
                 memory.settle(PATIENCE)
         stats = [timed(count_all, memory) for _ in range(LATER)]
-        of_all = time_whole_store(memory, chance.sample(candidates, MANY), asked[0]) if followers else {}
+        of_all = (
+            time_whole_store(memory, chance.sample(candidates, min(MANY, len(candidates))), asked[0])
+            if followers
+            else {}
+        )
     return {"times": times, "kilobytes": kilobytes, "stats": sorted(stats)[LATER // 2], "of_all": of_all}
 
 
