@@ -2,7 +2,7 @@
 waiting when a machine stops, and when a server or a worker of everword is killed.
 
     EVERWORD_TEST_CITUS=postgresql://user@coordinator/database python benchmarks/machines.py
-                                                                      [--rounds 60] [--seconds 20] [--clients 4]
+                                                    [--rounds 60] [--seconds 20] [--clients 4] [--worker-alone]
 
 The address names a database on the coordinator in which all machines are known, as for `make test-citus`. In the first
 part, followers on, people and channels write, search and ask for contexts, in one space and in three, of which one has
@@ -10,8 +10,9 @@ part, followers on, people and channels write, search and ask for contexts, in o
 the right to end their processes: each machine is stopped at once (SIGQUIT, as in a crash) while clients write by way of
 two servers, and is started again after `--seconds`. One of these talks to the coordinator, the other to the first
 machine, and if that is away to the coordinator. Then a server and a worker are killed (SIGKILL). A client repeats what
-was not answered, with its Idempotency-Key, and meanwhile goes on with other spaces; what it writes it searches for. In
-the end all that was answered must be in the log once, and in the index once; if not, this program fails.
+was not answered, with its Idempotency-Key, and meanwhile goes on with other spaces; what it writes it searches for
+until it finds it. With `--worker-alone`, the servers make no views, and a worker makes all of them. In the end all that
+was answered must be in the log once, and in the index once; if not, this program fails.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ PEOPLE, ROOMS = 15, 3
 PLACES = 8  # spaces that the clients write to
 PATIENCE = 60.0  # seconds that a client waits for an answer
 SETTLED = 600.0  # seconds until all views are made
+FOUND = 10.0  # seconds for which a client searches for what it has written
 PAUSE = 0.05  # seconds that a client waits after an error
 COUNTS = (
     "SELECT query_execution_single_shard, query_execution_multi_shard FROM citus_stat_counters "
@@ -177,6 +179,18 @@ class Answer:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What became of a search for what was just written: when, in which space, after how long, and whether it was found
+    by the first search or at all."""
+
+    at: float
+    space: str
+    seconds: float
+    is_first: bool
+    is_found: bool
+
+
 @dataclass(slots=True)
 class Load:
     """Clients that write without a pause, and what they were answered. `ports` are those of the servers."""
@@ -186,7 +200,7 @@ class Load:
     spaces: Sequence[str]
     answers: list[Answer] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)  # space and text of what was acknowledged
-    unfound: list[tuple[float, str]] = field(default_factory=list)  # when, and the space, of what a search did not find
+    searches: list[Search] = field(default_factory=list)
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def run(self, number: int) -> None:
@@ -226,12 +240,20 @@ class Load:
                 return False
             self.kept.append((space, text))
             with suppress(httpx2.TransportError):
-                question = {"query": text, "user": f"u{number}"}
-                found = http.post(f"{path}/search", params=where, json=question)
-                if text not in found.text:
-                    self.unfound.append((time.monotonic(), space))
+                self.search(http, path, space, {"query": text, "user": f"u{number}"})
             return True
         return False
+
+    def search(self, http: httpx2.Client, path: str, space: str, question: dict[str, str]) -> None:
+        """Search for what was written until it is found, or for a while."""
+        began = time.monotonic()
+        for count in itertools.count(1):
+            is_found = question["query"] in http.post(f"{path}/search", params={"space": space}, json=question).text
+            now = time.monotonic()
+            if is_found or now - began > FOUND:
+                self.searches.append(Search(now, space, now - began, is_found and count == 1, is_found))
+                return
+            time.sleep(PAUSE)
 
     def note(self, began: float, space: str, server: int, status: int, detail: str) -> None:
         now = time.monotonic()
@@ -258,10 +280,14 @@ def describe(load: Load, name: str, began: float, end: float, away: Callable[[st
     times = [answer.seconds for answer in during if answer.status == 200 and not away(answer.space)] or [0.0]
     refused = [answer.seconds for answer in during if answer.status != 200]
     kept_away = sum(answer.status == 200 and away(answer.space) for answer in during)
-    unfound = sum(began <= at < end and not away(space) for at, space in load.unfound)
+    searches = [search for search in load.searches if began <= search.at < end and not away(search.space)]
+    later = sum(not search.is_first for search in searches)
+    found = f"{max((search.seconds for search in searches), default=0.0):.2f}"
+    unfound = sum(not search.is_found for search in searches)
     wait = milliseconds(max(refused)) if refused else ""
     median = milliseconds(percentile(times, 0.5))
-    return name, f"{end - began:.0f}", len(there), median, f"{max(gaps):.2f}", unfound, kept_away, len(refused), wait
+    gap = f"{max(gaps):.2f}"
+    return name, f"{end - began:.0f}", len(there), median, gap, later, found, unfound, kept_away, len(refused), wait
 
 
 def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: float) -> None:
@@ -318,7 +344,8 @@ def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: floa
         finally:
             worker.kill()
             worker.wait()
-        header = ("what", "seconds", "answered elsewhere", "median ms", "longest gap s", "not found", "answered there")
+        searched = ("not found at once", "longest until found s", "not found")
+        header = ("what", "seconds", "answered elsewhere", "median ms", "longest gap s", *searched, "answered there")
         show("Clients write and search", (*header, "refused", "longest wait ms"), rows)
         reasons = Counter((answer.status, answer.detail) for answer in load.answers if answer.status != 200)
         show("Refused", ("status", "detail", "times"), [(*reason, count) for reason, count in reasons.most_common()])
@@ -356,10 +383,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=60, help="of writing, searching and asking; 0: none are counted")
     parser.add_argument("--seconds", type=float, default=20, help="that each thing is away; 0: nothing is stopped")
     parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--worker-alone", action="store_true", help="servers make no views")
     arguments = parser.parse_args()
     if not os.environ.get(CITUS):
         raise SystemExit(f"set {CITUS}=postgresql://user@coordinator/database")
     print(describe_machine())
+    if arguments.worker_alone:
+        os.environ["EVERWORD_FOLLOWERS"] = "false"
     with tempfile.TemporaryDirectory() as folder, postgres_server() as server:
         assert isinstance(server, CitusServer)
         if arguments.rounds:

@@ -325,11 +325,8 @@ def measure(url: str, copies: Sequence[Copy], count: int, seed: int, *, follower
             if followers:
                 memory.settle(PATIENCE)
         stats = [timed(count_all, memory) for _ in range(LATER)]
-        of_all = (
-            time_whole_store(memory, chance.sample(candidates, min(MANY, len(candidates))), asked[0])
-            if followers
-            else {}
-        )
+        speakers = chance.sample(candidates, min(MANY, len(candidates)))
+        of_all = time_whole_store(memory, speakers, asked[0]) if followers else {}
     return {"times": times, "kilobytes": kilobytes, "stats": sorted(stats)[LATER // 2], "of_all": of_all}
 
 
@@ -573,8 +570,8 @@ def run(kind: str, arguments: argparse.Namespace, folder: Path) -> None:
     counts = [
         len({copy.space for copy in draw_copies(n, arguments.seed, arguments.space_each)}) for n in arguments.sizes
     ]
-    rows = [(name, *(f"{figures.of_all[n][name]:.1f}" for n in arguments.sizes)) for name in figures.of_all[largest]]
-    show(f"{kind}: milliseconds ({which})", ("in all spaces", *(f"{count:,} spaces" for count in counts)), rows)
+    of_all = [(name, *(f"{figures.of_all[n][name]:.1f}" for n in arguments.sizes)) for name in figures.of_all[largest]]
+    show(f"{kind}: milliseconds ({which})", ("in all spaces", *(f"{count:,} spaces" for count in counts)), of_all)
     show_bars(kind, arguments.sizes, figures)
 
 
