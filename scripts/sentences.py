@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"(?ms)^ *```.*?^ *```|^\|.*?$|^:::.*?$|^    options:.*?$|^#.*?$")
 HELP_EXAMPLE = re.compile(r"(?m)^(?:Usage: |  (?:\w+=\S+ )*(?:everword|curl|export|echo) ).*$")
 END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"])")
+LIST_ITEM = re.compile(r"^(?:-|\d+\.) ")
+PROOF = re.compile(r" ?`tests/[\w/]+\.py::\w+`")  # the test of a promise
 SHORTEST = 5  # words
 ERRORS = (
     "Error",
@@ -38,10 +40,10 @@ def doc_sentences() -> Iterator[tuple[str, str]]:
         if page.name == "cli.md":
             text = HELP_EXAMPLE.sub("", text.replace("```", ""))
         for paragraph in re.split(
-            r"\n\s*\n|\n(?=- )|\n(?=  (?:--?[\w-]+(?:,|  | /| [A-Z\[]|$)|\w+  ))", BLOCK.sub("", text)
+            r"\n\s*\n|\n(?=- |\d+\. )|\n(?=  (?:--?[\w-]+(?:,|  | /| [A-Z\[]|$)|\w+  ))", BLOCK.sub("", text)
         ):
             sentence = ""
-            for part in END.split(" ".join(paragraph.split()).removeprefix("- ")):
+            for part in END.split(LIST_ITEM.sub("", PROOF.sub("", " ".join(paragraph.split())))):
                 sentence = f"{sentence} {part}".lstrip()
                 if sentence.count("`") % 2 == 0:  # else the end is in code
                     yield page.name, sentence
