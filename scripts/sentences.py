@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"(?ms)^ *```.*?^ *```|^\|.*?$|^:::.*?$|^    options:.*?$|^#.*?$")
 HELP_EXAMPLE = re.compile(r"(?m)^(?:Usage: |  (?:\w+=\S+ )*(?:everword|curl|export|echo) ).*$")
-END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"])")
+END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"]|everword\b(?![._]))")
 LIST_ITEM = re.compile(r"^(?:-|\d+\.) ")
 PROOF = re.compile(r" ?`tests/[\w/]+\.py::\w+`")  # the test of a promise
 SHORTEST = 5  # words

@@ -157,13 +157,13 @@ def test_doctor_lists_what_was_set_aside_and_retry_runs_it() -> None:
     assert "topics: message 5 of 'chat' in space 'default' (ValueError, 1 failure)" in found.stdout
     assert "everword retry" in found.stdout
     assert "Kyoto" not in found.stdout
-    assert "1 message set aside" in succeeded("stats")
-    assert succeeded("retry", "--view", "tiers") == "0 messages tried again, 0 still set aside\n"
-    assert succeeded("retry", "--space", "other") == "0 messages tried again, 0 still set aside\n"
-    assert succeeded("retry", "--view", "facts", "--conversation", "chat").startswith("1 message tried again, 0 still")
-    assert succeeded("retry") == "1 message tried again, 0 still set aside\n"
+    assert "1 message failed" in succeeded("stats")
+    assert succeeded("retry", "--view", "tiers") == "0 messages tried again, 0 failed again\n"
+    assert succeeded("retry", "--space", "other") == "0 messages tried again, 0 failed again\n"
+    assert succeeded("retry", "--view", "facts", "--conversation", "chat").startswith("1 message tried again, 0 failed")
+    assert succeeded("retry") == "1 message tried again, 0 failed again\n"
     assert verdicts(succeeded("doctor"))["topics"] == "ok"
-    assert "set aside" not in succeeded("stats")
+    assert "failed" not in succeeded("stats")
     assert "the views are: index" in failed("retry", "--view", "inbox")
 
 

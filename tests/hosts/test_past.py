@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -193,8 +194,12 @@ def test_the_commands_of_the_plug_in_remember_explain_and_forget(project: Path, 
     assert run("remember", input='I live in Delft; it\'s `raining` "$(here)"\n').startswith("kim lives in Delft")
     assert "location: Delft\n" in (sources := run("why", "where do I live"))
     assert "user: I live in Delft" in sources
-    assert "Delft" in run("forget", "lives in Delft")
+    forgotten = run("forget", "lives in Delft")
+    assert "Delft" in forgotten
     assert "location: Delft" not in run("why", "where do I live")
+    undo = shlex.split(forgotten.rpartition("to bring this back: everword ")[2])
+    assert CliRunner().invoke(program, undo).exit_code == 0
+    assert "location: Delft" in run("why", "where do I live")
 
 
 def test_what_a_compaction_would_lose_is_kept(project: Path, tmp_path: Path) -> None:

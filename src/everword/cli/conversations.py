@@ -33,23 +33,24 @@ STANDARD = "-"
 @click.argument("query")
 @options.ONE_USER
 @options.ONE_CONVERSATION
-@click.option("--role", type=click.Choice(ROLES), help="Only messages of this role.")
-@click.option("--after", callback=parse_moment, metavar="DATE", help="Only messages from this moment on.")
-@click.option("--before", callback=parse_moment, metavar="DATE", help="Only messages before this moment.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many results to show.")
+@click.option("--role", type=click.Choice(ROLES), help="Show only messages of this role.")
+@click.option("--after", callback=parse_moment, metavar="DATE", help="Show only messages from this moment on.")
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Show only messages before this moment.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, help="Show at most this many results.")
 @click.option(
     "--floor",
     type=click.FloatRange(0, 1),
-    help="Only messages with at least this relevance. 0.5 leaves out what does not fit the query.",
+    help="Show only messages of at least this relevance. With 0.5, messages that do not fit the query are left out.",
 )
-@click.option("--facts", is_flag=True, help="Find facts, too.")
-@click.option("--explain", is_flag=True, help="Show the parts of each score.")
-@json_option("Print JSON Lines, with the whole messages.")
+@click.option("--facts", is_flag=True, help="Also find facts.")
+@click.option("--explain", is_flag=True, help="Show how each score was computed.")
+@json_option("Print JSON Lines with the complete messages.")
 def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any) -> None:
     """Find messages by word and by meaning, best first.
 
-    QUERY is plain words in any writing system; no character has a special meaning. DATE is 2023-05-01 or
-    2023-05-01T18:30+02:00. Without a zone it is in UTC; without a time it means midnight.
+    QUERY is plain words in any writing system. No character in QUERY has a special meaning. DATE is a day or a time,
+    such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE without a time zone is in UTC. A DATE without a time means
+    midnight.
 
     \b
     everword search "databases" --user alex
@@ -118,9 +119,9 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--limit", type=click.IntRange(1), default=50, help="How many of the last messages to show.")
-@click.option("--versions", is_flag=True, help="Also show what edited messages said before.")
-@json_option("Print JSON Lines, as `everword export` does.")
+@click.option("--limit", type=click.IntRange(1), default=50, help="Show at most this many of the last messages.")
+@click.option("--versions", is_flag=True, help="Also show the earlier texts of edited messages.")
+@json_option("Print JSON Lines in the format of `everword export`.")
 def history(conversation: str, limit: int, versions: bool, as_json: bool) -> None:
     """Show the last messages of a conversation, in order.
 
@@ -167,13 +168,14 @@ def show_message(out: Console, message: Message) -> None:
 
 
 @click.command(cls=StoreCommand)
-@options.person_option("Only chats with this person")
+@options.person_option("Show only chats with this person")
 @options.JSON_LINES
 def conversations(user: str | None, as_json: bool) -> None:
     """List conversations, the most recent first.
 
-    The title of a conversation is the imported one. If there is none, it is the `title` in the metadata of the first
-    message, or else the title of the first topic. Other commands take the title or the id.
+    The title of a conversation is the title that was imported. A conversation without an imported title has the `title`
+    in the metadata of its first message. If that is missing too, the conversation has the title of its first topic.
+    Other commands accept the title or the id of a conversation.
 
     \b
     everword conversations
@@ -218,15 +220,15 @@ def conversations(user: str | None, as_json: bool) -> None:
 @click.argument("conversation")
 @click.argument("message")
 @click.argument("text")
-@click.option("--metadata", metavar="JSON", help="New metadata, as a JSON object.  [default: the old]")
+@click.option("--metadata", metavar="JSON", help="The new metadata, as a JSON object.  [default: the old metadata]")
 @json_option("Print the message as JSON.")
 def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
     """Replace the text of a message.
 
-    CONVERSATION is an id. MESSAGE is the message's id, the id that its platform gave it, or its turn, such as #7. TEXT
-    is the whole new text; - reads it from standard input. Search, contexts, facts, summaries, topics and exports use
-    the new text. The old text stays in the log: `everword history --versions` shows it, and `everword verify` checks
-    both. To remove a text for good, use `everword delete`.
+    CONVERSATION is an id. MESSAGE is the id of the message, the id that its chat platform gave it, or its number, such
+    as #7. TEXT is the complete new text. If TEXT is -, the text is read from standard input. Search, contexts, facts,
+    summaries, topics and exports use the new text. The old text stays in the log: `everword history --versions` shows
+    it. `everword verify` checks both texts. To remove a text for good, use `everword delete`.
 
     \b
     everword edit demo "#7" "We meet at 8."
@@ -275,13 +277,14 @@ TITLE = 48  # characters of a title in a table
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "show_all", is_flag=True, help="Show all episodes down to level 1, not only the active ones.")
-@json_option("Print JSON Lines; `part_of` is the episode that contains this one.")
+@click.option("--all", "show_all", is_flag=True, help="Show the episodes of all levels, not only the active episodes.")
+@json_option("Print JSON Lines. The field `part_of` is the id of the episode that contains the printed episode.")
 def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
     """Show summaries of messages that have left the window.
 
-    CONVERSATION is an id or a title. An episode of level 1 summarises messages; one of a higher level summarises
-    episodes. Contexts contain the active episodes. `everword search` still finds the messages themselves.
+    CONVERSATION is an id or a title. A summary is called an episode. An episode of level 1 summarises messages; an
+    episode of a higher level summarises episodes. An episode is active until an episode of a higher level contains it.
+    Contexts contain the active episodes. `everword search` still finds the messages themselves.
 
     \b
     everword episodes demo
@@ -333,15 +336,16 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "show_all", is_flag=True, help="Also show topics that have left the active set.")
-@click.option("--plot", is_flag=True, help="Draw how each topic fades if nobody comes back to it.")
+@click.option("--all", "show_all", is_flag=True, help="Also show inactive topics.")
+@click.option("--plot", is_flag=True, help="Draw how the priority of each topic falls if nobody returns to the topic.")
 @options.JSON_LINES
 def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
 
-    CONVERSATION is an id or a title. The most current topic comes first. A topic loses half of its priority in each
-    half-life, which grows from one day to thirty as people come back to it. If there are more than 20 topics, those
-    with a priority under 0.05 leave the active set. A message about such a topic brings it back.
+    CONVERSATION is an id or a title. The topic with the highest priority comes first. A topic loses half of its
+    priority in each half-life. The half-life grows from one day to thirty days as people return to the topic. If there
+    are more than 20 topics, topics with a priority under 0.05 become inactive. A message about an inactive topic makes
+    the topic active again.
 
     \b
     everword topics demo
@@ -437,12 +441,14 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
-@click.option("--day", callback=parse_day, metavar="DATE", help="The day.  [default: today]")
-@click.option("--week", is_flag=True, help="Summarise the six days before that day instead.")
-@options.person_option("Only for this member")
+@click.option("--day", callback=parse_day, metavar="DATE", help="The day of the digest.  [default: today]")
+@click.option("--week", is_flag=True, help="Summarise the six days before that day instead of the day.")
+@options.person_option("Show only the digest of this member")
 @click.option("--channel", metavar="ID", help="Summarise the threads of this channel instead of its members.")
-@click.option("--time-zone", metavar="NAME", help="First set the space's time zone, such as Europe/Berlin.")
-@json_option("Print JSON Lines, with all fields of the digests.")
+@click.option(
+    "--time-zone", metavar="NAME", help="Set the space's time zone, such as Europe/Berlin, before the digest is made."
+)
+@json_option("Print JSON Lines with all fields of the digests.")
 def digest(
     place: str | None,
     day: date | None,
@@ -455,8 +461,8 @@ def digest(
     """Summarise a day in a space for each member who spoke.
 
     SPACE is by default the setting `space`. A digest covers what was said in channels on one day, in the space's time
-    zone, but no chats with one person. It is written once, by the memory model if there is one. Today's digest is at
-    most an hour old.
+    zone. Private chats are not part of digests. If there is a memory model, it writes the digests. The digest of a past
+    day is written once. Today's digest is at most an hour old.
 
     \b
     everword digest

@@ -82,10 +82,11 @@ MEMBER = "noor"
 def demo(keep: Path | None) -> None:
     """Show what everword does, in a few seconds.
 
-    It runs offline, needs no key, and leaves no files. It stores a chat of 42 messages over five months and searches it
-    by word, by meaning and in another writing system. It builds a context and shows why each part is in it. A scripted
-    model asks for more and gets it. You see summaries, facts, topics and digests of a group. At the end it verifies the
-    log, shows that tampering is found, and copies the store.
+    The demo runs offline, needs no key, and leaves no files. It stores a chat of 42 messages over five months. It finds
+    messages by word, by meaning and in another writing system. It builds a context for a model, and shows why each part
+    is in the context. A scripted model asks for the full text of an old message and receives that text. The demo shows
+    summaries, facts, topics and digests. At the end, it verifies the log, shows that tampering is found, and copies the
+    store.
 
     \b
     everword demo

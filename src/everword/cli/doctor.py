@@ -66,14 +66,14 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 
 
 @click.command(cls=StoreCommand)
-@click.option("--ask", is_flag=True, help="Also ask each configured model for a one-word answer.")
+@click.option("--ask", is_flag=True, help="Also test each configured model with a question.")
 @JSON_LINES
 def doctor(ask: bool, as_json: bool) -> None:
-    """Check that everything works, and say what to do if not.
+    """Check that everything works, and say what to repair.
 
-    It checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages.
-    Each line says ok, warn or fail, and what to do. The exit status is 1 if something fails. It changes nothing, and
-    asks no model without --ask.
+    The command checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in
+    messages. Each line says ok, warn or fail. Lines with warn or fail also say what to do. The exit status is 1 if a
+    check fails. `everword doctor` changes nothing. Without --ask, it calls no model.
 
     \b
     everword doctor
@@ -256,7 +256,7 @@ def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult
         yield from run_check("vectors", check_vectors(store, identity))
         yield from run_check("languages", check_languages(store, settings))
         yield from run_check("views", check_views(store, settings))
-        yield from run_check("set aside", check_set_aside(store))
+        yield from run_check("failed messages", check_set_aside(store))
         yield from run_check("log", check_log(store))
         yield from run_check("secrets", check_secrets(store))
 
@@ -375,11 +375,11 @@ def check_set_aside(store: Store) -> Iterator[CheckResult]:
     for row in rows[:MAX_LISTED]:
         place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
         failure = f"{row['view']}: {place} ({row['error']}, {plural(row['failures'], 'failure')})"
-        yield "warn", "set aside", f"{failure}: `everword retry` tries it now"
+        yield "warn", "failed messages", f"{failure}: run `everword retry` to try again"
     if len(rows) > MAX_LISTED:
-        yield "warn", "set aside", f"and more: these are the first {MAX_LISTED}; `everword stats` counts them"
+        yield "warn", "failed messages", f"only the first {MAX_LISTED} are listed; `everword stats` counts all"
     if not rows:
-        yield "ok", "set aside", "no message"
+        yield "ok", "failed messages", "none"
 
 
 def check_log(store: Store) -> Iterator[CheckResult]:
@@ -430,19 +430,18 @@ KEY_VARIABLE = f"{PREFIX}CHAT_KEY"
 
 
 @click.command(cls=StoreCommand)
-@click.option(
-    "--model", metavar="NAME", help="The model that replies. Empty: no model; the built-in writers do its work."
-)
+@click.option("--model", metavar="NAME", help="The model that replies. An empty NAME means no model.")
 @click.option("--url", metavar="URL", help="Base URL of the model's OpenAI-compatible server.")
-@click.option("--yes", is_flag=True, help="Ask nothing: use the options, the environment and the defaults.")
+@click.option("--yes", is_flag=True, help="Ask no questions: use the options, the environment and the defaults.")
 @click.option("--force", is_flag=True, help=f"Replace {FILE} if it exists.")
 @click.option("--no-check", is_flag=True, help="Do not ask the model for an answer.")
 def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: bool) -> None:
     """Set up a memory in this folder.
 
-    It asks for the store, the model and its key, checks them, and writes everword.toml. It opens the store and asks the
-    model for one word; if either fails, nothing is written. A memory works without a model, too: press Enter. The key
-    is not shown. If EVERWORD_CHAT_KEY is set, that key is used and not written to the file.
+    The command asks for the store, the model and the model's key, and writes your answers to everword.toml. Before it
+    writes the file, it opens the store and asks the model for one word. If the store or the model fails, nothing is
+    written. A memory also works without a model: press Enter when you are asked for the model. The key that you type is
+    not shown. If EVERWORD_CHAT_KEY is set, that key is used and is not written to the file.
 
     \b
     everword init

@@ -28,9 +28,11 @@ ALL_OF_FACT = "Print JSON{}, with all fields of {}."
 IN_MEMORY = person_option("Whose fact it is", required=True)
 IN_PROFILE = person_option("Whose profile to change", required=True)
 FROM = click.option(
-    "--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which it is true."
+    "--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which the fact is true."
 )
-TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", help="The day on which it ends.")
+TO = click.option(
+    "--to", "valid_to", callback=parse_moment, metavar="DATE", help="The day from which the fact is no longer true."
+)
 
 
 # -- facts
@@ -38,18 +40,26 @@ TO = click.option("--to", "valid_to", callback=parse_moment, metavar="DATE", hel
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@click.option("--as-of", callback=parse_moment, metavar="DATE", help="Show what was true at this moment.")
-@click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
+@click.option("--as-of", callback=parse_moment, metavar="DATE", help="Show the facts that were true at this moment.")
+@click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Show only facts of this category.")
 @click.option("--about", "query", metavar="WORDS", help="Sort facts by how well they fit these words.")
-@click.option("--history", "key", metavar="KEY", help="Show every value that this key has had, oldest first.")
-@click.option("--refused", is_flag=True, help="Show what a model found but everword did not accept, and why.")
+@click.option(
+    "--history",
+    "key",
+    metavar="KEY",
+    help="Show every value that this key has had, oldest first. KEY can be a similar word: `home` for `city`.",
+)
+@click.option(
+    "--refused", is_flag=True, help="Show the facts that a model found and everword rejected, with the reasons."
+)
 @json_option(ALL_OF_FACT.format(" Lines", "each fact"))
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
     """Show what is known about a person, most important first.
 
-    USER is an id or a name. Facts are extracted from what people say, without a command. A value that is replaced stays
-    with its dates: see --as-of and --history. KEY may be any word for the key (`city`, `home`). `everword why` shows
-    the messages that a fact comes from. DATE is 2023-05-01 or 2023-05-01T18:30+02:00; without a zone it is in UTC.
+    USER is an id or a name. Facts are extracted from what people say, without a command. When a fact gets a new value,
+    the old value is kept with its dates: see --as-of and --history. To see the messages that a fact comes from, run
+    `everword why`. DATE is a day or a time, such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE without a time zone is
+    in UTC.
 
     \b
     everword facts alex
@@ -82,11 +92,12 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
 @click.command(cls=StoreCommand)
 @click.argument("fact")
 @IN_MEMORY
-@json_option("Print JSON Lines, as `everword export` does.")
+@json_option("Print JSON Lines in the format of `everword export`.")
 def why(fact: str, user: str, as_json: bool) -> None:
     """Show the messages that a fact comes from.
 
-    FACT is an id that `everword facts` lists. You see the messages that said the fact, repeated it or ended it.
+    FACT is the id of a fact; `everword facts` lists the ids. The command shows the messages that stated, repeated or
+    ended the fact.
 
     \b
     everword why f41d0c6a9be27b3155aa --user alex
@@ -181,10 +192,10 @@ def show_fact(out: Console, fact: Fact) -> None:
 
 @click.group()
 def fact() -> None:
-    """Show, add, edit and delete single facts.
+    """Show, add, edit or delete a fact.
 
-    What you change by hand survives `everword rebuild facts`. The old value stays as history. `everword undo` takes a
-    change back, by the id you were shown.
+    Facts that you change by hand stay changed after `everword rebuild facts`. The old value of a fact stays in its
+    history. Each command prints the id of its change. To take the change back, run `everword undo` with that id.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -199,9 +210,9 @@ def fact() -> None:
 @IN_MEMORY
 @json_option(ALL_OF_FACT.format("", "the fact"))
 def show(id: str, user: str, as_json: bool) -> None:
-    """Show one fact, and the messages it comes from.
+    """Show one fact and its source messages.
 
-    ID is the fact's id, as `everword facts` lists it. The fact need not be true any more.
+    ID is the id of a fact; `everword facts` lists the ids. The command also shows facts that are no longer true.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -223,13 +234,16 @@ def show(id: str, user: str, as_json: bool) -> None:
 @IN_MEMORY
 @FROM
 @TO
-@click.option("--about", "subject", metavar="NAME", help="Whom the fact is about, if not the person, such as brother.")
+@click.option(
+    "--about", "subject", metavar="NAME", help="Whom the fact is about, if not the person of --user. Example: brother."
+)
 @options.JSON_OBJECT
 def add(user: str, as_json: bool, **fields: Any) -> None:
     """Add a fact about a person.
 
-    CATEGORY is one of those that `everword facts --help` lists, KEY is what the fact is about, and VALUE is what it
-    says. If a key can have only one value, such as `city`, the new value replaces the old one.
+    CATEGORY is a category that `everword facts --help` lists. KEY says what kind of fact it is, such as `city`. VALUE
+    is what the fact says, such as Delft. If a key can have only one value, such as `city`, the new value replaces the
+    old value.
 
     \b
     everword fact add identity city Delft --user alex --from 2026-03-01
@@ -251,8 +265,8 @@ def add(user: str, as_json: bool, **fields: Any) -> None:
 def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
     """Give a fact another value.
 
-    ID is the fact's id, as `everword facts` lists it; VALUE is what it says from now on. The old value stays as
-    history. If the person says something else later, the fact changes again.
+    ID is the id of a fact; `everword facts` lists the ids. VALUE is the new value of the fact. The old value stays in
+    the history of the fact. If the person later says something else, the fact changes again.
 
     \b
     everword fact edit f41d0c6a9be27b3155aa Delft --user alex
@@ -270,8 +284,8 @@ def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
 def delete(id: str, user: str, as_json: bool) -> None:
     """Delete a fact.
 
-    ID is the fact's id, as `everword facts` lists it. The fact does not come back unless somebody says it again. To
-    remove a person's messages for good, use `everword erase`.
+    ID is the id of a fact; `everword facts` lists the ids. A deleted fact does not come back unless somebody says it
+    again. To remove a person's messages for good, use `everword erase`.
 
     \b
     everword fact delete f41d0c6a9be27b3155aa --user alex
@@ -298,13 +312,13 @@ def show_change(change: FactChange, user: str, as_json: bool) -> None:
 @person_option("Whom the question is about", required=True)
 @click.option("--conversation", metavar="ID", help="Use only what was said in this channel.")
 @click.option("--sources", is_flag=True, help="Show the facts and messages behind the answer.")
-@json_option("Print JSON: the answer, and the ids of its sources.")
+@json_option("Print JSON with the answer and the ids of its sources.")
 def ask(question: str, user: str, conversation: str | None, sources: bool, as_json: bool) -> None:
     """Answer a question about a person from facts and messages.
 
-    QUESTION is in plain words. The memory model answers from facts and messages alone. If there is no model, or its
-    answer cannot be used, you get the facts and messages that fit best. The exit status is 1 if nothing in the memory
-    answers the question.
+    Write QUESTION in plain words. The memory model answers from stored facts and messages only. If there is no model,
+    or if its answer cannot be used, the command shows the facts and messages that fit best. The exit status is 1 if
+    nothing in the memory answers the question.
 
     \b
     everword ask "What does she like?" --user u2
@@ -334,17 +348,20 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
 @click.command(cls=StoreCommand)
 @click.argument("text")
 @person_option("Whom the statement is about", required=True)
-@click.option("--speaker", metavar="ID", help="The user who says it.  [default: the person themselves]")
+@click.option("--speaker", metavar="ID", help="The user who makes the statement.  [default: the person themselves]")
 @click.option(
-    "--expires", metavar="WHEN", help="When it expires: after a span such as 10m, 2h or 7d, or at an ISO time."
+    "--expires",
+    metavar="WHEN",
+    help="When the statement expires: after a time such as 10m, 2h or 7d, or at a time in ISO 8601.",
 )
 @options.JSON_LINES
 def remember(text: str, user: str, speaker: str | None, expires: str | None, as_json: bool) -> None:
     """Store a statement about a person.
 
-    TEXT is in plain words, in the first or third person. A newer statement replaces one that it contradicts; the older
-    one stays in the history. What somebody else says in private is shown only to that person. With --expires, the
-    statement is shown until then; later, `everword retain --yes` removes it for good.
+    Write TEXT in plain words, in the first or third person. A newer statement replaces an older statement that it
+    contradicts; the older statement stays in the history. A statement that somebody else makes in private is shown only
+    to that speaker. After the time of --expires, a statement is no longer shown. `everword retain --yes` removes
+    expired statements for good.
 
     \b
     everword remember "I live in Lisbon now" --user alex
@@ -371,9 +388,9 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None, as_
 def forget(what: str, user: str, as_json: bool) -> None:
     """Remove something from a person's profile.
 
-    WHAT is in plain words. The facts and statements that fit are removed and shown. The messages stay, and `everword
-    undo` brings the facts and statements back. To remove a person for good, use `everword erase`. The exit status is 1
-    if nothing was found.
+    Write WHAT in plain words. The command removes the facts and statements that fit WHAT, and shows them. Messages are
+    not removed. To bring the facts and statements back, run `everword undo`. To remove a person's messages for good,
+    use `everword erase`. The exit status is 1 if nothing was found.
 
     \b
     everword forget "I like tea" --user alex
@@ -408,11 +425,11 @@ def forget(what: str, user: str, as_json: bool) -> None:
 @IN_PROFILE
 @options.JSON_OBJECT
 def undo(id: str | None, user: str, as_json: bool) -> None:
-    """Take back the last change of a profile.
+    """Take back a change of a person's profile.
 
-    A change is a `forget`, or a fact that was added, edited or deleted by hand. ID is what `everword forget` or
-    `everword fact` showed; without ID, the last change is taken back. What contradicts a later statement does not come
-    back.
+    A change is a `forget`, or a fact that was added, edited or deleted by hand. `everword forget` and `everword fact`
+    print the ID of a change. With ID, the change with that ID is taken back; without ID, the last change. A fact that
+    contradicts a later statement does not come back.
 
     \b
     everword undo --user alex
@@ -446,13 +463,13 @@ def last_change(handle: MemoryHandle, user: str) -> str:
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@json_option("Print JSON: facts, statements and text.")
+@json_option("Print JSON with the facts, the statements and the profile's text.")
 def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
-    USER is an id or a name. A model sees this profile in that person's chats. Facts come from what people say,
-    statements from `everword remember`. `everword facts` shows who said each fact, and since when it holds; `everword
-    digest` shows what the person did in channels.
+    USER is an id or a name. A model sees this profile in the person's chats. Facts are extracted from what people say.
+    Statements are stored by `everword remember`. `everword facts` shows who said each fact, and since when the fact is
+    true. `everword digest` shows what the person did in channels.
 
     \b
     everword profile alex

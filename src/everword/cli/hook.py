@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -29,6 +30,7 @@ PAGE = 1_000
 MOST_TEXT = 100_000  # characters of a command's text
 SHOWN = 3
 EXCERPT = 400  # characters of a message
+NO_MATCH = "nothing found in the memory of this project"
 
 HOST = click.argument("host", type=click.Choice(list(HOSTS)))
 FOLDER = click.option(
@@ -36,12 +38,14 @@ FOLDER = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     help="The project's folder.  [default: the working folder]",
 )
-EVERYWHERE = click.option("--everywhere", is_flag=True, help="In your home folder, for all projects.")
+EVERYWHERE = click.option(
+    "--everywhere", is_flag=True, help="Change the agent's settings in your home folder, for all projects."
+)
 EVENTS = {
-    "session": "At the start, print what is known of the project, and how the last session ended.",
+    "session": "Print what is known of the project, and how the last session ended.",
     "prompt": "Print what the memory knows about a prompt, and store the prompt.",
     "tool": "Store a line about a tool call: the command or the changed file, and the error.",
-    "turn": "At the end of a turn, store what the agent said and did.",
+    "turn": "Store what the agent said and did in the last turn.",
 }
 
 
@@ -49,10 +53,10 @@ EVENTS = {
 def hook() -> None:
     """Give a coding agent a memory of its project.
 
-    The agent's own hooks call everword. When you write a prompt, the agent gets what earlier sessions of this project
-    said about its subject. After each turn, everword stores what you and the agent said, with commands, changed files
-    and errors. The memory is a file in your home folder, with one space for each repository. If a hook takes longer
-    than a quarter of a second, it adds nothing, and the agent goes on.
+    The agent calls everword through its own hooks. When you write a prompt, the agent receives what earlier sessions of
+    the project said about the subject of the prompt. After each turn, everword stores what you and the agent said, with
+    commands, changed files and errors. The memory is a file in your home folder, with one space for each repository. If
+    a hook takes longer than a quarter of a second, the agent goes on without the memory.
 
     \b
     everword hook install claude
@@ -68,14 +72,14 @@ def hook() -> None:
 @click.option(
     "--past/--no-past",
     default=None,
-    help="Import what exists already: past sessions, notes for agents, commits.  [default: asks]",
+    help="Import what the project already has: past sessions, notes for agents, commits.  [default: the command asks]",
 )
 def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool | None) -> None:
     """Add the hooks to the settings of the agent HOST, and show them.
 
-    It offers to import what the agent already has about the project. If you run it again, it offers what is new, and
-    the settings stay as they are. To leave files out, name them in `.everwordignore`, one pattern per line; `*` turns
-    the memory off for the project.
+    The command offers to import what the agent already has about the project. If you run the command again, the
+    settings stay as they are, and the command offers only what is new. To keep files out of the memory, list them in
+    `.everwordignore`, one pattern per line. The pattern `*` turns the memory off for the project.
     """
     if not hasattr(__import__("socket"), "AF_UNIX"):
         raise ConfigError("hooks need Unix sockets, which Python does not have on this system")
@@ -157,10 +161,10 @@ def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
 def write_plugin_folder(folder: Path) -> None:
     """Write a plug-in for Claude Code, with the hooks, into FOLDER.
 
-    Its commands are /everword:remember, /everword:recall, /everword:forget and /everword:why.
+    The plug-in has the commands /everword:remember, /everword:recall, /everword:forget and /everword:why.
 
-    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in contains the hooks, so
-    `everword hook install` is not needed.
+    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in contains the hooks: you
+    do not need `everword hook install`.
     """
     for path in write_plugin(folder):
         click.echo(f"wrote {path}")
@@ -171,7 +175,7 @@ def place_of(folder: Path | None, everywhere: bool) -> Path:
 
 
 def event_command(event: str) -> click.Command:
-    @click.command(event, help=f"{EVENTS[event]} It reads the event as JSON from standard input.")
+    @click.command(event, help=f"{EVENTS[event]} The command reads the event as JSON from standard input.")
     @click.option("--host", type=click.Choice(list(HOSTS)), default="claude", help="The agent that sends the event.")
     def run(host: str) -> None:
         program.main([host, event])
@@ -191,7 +195,7 @@ TEXT = click.argument("text", required=False)
 @hook.command("remember")
 @TEXT
 def remember_text(text: str | None) -> None:
-    """Remember TEXT, or the text on standard input, in the memory of this project."""
+    """Store TEXT, or the text on standard input, in the memory of this project."""
     with project_memory() as (memory, project, person):
         for statement in memory.remember(text_or_stdin(text), user=person, space=project.id):
             click.echo(printable(statement.text))
@@ -200,7 +204,7 @@ def remember_text(text: str | None) -> None:
 @hook.command("recall")
 @TEXT
 def recall_text(text: str | None) -> None:
-    """Print what an agent would be sent about TEXT in this project."""
+    """Print what everword would send to the agent for the prompt TEXT in this project."""
     from everword.agents.service import Service
 
     with project_memory() as (memory, project, _):
@@ -211,18 +215,34 @@ def recall_text(text: str | None) -> None:
 @hook.command("forget")
 @TEXT
 def forget_text(text: str | None) -> None:
-    """Forget what fits TEXT in the memory of this project. The messages stay; `everword undo` undoes it."""
+    """Remove the facts and statements that fit TEXT from the memory of this project.
+
+    Messages are not removed. The command prints the `everword undo` line that brings the facts and statements back.
+    """
     with project_memory() as (memory, project, person):
         forgotten = memory.forget(text_or_stdin(text), user=person, space=project.id)
         lines = [statement.text for statement in forgotten.statements]
         lines += [f"{fact.key}: {fact.value}" for fact in forgotten.facts]
-        click.echo(printable_lines("\n".join(lines) or "nothing fits"))
+        click.echo(printable_lines("\n".join(lines) or NO_MATCH))
+        if forgotten.id:
+            undo = [
+                "everword",
+                "--store",
+                store_of_agents(),
+                "--space",
+                project.id,
+                "undo",
+                forgotten.id,
+                "--user",
+                person,
+            ]
+            click.echo(f"to bring this back: {printable(shlex.join(undo))}")
 
 
 @hook.command("why")
 @TEXT
 def show_sources(text: str | None) -> None:
-    """Print the facts of this project that fit TEXT, each with the messages it comes from."""
+    """Print the facts of this project that fit TEXT, each fact with its source messages."""
     with project_memory() as (memory, project, person):
         query = text_or_stdin(text)
         facts = memory.facts(user=person, query=query, space=project.id)[:SHOWN]
@@ -231,7 +251,7 @@ def show_sources(text: str | None) -> None:
             show_messages(memory.why(fact.id, user=person, space=project.id))
         if not facts:
             hits = memory.search(query, user=person, space=project.id, limit=SHOWN)
-            click.echo("no fact fits; what was said:" if hits else "nothing fits")
+            click.echo("no fact found; messages found:" if hits else NO_MATCH)
             show_messages([hit.message for hit in hits])
 
 

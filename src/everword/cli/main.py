@@ -86,11 +86,11 @@ def program(debug: bool) -> None:
     everword chat                  talk with a model that remembers
     everword open                  see and correct the memory in the browser
 
-    Everything is kept in the store, by default the file `everword.db` in the working folder. To choose another, use
-    --store, EVERWORD_STORE, or `store = …` in everword.toml. `everword settings` shows all settings.
+    The memory is kept in a store: by default, the file `everword.db` in the working folder. To choose another store,
+    use --store, EVERWORD_STORE, or `store = …` in everword.toml. To see all settings, run `everword settings`.
 
-    To complete commands and options with the Tab key, put this line into ~/.bashrc. For zsh, put it into ~/.zshrc, with
-    `zsh_source` in place of `bash_source`:
+    To complete commands and options with the Tab key, add the line below to ~/.bashrc. For zsh, add the line to
+    ~/.zshrc, and replace `bash_source` in the line by `zsh_source`.
 
     \b
     eval "$(_EVERWORD_COMPLETE=bash_source everword)"

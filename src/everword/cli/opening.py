@@ -329,7 +329,7 @@ async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, vie
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
     if set_aside:
-        warn(f"{plural(set_aside, 'message')} set aside, since a view failed on them: `everword doctor` names them")
+        warn(f"{plural(set_aside, 'message')} could not be processed: `everword doctor` lists the failures")
     return max(lag_at_start.values())
 
 

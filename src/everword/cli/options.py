@@ -141,9 +141,11 @@ def _place_option(name: str, metavar: str, about: str) -> click.Option:
 
 PLACE: list[click.Parameter] = [
     _place_option(
-        "store", "URL", "The store: a SQLite file, json:FILE or postgresql://…  [default: the setting `store`]"
+        "store",
+        "URL",
+        "The store: a SQLite file, json:FILE or a postgresql:// address.  [default: the setting `store`]",
     ),
-    _place_option("space", "NAME", "The space; spaces share nothing.  [default: the setting `space`]"),
+    _place_option("space", "NAME", "The space to use. Spaces share no data.  [default: the setting `space`]"),
 ]
 
 
@@ -205,8 +207,8 @@ def person_option(about: str, **options: Any) -> Callable[[Callable[..., None]],
     return click.option("--user", metavar="PERSON", help=f"{about} (id or name).", **options)
 
 
-ONE_USER = person_option("Only this person's memory")
-ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Only this conversation.")
+ONE_USER = person_option("Use only this person's memory")
+ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Use only this conversation.")
 JSON_LINES = json_option("Print JSON Lines.")
 JSON_OBJECT = json_option("Print JSON.")
 JSON_ASKED = json_option("Print JSON; needs --yes or --dry-run.")

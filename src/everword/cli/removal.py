@@ -29,12 +29,18 @@ OWN_TIME = "what was kept with a time at which it expires"
 
 @click.command(cls=StoreCommand)
 @click.option(
-    "--message", metavar="ID", help="A message of --conversation: its id, its platform's id, or its turn, such as #7."
+    "--message",
+    metavar="ID",
+    help="A message of --conversation: its id, the id that its chat platform gave it, or its number, such as #7.",
 )
-@click.option("--conversation", metavar="ID", help="A whole conversation, or the one that contains --message.")
-@click.option("--before", callback=parse_moment, metavar="DATE", help="Messages from before this moment.")
-@options.person_option("Messages of this person")
-@click.option("--query", metavar="TEXT", help="Messages that contain this phrase, word for word.")
+@click.option(
+    "--conversation",
+    metavar="ID",
+    help="The conversation to delete. With --message, the conversation that contains the message.",
+)
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Delete messages from before this moment.")
+@options.person_option("Delete messages of this person")
+@click.option("--query", metavar="TEXT", help="Delete messages that contain exactly this phrase.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @options.YES
 @options.JSON_ASKED
@@ -43,10 +49,11 @@ def delete(
 ) -> None:
     """Remove messages for good.
 
-    You can remove one message, a conversation, or the messages that fit all of --before, --user and --query. Facts,
-    summaries and other things made from them are removed too, and made again from what is left. Each message leaves an
-    empty place with its hash, so that `everword verify` can still check the rest. You see first what will be removed.
-    This cannot be undone: if you want a copy, run `everword export` first.
+    You can remove one message, a conversation, or all messages that match --before, --user and --query. Facts,
+    summaries and other data made from the messages are removed too. Such data is made again from the messages that are
+    left. Each message leaves an empty place with its hash, so that `everword verify` can still check the other
+    messages. Before anything is removed, the command shows what will be removed and asks you. A deletion cannot be
+    undone. If you want a copy, run `everword export` first.
 
     \b
     everword delete --conversation demo --message "#7"
@@ -112,12 +119,13 @@ def show_deletion(deletion: Deletion) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many of the last lines to show.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="Show at most this many of the last lines.")
 @options.JSON_LINES
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved messages, when, and how many.
 
-    Each erasure, deletion, expiry or move of messages is one line. It contains neither the text nor the person.
+    Each erasure, deletion, expiry or move of messages is one line. A line contains neither the text of messages nor the
+    name of the person.
 
     \b
     everword audit --limit 5
@@ -145,10 +153,12 @@ def audit(limit: int, as_json: bool) -> None:
 def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
-    It removes what the person wrote anywhere in the space, what was written to them in their own chats, and all that
-    was derived from it. Each message leaves an empty place with its hash, so that `everword verify` can still check the
-    rest. This cannot be undone: if you want a copy, run `everword export --user ID -o FILE` first. If another program
-    still keeps the words in the store's files, the exit status is 1: run `everword scrub` when that program has ended.
+    The command removes all messages that the person wrote in the space. It also removes what was written to the person
+    in their own chats, and all facts, summaries and other data made from these messages. Each message leaves an empty
+    place with its hash, so that `everword verify` can still check the other messages. An erasure cannot be undone. If
+    you want a copy, run `everword export --user ID -o FILE` first. While another program is reading the store, parts of
+    the removed text can stay in the store's files. The exit status is then 1: run `everword scrub` when that program
+    has ended.
 
     \b
     everword erase --user alex
@@ -183,15 +193,16 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @options.ONE_USER
 @options.ONE_CONVERSATION
-@click.option("--dry-run", is_flag=True, help="Only show how many secrets there are.")
+@click.option("--dry-run", is_flag=True, help="Count the secrets, and change nothing.")
 @options.YES
 @options.JSON_ASKED
 def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Replace secrets in messages by placeholders, for good.
 
-    It finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space, and overwrites
-    each with a placeholder such as [secret: API key]. Older versions of these messages are removed, and everything made
-    from them is made again. `everword verify` can still check the log. This cannot be undone.
+    The command finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space. It
+    overwrites each secret with a placeholder such as [secret: API key]. Older versions of the changed messages are
+    removed. Facts, summaries and other data made from the changed messages are made again. `everword verify` can still
+    check the log. A redaction cannot be undone.
 
     \b
     everword redact --dry-run
@@ -236,19 +247,22 @@ def show_redaction(outcome: Redaction) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--yes", is_flag=True, help="Remove it for good, not only show it.")
+@click.option(
+    "--yes", is_flag=True, help="Remove what has been kept too long. Without --yes, the command only shows it."
+)
 @options.JSON_OBJECT
 def retain(yes: bool, as_json: bool) -> None:
-    """Show what has been kept too long; --yes removes it.
+    """Show data that has been kept too long. With --yes, remove it.
 
-    Settings say how many days each kind of memory is kept: retain_messages, retain_episodes, retain_facts (facts that
-    are no longer true), retain_digests, retain_topics (topics that have faded) and retain_usage. The default is 0: for
-    ever. Nothing is removed automatically unless you set `retain_every`. Messages that have expired are removed,
-    whatever the settings say. The command covers all spaces, or the one that --space names.
+    Six settings say how many days each kind of data is kept: retain_messages, retain_episodes, retain_facts (facts that
+    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default is 0, which means
+    for ever. Unless you set `retain_every`, nothing is removed automatically. Messages and statements that were stored
+    with an expiry time are removed after that time, whatever the settings say. The command covers all spaces, or only
+    the space that you choose with --space.
 
-    A removed message leaves an empty place with its hash, so that `everword verify` can still check the rest.
-    Summaries, facts and digests that were made from it stay as long as their own setting says. This cannot be undone:
-    if you want a copy, run `everword export -o FILE` first.
+    A removed message leaves an empty place with its hash, so that `everword verify` can still check the other messages.
+    Summaries, facts and digests made from a removed message stay as long as their own setting says. A removal cannot be
+    undone. If you want a copy, run `everword export -o FILE` first.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
@@ -288,7 +302,7 @@ def show_expired(outcome: Retained) -> None:
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation", required=False)
-@click.option("--to", metavar="ID", help="The new name of the conversation.")
+@click.option("--to", metavar="ID", help="The new id of the conversation.")
 @options.person_option("The new owner of the conversation")
 @click.option("--undo", metavar="ID", help="Take back the move or merge with this id.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
@@ -296,14 +310,14 @@ def show_expired(outcome: Retained) -> None:
 def move(
     conversation: str | None, to: str | None, user: str | None, undo: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Rename a conversation, or give it to another user.
+    """Rename a conversation, or move it to another user.
 
-    CONVERSATION is an id. Use this when somebody signs in after they chatted as a guest: what they said moves to the
-    other user, with its facts and statements. If the guest has no other conversation, everything they have moves. A
-    channel can be renamed, but has no owner.
+    CONVERSATION is an id. Use this command when somebody signs in after they chatted as a guest. The guest's messages
+    move to the other user, with the facts and statements that come from them. If the guest has no other conversation,
+    all data of the guest moves. A channel can be renamed, but it has no owner.
 
-    Nothing is removed: the log notes the change, and `everword verify` can still check every message. --undo takes the
-    change back, unless something that was moved has been removed since.
+    Nothing is removed: the log records the change, and `everword verify` can still check every message. To take the
+    change back, use --undo. After something that was moved has been removed, the change can no longer be taken back.
 
     \b
     everword move anonymous-17 --user alex --dry-run
@@ -323,17 +337,17 @@ def move(
 
 @click.command(cls=StoreCommand)
 @click.argument("user", required=False)
-@click.option("--into", metavar="ID", help="The user who gets all of it.")
+@click.option("--into", metavar="ID", help="The user who receives the data of USER.")
 @click.option("--undo", metavar="ID", help="Take back the merge or move with this id.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @options.JSON_OBJECT
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
     """Merge one user into another.
 
-    USER is the id whose data moves. Use this when one person has two ids. Conversations, messages in channels, facts,
-    statements, names and documents move; keys of the server do not.
+    Use this command when one person has two ids. USER is the id whose data moves. Conversations, messages in channels,
+    facts, statements, names and documents move. Keys of the server do not move.
 
-    As with `everword move`, nothing is removed, and --undo takes the change back.
+    As with `everword move`, nothing is removed. To take a merge back, use --undo.
 
     \b
     everword merge telegram-4711 --into alex --dry-run

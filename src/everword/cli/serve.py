@@ -31,28 +31,32 @@ LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
 
 @click.command(cls=StoreCommand)
 @click.option(
-    "--host", default="127.0.0.1", help="The address to listen on. 0.0.0.0 means all addresses, and needs keys."
+    "--host",
+    default="127.0.0.1",
+    help="The address to listen on. With 0.0.0.0, the server listens on all addresses, which requires keys.",
 )
-@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="The port. 0: any free port.")
+@click.option(
+    "--port", default=8000, type=click.IntRange(0, 65535), help="The port. With 0, the system chooses a free port."
+)
 @click.option(
     "--workers",
     default=1,
     type=click.IntRange(1, 64),
-    help="How many processes to run. For several, PostgreSQL is best.",
+    help="How many processes to run. With more than one process, PostgreSQL is the best store.",
 )
 @click.option(
     "--auth/--no-auth",
     default=None,
-    help="Whether to ask for keys; --no-auth only works on loopback.  [default: ask, if there are keys]",
+    help="Whether requests need a key. --no-auth only works on loopback.  [default: need a key if there are keys]",
 )
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     """Serve the memory over HTTP: REST, OpenAI's API and MCP.
 
-    The dashboard is at `/`. People sign in with a key.
+    The dashboard is at `/`. People sign in to the dashboard with a key.
 
-    Without keys, the server listens on loopback only and serves every program of this machine. To listen on another
-    address, create keys: `everword keys create`. Ctrl-C or SIGTERM ends the server after the current requests. Logs are
-    JSON lines on standard error and contain no messages.
+    A server without keys listens on loopback only. Every program on this machine can then use the server. To listen on
+    another address, create a key with `everword keys create`. Ctrl-C or SIGTERM ends the server after the current
+    requests. The server writes its log to standard error, as JSON lines. The log contains no texts of messages.
 
     \b
     everword serve
@@ -60,7 +64,7 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     everword keys create --space team --name website
     everword serve --host 0.0.0.0 --workers 4 --store postgresql://user:password@host/database
 
-    Needs the extra: pip install 'everword[server]'. docs/rest.md lists the routes.
+    This command needs `pip install 'everword[server]'`. The page docs/rest.md lists the routes.
     """
     from everword.server import hosting
 
@@ -78,23 +82,29 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 
 
 @click.command("open", cls=StoreCommand)
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port. 0: any free port.")
-@click.option("--browser/--no-browser", default=True, help="Open the browser, or only print the address.")
-@click.option("--auth/--no-auth", default=None, help="Whether to ask for keys.  [default: ask, if there are keys]")
+@click.option(
+    "--port", default=0, type=click.IntRange(0, 65535), help="The port. With 0, the system chooses a free port."
+)
+@click.option(
+    "--browser/--no-browser", default=True, help="Open the browser, or only print the address of the dashboard."
+)
+@click.option(
+    "--auth/--no-auth", default=None, help="Whether requests need a key.  [default: need a key if there are keys]"
+)
 def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
     """See and correct the memory in the browser.
 
-    You see what is stored, and what a model was sent and why.
-
-    It starts a server for this machine alone, on the store of the working folder, and opens its dashboard. Ctrl-C ends
-    it. If there are keys, the dashboard asks for one, unless you give --no-auth.
+    The dashboard shows what is stored. It also shows what was sent to a model, and why. The command starts a server on
+    the store of the working folder, and opens the dashboard in the browser. Only programs on this machine can reach the
+    server. Ctrl-C ends the server. If there are keys, you sign in to the dashboard with a key, unless you give
+    --no-auth.
 
     \b
     everword open
     everword open --store json:memory.json
     everword open --no-browser --port 8000
 
-    Needs the extra: pip install 'everword[server]'. docs/dashboard.md describes the pages.
+    This command needs `pip install 'everword[server]'`. The page docs/dashboard.md describes the dashboard.
     """
     import threading
     import webbrowser
@@ -118,10 +128,11 @@ def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke the keys of a server.
+    """Create, list and revoke the keys of a server.
 
-    A key opens one space, or all, and gives some rights: `read`, `write`, and `admin` (erase, rebuild, metrics). A key
-    made with --user opens only that user's memory, for an app whose users call the server directly.
+    A key gives access to one space or to all spaces. The rights of a key are `read`, `write` and `admin` (erase,
+    rebuild, metrics). A key that you create with --user gives access to that user's memory only. Such keys are for apps
+    whose users call the server directly.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -131,27 +142,36 @@ def keys() -> None:
 
 
 @keys.command(cls=StoreCommand)
-@click.option("--name", required=True, metavar="NAME", help="What the key is for; the list shows it.")
 @click.option(
-    "--scopes", default="read,write", metavar="LIST", help="Its rights: read, write or admin, separated by commas."
+    "--name", required=True, metavar="NAME", help="What the key is for. `everword keys list` shows this name."
 )
-@click.option("--all-spaces", is_flag=True, help="Open every space, not only one.")
-@click.option("--user", metavar="ID", help="Open only this user's memory.")
+@click.option(
+    "--scopes",
+    default="read,write",
+    metavar="LIST",
+    help="The rights of the key: read, write or admin, separated by commas.",
+)
+@click.option("--all-spaces", is_flag=True, help="Give access to all spaces, not only one.")
+@click.option("--user", metavar="ID", help="Give access to this user's memory only.")
 @click.option(
     "--rate",
     metavar="N",
     type=int,
-    help="How many requests a minute it may make.  [default: the setting `server_rate`]",
+    help="How many requests a minute the key allows.  [default: the setting `server_rate`]",
 )
 @click.option(
-    "--body-kb", metavar="N", type=int, help="The largest request, in KiB.  [default: the setting `server_body_kb`]"
+    "--body-kb",
+    metavar="N",
+    type=int,
+    help="The size of the largest request that the key allows, in KiB.  [default: the setting `server_body_kb`]",
 )
-@click.option("--days", metavar="N", type=int, help="After how many days the key expires.  [default: never]")
-@options.json_option("Print JSON, with the key.")
+@click.option("--days", metavar="N", type=int, help="The key expires after this many days.  [default: never]")
+@options.json_option("Print JSON that contains the key.")
 def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
-    """Make a key, and show it once.
+    """Create a key, and show it once.
 
-    Only the key's hash is stored. The key opens the space named by --space (or by the setting `space`).
+    The store keeps only a hash of the key, so the key cannot be shown again. The key gives access to the space of
+    --space, or else of the setting `space`.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -181,7 +201,7 @@ KEY_FIELDS = "id name spaces scopes user rate body maker created_at used_at revo
 @keys.command("list", cls=StoreCommand)
 @options.JSON_LINES
 def list_(as_json: bool) -> None:
-    """Show the keys, and when each was used last. With --space, only keys that open this space.
+    """Show the keys, and when each key was last used. With --space, only keys with access to that space are shown.
 
     \b
     everword keys list
@@ -221,9 +241,10 @@ def key_state(key: ApiKey) -> str:
 @click.argument("id")
 @options.JSON_OBJECT
 def revoke(id: str, as_json: bool) -> None:
-    """Revoke a key, and all keys that were made with it.
+    """Revoke a key, and all keys that were created with that key.
 
-    ID is the id that `everword keys list` shows, or the whole key. A running server refuses the key within a second.
+    ID is the id that `everword keys list` shows, or the key itself. A running server rejects the key after at most one
+    second.
 
     \b
     everword keys revoke 3f2a9c1b7d6e5f40
@@ -244,17 +265,19 @@ def revoke(id: str, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("url", metavar="[STORE]", required=False)
 @click.option("--user", metavar="ID", help="The only user whose memory can be read or changed.")
-@click.option("--graph", is_flag=True, help="Offer the tools of MCP's reference memory server instead of everword's.")
+@click.option(
+    "--graph", is_flag=True, help="Offer the tools of MCP's reference memory server instead of everword's tools."
+)
 def mcp(url: str | None, user: str | None, graph: bool) -> None:
     """Serve the memory to an MCP client.
 
-    A client such as Claude Desktop or an editor starts this program and speaks the Model Context Protocol with it, on
-    standard input and output. STORE is the address of the store, by default the setting `store`. With --user, every
-    call is about that user; without it, each call names a user. docs/tools.md lists the tools. `everword serve` offers
-    the same tools over HTTP, at /mcp.
+    A client of the Model Context Protocol, such as Claude Desktop or an editor, starts this command. The client and the
+    command communicate over standard input and output. STORE is the address of the store, by default the setting
+    `store`. With --user, every call is about that user. Without --user, each call names its user. The page
+    docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
 
-    With --graph, you get the nine tools of MCP's reference memory server, with the same arguments and results:
-    create_entities, read_graph, search_nodes and the others.
+    With --graph, the command offers the nine tools of MCP's reference memory server, such as create_entities,
+    read_graph and search_nodes. Arguments and results of these tools are the same as on that server.
 
     \b
     everword mcp --user alex
@@ -325,11 +348,11 @@ NO_TOKEN = (
 
 @click.group()
 def bot() -> None:
-    """Run a bot that remembers a chat.
+    """Run a chat bot with a memory.
 
-    It stores what is said and by whom, replies when it is addressed, and answers commands such as /summary, /remember
-    and /whatdoyouknow. Each chat has its own store file in the folder --data. docs/bots.md says how to get a token and
-    start the bot.
+    The bot stores each message with its author, and replies when somebody addresses it. It answers commands such as
+    /summary, /remember and /whatdoyouknow. Each chat has its own store file in the folder of --data. The page
+    docs/bots.md says how to get a token and start the bot.
 
     \b
     everword bot telegram --data ~/memo
@@ -347,8 +370,10 @@ def with_bot_options(command: Any) -> Any:
             type=click.Path(file_okay=False, path_type=Path),
             help="The folder for the bot's settings and the memory of each chat.",
         ),
-        click.option("--name", "names", multiple=True, help="Another name to which the bot answers; repeatable."),
-        click.option("--system", metavar="TEXT", help="The system prompt for its replies."),
+        click.option(
+            "--name", "names", multiple=True, help="Another name to which the bot answers. You can repeat this option."
+        ),
+        click.option("--system", metavar="TEXT", help="The system prompt for the bot's replies."),
         click.option(
             "--dry-run",
             "record",
@@ -357,7 +382,10 @@ def with_bot_options(command: Any) -> Any:
             help="Replay a recorded conversation, print what the bot would say, and store nothing.",
         ),
         click.option(
-            "--assistant", metavar="ID", multiple=True, help="With --dry-run: an author who is the bot; repeatable."
+            "--assistant",
+            metavar="ID",
+            multiple=True,
+            help="With --dry-run, an author who is the bot. You can repeat this option.",
         ),
     ]
     for option in reversed(options):
@@ -370,11 +398,11 @@ def with_bot_options(command: Any) -> Any:
 @click.option(
     "--webhook",
     metavar="URL",
-    help="Let Telegram call this https:// address, which leads to --port, instead of polling.",
+    help="Instead of polling, let Telegram call this https:// address. The address must forward to --port.",
 )
 @click.option("--host", default="127.0.0.1", help="The address to listen on for the webhook.")
 @click.option("--port", default=8443, type=click.IntRange(0, 65535), help="The port for the webhook.")
-@click.option("--api", metavar="URL", help="Your own Bot API server, instead of https://api.telegram.org.")
+@click.option("--api", metavar="URL", help="Use your own Bot API server instead of https://api.telegram.org.")
 def telegram(
     folder: Path,
     names: tuple[str, ...],
@@ -388,16 +416,16 @@ def telegram(
 ) -> None:
     """Run the bot on Telegram.
 
-    The token is read only from the environment variable EVERWORD_TELEGRAM_TOKEN, and is never shown. Ctrl-C or SIGTERM
-    ends the bot after it has handled what has come in. With --dry-run, it replays an export of Telegram or a file of
-    JSON Lines, without a token.
+    Set the environment variable EVERWORD_TELEGRAM_TOKEN to the bot's token. Ctrl-C or SIGTERM ends the bot after it has
+    processed the messages that it has received. With --dry-run, the command needs no token: it replays an export of
+    Telegram or a file of JSON Lines.
 
     \b
     export EVERWORD_TELEGRAM_TOKEN=…
     everword bot telegram --data ~/memo --name Memo
     everword bot telegram --dry-run result.json --name Memo
 
-    Needs the extra: pip install 'everword[telegram]'.
+    This command needs `pip install 'everword[telegram]'`.
     """
     if record is not None:
         run_replay(record, names, assistant, system)
@@ -421,16 +449,17 @@ def discord(
 ) -> None:
     """Run the bot on Discord.
 
-    The token is read only from the environment variable EVERWORD_DISCORD_TOKEN, and is never shown. Switch on the bot's
-    Message Content intent in the Developer Portal. Ctrl-C or SIGTERM ends the bot after it has handled what has come
-    in. With --dry-run, it replays an export of DiscordChatExporter or a file of JSON Lines, without a token.
+    Set the environment variable EVERWORD_DISCORD_TOKEN to the bot's token. Switch on the bot's Message Content intent
+    in Discord's Developer Portal. Ctrl-C or SIGTERM ends the bot after it has processed the messages that it has
+    received. With --dry-run, the command needs no token: it replays an export of DiscordChatExporter or a file of JSON
+    Lines.
 
     \b
     export EVERWORD_DISCORD_TOKEN=…
     everword bot discord --data ~/memo --name Memo
     everword bot discord --dry-run channel.json --name Memo
 
-    Needs the extra: pip install 'everword[discord]'.
+    This command needs `pip install 'everword[discord]'`.
     """
     if record is not None:
         run_replay(record, names, assistant, system)

@@ -44,10 +44,11 @@ if TYPE_CHECKING:
 @click.command(cls=StoreCommand)
 @options.JSON_OBJECT
 def stats(as_json: bool) -> None:
-    """Show what is in the store, and what state it is in.
+    """Show what is in the store, and the state of the store.
 
-    It shows how far each view has got, what failed last, and what all processes on this store did: model calls, cache
-    lookups, and fallbacks where a model failed. It covers all spaces, or the one that --space names.
+    Views, such as summaries and facts, are derived from the messages. The command shows how many messages each view has
+    processed, and what failed last. It also counts what all processes on this store did: model calls, cache lookups,
+    and fallbacks after a model failed. The command covers all spaces, or only the space that you choose with --space.
 
     \b
     everword stats
@@ -102,7 +103,7 @@ def stats_lines(totals: Stats) -> list[tuple[str, str]]:
         if view.waiting:
             state += f", {plural(view.waiting, 'conversation')} to be tried again"
         if view.set_aside:
-            state += f", {plural(view.set_aside, 'message')} set aside"
+            state += f", {plural(view.set_aside, 'message')} failed"
         lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
     return [*lines, *map(activity_line, totals.activity)]
 
@@ -120,10 +121,11 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 def verify(as_json: bool) -> None:
     """Check that no message was changed or lost.
 
-    It checks the hash chain of every conversation in every space and names each fault. If there is one, the exit status
-    is 1. The root is a hash of the whole log: write it down elsewhere. If a later run finds no fault and shows the same
-    root, nothing has changed. If you use `cp` on a SQLite store that is in use, the newest messages can be missing from
-    the copy, and verify cannot see that: use `everword backup`.
+    The command checks the hash chain of every conversation in every space, and lists each fault. If there is a fault,
+    the exit status is 1. The printed root is a hash of the whole log: write the root down in another place. If a later
+    run finds no fault and shows the same root, no message has changed. Do not copy a SQLite store with `cp` while it is
+    in use: the copy can lack the newest messages, and `everword verify` cannot detect that. Use `everword backup`
+    instead.
 
     \b
     everword verify && echo "all is well"
@@ -152,8 +154,9 @@ def show_proof(proof: Verification) -> None:
 def settings(as_json: bool) -> None:
     """Show every setting, its value, and where it comes from.
 
-    The first of these that gives a value counts: the command line, the environment (EVERWORD_STORE, …), everword.toml
-    in the working folder (or the file that EVERWORD_CONFIG names), and the default. Secrets are shown as ***.
+    A setting can come from the command line, an environment variable (EVERWORD_STORE, …), the file everword.toml, or
+    the default. If several of them set a value, the first in this list is used. The file everword.toml is read from the
+    working folder. EVERWORD_CONFIG can name another file. Secrets are shown as ***.
 
     \b
     EVERWORD_TOKENIZER=estimate everword settings
@@ -191,10 +194,10 @@ def setting_sources() -> dict[str, str]:
 def scrub(as_json: bool) -> None:
     """Remove traces of erased data from the store's files.
 
-    `everword erase` and `everword retain` do this themselves, unless another program still reads the old state of the
-    store, or a table on PostgreSQL is large. They then say what is left. Run this command when that program has ended,
-    or at a quiet hour: on PostgreSQL, each table is locked while it is rewritten. The exit status is 1 if something is
-    still left.
+    `everword erase` and `everword retain` usually remove all traces themselves. They cannot do so while another program
+    is reading the store, or if a table on PostgreSQL is large. In such a case, they print which traces are left. Run
+    `everword scrub` after the other program has ended. On PostgreSQL, run it at a quiet hour, because each table is
+    locked while it is rewritten. The exit status is 1 if traces are still left.
 
     \b
     everword scrub
@@ -210,16 +213,19 @@ def scrub(as_json: bool) -> None:
 
 @click.command()
 @click.argument("url", required=False)
-@click.option("--hnsw", is_flag=True, help="Also build an approximate vector index, for users with very many messages.")
-@click.option("--citus", is_flag=True, help="Also spread the tables over the machines of a Citus cluster.")
+@click.option(
+    "--hnsw", is_flag=True, help="Also build an approximate vector index. It helps users with very many messages."
+)
+@click.option("--citus", is_flag=True, help="Also distribute the tables over the machines of a Citus cluster.")
 def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     """Create or update the tables on a PostgreSQL server.
 
-    URL is the store to migrate, by default the setting `store`. SQLite and JSON files are updated when they are opened.
-    A second run changes nothing.
+    URL is the store to migrate, by default the setting `store`. SQLite and JSON files need no migration: they are
+    updated when they are opened. You can run the command again without harm.
 
-    With --citus, the coordinator at URL spreads the spaces over its machines; each space is on one. Stop servers and
-    workers first. Existing data moves completely or not at all. Later, plain `migrate` spreads new tables, too.
+    With --citus, a Citus cluster distributes the spaces over its machines. Each space is on one machine. URL is the
+    address of the coordinator. Stop servers and workers before you distribute a store. If the command fails, no data
+    has moved. Later, `everword migrate` without --citus also distributes new tables.
 
     \b
     everword migrate postgresql://user:password@host/database
@@ -270,9 +276,9 @@ def rebuild(view: str, as_json: bool) -> None:
     """Delete a view and build it again from the log.
 
     VIEW is a name that `everword stats` lists, such as `index` or `facts`. Rebuild the index after you change the
-    embedder, because vectors of two embedders are never mixed. Meanwhile, search by words works. Views that a model
-    writes are written again by the current model. The log does not change. If you stop the command, `everword worker
-    --once` continues.
+    embedder, because vectors of two embedders are never mixed. During the rebuild, you can still search by words.
+    Facts, summaries and other texts of a model are written again by the current model. The log does not change. If you
+    stop the command, `everword worker --once` continues the rebuild.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index
@@ -293,15 +299,17 @@ def rebuild(view: str, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--view", help="Only messages that this view has set aside.")
-@click.option("--conversation", help="Only messages of this conversation.")
+@click.option("--view", help="Retry only messages that failed in this view.")
+@click.option("--conversation", help="Retry only messages of this conversation.")
 @options.JSON_OBJECT
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
-    """Try again the messages that views have set aside.
+    """Process failed messages again.
 
-    If a view fails on a message, it sets the message aside and goes on. `everword doctor` lists such messages. Most
-    views retry them after growing pauses. The window and the topics depend on the order of a conversation, so this
-    command makes them again for the whole conversation. It covers all spaces, or the one that --space names.
+    Views, such as summaries and facts, are derived from messages. If a view fails on a message, the view skips the
+    message and goes on. `everword doctor` lists the failed messages. Most views try a failed message again after a
+    pause, which grows with each failure. The window and the topics depend on the order of messages. For these two
+    views, `everword retry` processes the whole conversation again. The command covers all spaces, or only the space
+    that you choose with --space.
 
     \b
     everword retry
@@ -321,17 +329,18 @@ def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
     if as_json:
         print_json(outcome)
     else:
-        click.echo(f"{plural(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
+        click.echo(f"{plural(outcome.tried, 'message')} tried again, {outcome.left} failed again")
 
 
 @click.command(cls=StoreCommand)
-@click.option("--once", is_flag=True, help="End as soon as every view is up to date.")
+@click.option("--once", is_flag=True, help="End as soon as everything is up to date.")
 @click.option("--view", multiple=True, hidden=True, help="With --once, only this view: for a process that helps.")
 def worker(once: bool, view: tuple[str, ...]) -> None:
-    """Keep the views up to date, in a separate process.
+    """Run a process that updates summaries, facts and the index.
 
-    It runs until you stop it (Ctrl-C, SIGTERM). Several workers can share a store; they divide the work. Set `followers
-    = false` in programs that should leave the work to it.
+    The worker runs until you stop it with Ctrl-C or SIGTERM. Several workers on one store divide the work among them.
+    By default, every program with an open memory does this work too. If a program should leave the work to workers, set
+    `followers = false` in that program.
 
     \b
     everword worker
@@ -372,12 +381,12 @@ PG_RESTORE = "pg_restore --clean --if-exists --dbname={url} {file}"
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @options.JSON_OBJECT
 def backup(file: Path, force: bool, as_json: bool) -> None:
-    """Copy the store into a file, while others write to it.
+    """Copy the store into a file, while it is in use.
 
-    FILE contains everything that was stored before the command began, in all spaces. It is verified before it gets its
-    name. You can use it like any other store: `everword --store FILE search …`. Do not use `cp` on a SQLite store that
-    is in use: the newest messages are in a second file beside it. For PostgreSQL, the command only prints the `pg_dump`
-    line to use, and the exit status is 1.
+    FILE contains everything that was stored before the command began, in all spaces. The copy is written under a
+    temporary name, verified, and then renamed to FILE. You can use FILE like any other store: `everword --store FILE
+    search …`. Do not copy a SQLite store with `cp` while it is in use: its newest messages are in a second file. For
+    PostgreSQL, the command makes no copy: it prints the `pg_dump` line to use, and the exit status is 1.
 
     \b
     everword backup everword-2024-05-01.db
@@ -404,8 +413,8 @@ def backup(file: Path, force: bool, as_json: bool) -> None:
 def restore(file: Path, force: bool, as_json: bool) -> None:
     """Replace the store with a backup.
 
-    FILE, the backup, is verified first; if something is wrong with it, the store stays as it is. An existing store is
-    replaced in one step, but only if you give --force and no program has it open.
+    FILE is the backup. The command verifies FILE before it changes the store. If FILE is damaged, the store stays as it
+    is. To replace an existing store, give --force, and end all programs that have the store open.
 
     \b
     everword restore everword-2024-05-01.db

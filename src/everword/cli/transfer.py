@@ -57,18 +57,24 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "assistant_ids",
     metavar="ID",
     multiple=True,
-    help="The author who is the assistant in channels; repeatable.",
+    help="The author that is the assistant in channels. You can repeat this option.",
 )
-@click.option("--timezone", metavar="ZONE", help="The time zone of times without one, such as Europe/Berlin.")
+@click.option(
+    "--timezone", metavar="ZONE", help="The time zone for times in the file that name no zone, such as Europe/Berlin."
+)
 @click.option("--skip-bad", is_flag=True, help="Exit with 0 even if some records cannot be read.")
 @click.option(
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="If a stored message has another text now: keep the old text, or store a new version.",
+    help="If a message was edited since the last import: keep the old text (refuse), or store a new version.",
 )
-@click.option("--no-settle", is_flag=True, help="Only store the messages; a worker makes them searchable later.")
-@options.json_option("Print a JSON object per file: how many messages were read, new, known and bad.")
+@click.option(
+    "--no-settle",
+    is_flag=True,
+    help="Store the messages, and do not wait until they can be searched. A worker indexes the messages later.",
+)
+@options.json_option("Print a JSON object for each file, with the numbers of read, new, known and bad messages.")
 def import_(
     files: tuple[str, ...],
     format: str | None,
@@ -80,14 +86,16 @@ def import_(
 ) -> None:
     """Import chats, or the memories of other tools.
 
-    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter), also as a zip. It
-    can also contain memories of mem0, Zep, Graphiti, LangGraph, Letta, Hindsight or MCP's memory server, or everword's
-    own JSON Lines (`-` reads them from standard input). Dates, authors and ids stay as they are. A message is stored
-    once, however often you import it: if an import stops, run it again.
+    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter). FILE can be a zip.
+    FILE can also contain memories of mem0, Zep, Graphiti, LangGraph, Letta, Hindsight or MCP's memory server. FILE can
+    also be JSON Lines in everword's own format, as `everword export` writes them. If FILE is `-`, JSON Lines are read
+    from standard input. The import keeps dates, authors and ids. A message is stored once, however often you import it.
+    If an import stops, run the command again.
 
-    Records that cannot be read are named and left out, and the exit status is 1 unless you give --skip-bad. If a
-    message was edited after you imported it, it keeps its old text, unless you give --on-edit version. If the setting
-    `secrets` is `refuse`, messages with secrets are named and left out.
+    Records that cannot be read are listed and not imported. The exit status is then 1, unless you give --skip-bad. If
+    you import a message again after it was edited, the stored message keeps its old text. To store the edited text as a
+    new version, give --on-edit version. If the setting `secrets` is `refuse`, messages that contain secrets are listed
+    and not imported.
 
     \b
     everword import chat.jsonl --user alex
@@ -271,17 +279,17 @@ def hint_space(spaces: set[str], space: str) -> None:
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True),
     default=STANDARD,
-    help="The file to write; - is standard output.",
+    help="The file to write. `-` means standard output.",
 )
-@click.option("--salvage", is_flag=True, help="Leave out what is damaged, and name it.")
-@click.option("--with-secrets", is_flag=True, help="Write secrets as they were said, not as placeholders.")
+@click.option("--salvage", is_flag=True, help="Leave out and list what is damaged.")
+@click.option("--with-secrets", is_flag=True, help="Write the secrets themselves, not placeholders.")
 def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
     """Write messages in order, one JSON object per line.
 
     You can import the file again without loss of ids, authors or times. An existing file is replaced only when the new
-    one is complete. A damaged message stops the export. With --salvage, the other messages are written, the damaged
-    ones are named, and the exit status is 1. Secrets (API keys, passwords) are written as placeholders, unless you give
-    --with-secrets.
+    file is complete. A damaged message stops the export. With --salvage, the export lists each damaged message and goes
+    on with the others. The exit status is then 1. Secrets, such as API keys and passwords, are written as placeholders
+    unless you give --with-secrets.
 
     \b
     everword export -o backup.jsonl
@@ -380,18 +388,20 @@ def open_output(output: str) -> Iterator[BinaryIO]:
 @click.command()
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
-@click.option("--migrate", is_flag=True, help="First create everword's tables in DST, if it is PostgreSQL.")
-@click.option("--salvage", is_flag=True, help="Leave out what is damaged, and name it.")
+@click.option(
+    "--migrate", is_flag=True, help="If DST is on PostgreSQL, create everword's tables there before the copy."
+)
+@click.option("--salvage", is_flag=True, help="Leave out and list what is damaged.")
 @options.JSON_OBJECT
 def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) -> None:
-    """Copy a whole store into an empty one.
+    """Copy a whole store into an empty store.
 
-    SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, hashes, tombstones and the
-    index. The copy shows SRC as it was at one moment; other programs may use SRC meanwhile. The copy is verified at the
-    end. If you stop the command, it removes the unfinished file.
+    SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, hashes, the marks of removed
+    messages, and the search index. Other programs can use SRC meanwhile; DST has the state of SRC at one moment. The
+    copy is verified at the end. If you stop the command, it removes the unfinished file.
 
-    If something in SRC is damaged, nothing is copied. With --salvage, the rest is copied, the damaged parts are named,
-    and the exit status is 1. In the copy, a damaged message appears as erased.
+    If something in SRC is damaged, nothing is copied. With --salvage, the command lists the damaged parts, and copies
+    all other parts. The exit status is then 1. In the copy, a damaged message appears as an erased message.
 
     \b
     everword copy everword.db json:memory.json
