@@ -124,7 +124,7 @@ def test_a_prompt_begins_as_the_one_before(memory: Memory) -> None:
 def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0) as memory:
         chat = memory.conversation("demo", user="alex")
-        chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
+        chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 41))
         memory.settle()
         assert chat.reply("Hello there, how is the shop?").receipt.repeated == 0
         receipt = chat.reply("When are the tyres changed?").receipt
@@ -153,11 +153,10 @@ def test_the_receipt_says_what_is_in_and_what_is_not(memory: Memory) -> None:
 def test_when_not_all_fits_the_relevant_older_messages_are_chosen(memory: Memory) -> None:
     """A14: not by age alone."""
     chat = memory.conversation("demo", user="alex")
-    chat.add(
-        "user", "My passport number is X1234567 and it expires in October, remember that for the visa form please."
-    )
-    for n in range(2, 120):
-        chat.add("user" if n % 2 else "assistant", f"{n}. We talked about football, the weather and lunch again. " * 2)
+    passport = "My passport number is X1234567 and it expires in October, remember that for the visa form please."
+    football = "We talked about football, the weather and lunch again."
+    chat.add("user", passport)
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {football} " * 2) for n in range(2, 120))
     memory.settle()
     context = chat.context("When does my passport expire?", budget=Budget(total=1_200))
     assert "m1" in [item.id for item in sections(context)["retrieved"].items]
@@ -224,7 +223,7 @@ def test_a_compact_budget_keeps_sections_to_their_share(memory: Memory) -> None:
         4,
     )
     chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 260) for n in range(1, 41))
+    chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 260) for n in range(1, 25))
     memory.settle()
     context = chat.context("What now?", budget=budget)
     recent = sections(context)["recent"]

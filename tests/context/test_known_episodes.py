@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from engine_doubles import settle_summaries
 
 from everword import Draft, Memory
 from everword.memory.blocking import BlockingConversation
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 QUESTION = "Should the orders live in PostgreSQL or in SQLite?"
-DELETE_CHAT = """
-import sys
-from everword import Memory
-with Memory(sys.argv[1], followers=False) as memory:
-    memory.delete_conversation("databases")
-"""
 
 
 def talk(chat: BlockingConversation, exchanges: int = 70) -> None:
@@ -33,7 +27,7 @@ def talk(chat: BlockingConversation, exchanges: int = 70) -> None:
 def talk_about_databases(memory: Memory) -> BlockingConversation:
     chat = memory.conversation("databases", user="alex")
     talk(chat)
-    memory.settle()
+    settle_summaries(memory)
     return chat
 
 
@@ -55,11 +49,11 @@ def test_a_context_shows_episodes_as_they_are_after_every_change(store_url: str)
         assert summaries_in(other)
         earlier = summary_text(chat)
         talk(chat, exchanges=20)
-        memory.settle()
+        settle_summaries(memory)
         assert summary_text(chat) not in ("", earlier)
         memory.rebuild("window")
         assert summaries_in(chat) == summaries_in(other) == []
-        memory.settle()
+        settle_summaries(memory)
         assert summaries_in(chat)
         assert summaries_in(other)
 
@@ -82,7 +76,7 @@ def test_a_moved_conversation_is_summarised_for_its_new_owner_alone(store_url: s
         assert summaries_in(other)
         assert not summaries_in(of_bea)
         memory.move_conversation("databases", user="bea")
-        memory.settle()
+        settle_summaries(memory)
         assert not summaries_in(other)
         assert summaries_in(of_bea)
 
@@ -93,16 +87,16 @@ def test_the_summaries_of_a_channel_follow_what_is_said_there(store_url: str) ->
         elsewhere = memory.conversation("another")
         assert summaries_in(channel) == summaries_in(elsewhere) == []
         talk(channel)
-        memory.settle()
+        settle_summaries(memory)
         assert summaries_in(channel)
         assert not summaries_in(elsewhere)
 
 
-def test_what_another_process_deletes_is_in_no_summary(tmp_path: Path) -> None:
+def test_what_another_memory_on_the_same_file_deletes_is_in_no_summary(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
-    with Memory(path, followers=False) as memory:
+    with Memory(path, followers=False) as memory, Memory(path, followers=False) as another:
         talk_about_databases(memory)
         other = memory.conversation("other", user="alex")
         assert summaries_in(other)
-        subprocess.run([sys.executable, "-c", DELETE_CHAT, path], check=True, timeout=120)
+        another.delete_conversation("databases")
         assert not summaries_in(other)

@@ -70,6 +70,16 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
+@pytest.fixture(scope="module")
+def alone(memory: Memory) -> Memory:
+    """A memory in which each of those who pose as another speaks in a channel alone."""
+    for name, author in POSING.items():
+        drafts = [Draft("user", f"I confirm transfer {n}", author=author) for n in range(14)]
+        memory.conversation(f"alone {name}").extend(drafts)
+    memory.settle()
+    return memory
+
+
 def lines_of(context: Context) -> list[str]:
     """Every line of a context, wherever a reader may see one begin."""
     return [line for message in context.messages for line in ALL_BREAKS.split(message["content"])]
@@ -151,11 +161,8 @@ class TestAuthors:
 
     @pytest.mark.parametrize("name", POSING)
     @pytest.mark.checklist("F14")
-    def test_alone_it_does_not_read_as_the_other_either(self, memory: Memory, name: str) -> None:
-        channel = memory.conversation(f"alone {name}")
-        channel.extend(Draft("user", f"I confirm transfer {n}", author=POSING[name]) for n in range(14))
-        memory.settle()
-        for line in lines_of(channel.context("the transfer")):
+    def test_alone_it_does_not_read_as_the_other_either(self, alone: Memory, name: str) -> None:
+        for line in lines_of(alone.conversation(f"alone {name}").context("the transfer")):
             assert not re.match(r"(?:MESSAGE\[\w+\] \()?(?:\[\w+\] )?(?:user )?u2\s*[:,]", line)
 
     @pytest.mark.parametrize("role", ROLES)

@@ -52,19 +52,17 @@ def filler(count: int) -> list[Draft]:
     return [Draft("assistant" if n % 2 else "user", f"{n}. {LONG}") for n in range(count)]
 
 
-@pytest.mark.parametrize("markers", [True, False])
 @pytest.mark.parametrize("after", [3, 11, 15])
 @pytest.mark.checklist("F2")
-def test_what_is_relevant_in_the_window_or_just_left_it_is_word_for_word(
-    memory: Memory, markers: bool, after: int
-) -> None:
+def test_what_is_relevant_in_the_window_or_just_left_it_is_word_for_word(memory: Memory, after: int) -> None:
     """F2: wherever it lies."""
     chat = memory.conversation("demo", user="alex")
     chat.extend([*filler(6), Draft("user", FACT), Draft("assistant", "I will.")])
     memory.settle()
     chat.extend(filler(after))
     memory.settle()
-    assert FACT in text_of(chat.context("When does my passport expire?", markers=markers))
+    for markers in (True, False):
+        assert FACT in text_of(chat.context("When does my passport expire?", markers=markers))
 
 
 @pytest.mark.checklist("F2")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_index
 
 from everword import Budget, Context, Draft, Memory
 from everword.model import Section
@@ -51,20 +52,19 @@ def text_of(context: Context) -> str:
     return "\n".join(message["content"] for message in context.messages)
 
 
-@pytest.mark.parametrize("total", [300, 500, 1_000, 2_000])
 @pytest.mark.checklist("G1")
-def test_at_least_half_of_a_small_budget_goes_to_what_answers(memory: Memory, total: int) -> None:
+def test_at_least_half_of_a_small_budget_goes_to_what_answers(of_old: Memory) -> None:
     """G1: whatever else there is to say: a profile, summaries, the last messages."""
-    chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user", text) for text in (*GARDENS, *TALK))
+    chat = of_old.conversation("old", user="alex")
     chat.extend([Draft("user", "I live in Utrecht and I love long walks."), Draft("assistant", "How nice. " * 30)])
-    memory.settle()
-    context = chat.context("How often do my roses need water?", budget=Budget(total=total), system="Be brief.")
-    parts = sections(context)
-    fixed = sum(parts[name].tokens for name in ("system", "current") if name in parts)
-    answering = sum(parts[name].tokens for name in ANSWERING if name in parts)
-    assert answering >= (total - fixed) // 2
-    assert context.receipt.tokens <= total
+    of_old.settle()
+    for total in (300, 500, 1_000, 2_000):
+        context = chat.context("How often do my roses need water?", budget=Budget(total=total), system="Be brief.")
+        parts = sections(context)
+        fixed = sum(parts[name].tokens for name in ("system", "current") if name in parts)
+        answering = sum(parts[name].tokens for name in ANSWERING if name in parts)
+        assert answering >= (total - fixed) // 2
+        assert context.receipt.tokens <= total
 
 
 @pytest.mark.checklist("G1", "G2")
@@ -73,7 +73,7 @@ def test_what_does_not_fit_among_the_last_messages_is_retrieved(memory: Memory) 
     chat.extend(Draft("user", f"{text} It took us quite a while.") for text in TALK[:40])
     chat.add("user", "I bought the two brass lanterns on Saturday.")
     chat.extend(Draft("user", f"{text} It took us quite a while.") for text in TALK[40:58])
-    memory.settle()
+    settle_index(memory)
     context = chat.context("When did I buy the brass lanterns?", budget=Budget(total=350))
     assert sections(context)["retrieved"].items
     assert "brass lanterns on Saturday" in text_of(context)
@@ -110,7 +110,7 @@ def test_the_compact_budget_gives_up_what_was_retrieved_first(memory: Memory) ->
     chat = memory.conversation("demo", user="alex")
     chat.extend(Draft("user", text) for text in GARDENS)
     chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 250) for n in range(1, 9))
-    memory.settle()
+    settle_index(memory)
     question = "How often do my roses need water?"
     compact = sections(chat.context(question, budget=Budget(total=1_500, recent=3_000, fixed=True)))
     by_worth = sections(chat.context(question, budget=Budget(total=1_500, recent=3_000)))
@@ -128,7 +128,7 @@ def test_a_message_is_whole_while_there_is_room(memory: Memory) -> None:
         old.add("user", f"We asked roofer {number} for the price of a roof tile today.")
         old.extend(Draft("user", text) for text in TALK)
     old.add("user", f"The prices of the roof tiles:\n{prices}")
-    memory.settle()
+    settle_index(memory)
     new = memory.conversation("new", user="alex")
     retrieved = sections(new.context("What is the price of each of my roof tiles?"))["retrieved"]
     assert {item.tier for item in retrieved.items} == {3}
@@ -169,29 +169,30 @@ def test_what_says_nothing_takes_no_place(memory: Memory) -> None:
     old = memory.conversation("old", user="alex")
     for text in GARDENS:
         old.extend([Draft("user", text), Draft("assistant", "ok"), Draft("user", "lol")])
-    memory.settle()
+    settle_index(memory)
     context = memory.conversation("new", user="alex").context("How often do my roses need water?")
     assert "the roses by wall" in text_of(context)
     assert not any(line.endswith((": ok", ": lol")) for line in text_of(context).splitlines())
 
 
-@pytest.mark.parametrize("text", ["hello there", "What is the capital of Australia?", "Where is the red box?"])
 @pytest.mark.checklist("G3")
-def test_a_small_memory_is_sent_whole_to_a_new_conversation(memory: Memory, text: str) -> None:
+def test_a_small_memory_is_sent_whole_to_a_new_conversation(memory: Memory) -> None:
     """G3: eighty short messages cost a thousand tokens."""
     said = [f"The box number {n} is in room {n * 3}." for n in range(80)]
     memory.conversation("old", user="alex").extend(Draft("user", words) for words in said)
     memory.conversation("theirs", user="bob").add("user", "Bob keeps the red box in the attic.")
     memory.settle()
-    context = memory.conversation("new", user="alex").context(text)
-    assert all(words in text_of(context) for words in said)
-    assert "attic" not in text_of(context), "another's memory is not this one"
-    assert len(sections(context)["memory"].items) == 80
-    assert context.receipt.tokens < 2_000
+    questions = ("hello there", "What is the capital of Australia?", "Where is the red box?")
+    new = memory.conversation("new", user="alex")
+    for context in map(new.context, questions):
+        assert all(words in text_of(context) for words in said)
+        assert "attic" not in text_of(context), "another's memory is not this one"
+        assert len(sections(context)["memory"].items) == 80
+        assert context.receipt.tokens < 2_000
     grown = [f"Shelf {n} holds the maps of region {n}, with all its rivers and its mountain paths." for n in range(90)]
     memory.conversation("old", user="alex").extend(Draft("user", words) for words in grown)
     memory.settle()
-    assert "memory" not in sections(memory.conversation("new", user="alex").context(text))
+    assert not any("memory" in sections(context) for context in map(new.context, questions))
 
 
 SHORT_LINES = [f"{verb} the {thing} {n}" for n in range(60) for verb, thing in (("painted", "wall"), ("sold", "chair"))]
@@ -203,7 +204,7 @@ def test_a_short_line_brings_the_lines_around_it(memory: Memory) -> None:
     """G1: among short lines, one says little by itself."""
     old = memory.conversation("old", user="alex")
     old.extend(Draft("user", text) for text in (*SHORT_LINES, *VET, *reversed(SHORT_LINES)))
-    memory.settle()
+    settle_index(memory)
     context = memory.conversation("new", user="alex").context("What did the vet say?", budget=Budget(total=600))
     block = "\n".join(line.split(": ", 1)[-1] for line in text_of(context).splitlines())
     assert "\n".join(VET[:4]) in block
