@@ -145,11 +145,14 @@ class Caller:
     def targets_of(self, number: int, operation: str) -> list[tuple[str, str]]:
         """What of it a route is asked about. In `make test`, with one right alone every second route: of the two keys
         that have the same one, one asks the routes that the other leaves out. Who may read asks all that tell what is
-        kept."""
+        kept; and the key of one person asks about another's memory, and about the room or that person's own chat."""
         does_tell = "read" in self.scopes and OPERATIONS[operation].tells == "memory"
         is_halved = len(self.scopes) == 1 and not does_tell and not sample_sizes.is_whole
         if is_halved and (number + RIGHTS.index(self.scopes[0]) + bool(self.user)) % 2:
             return []
+        if self.user is not None and not sample_sizes.is_whole:
+            another, *own = self.targets
+            return [another, own[number % len(own)]]
         return self.targets
 
     @property

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from types import NoneType, TracebackType
 from typing import Annotated, Any, Self, get_args
@@ -230,13 +231,29 @@ def resolve_person(memory: SeenMemory, user: str | None) -> str:
 
 
 def build_tools(view: MemoryView) -> list[Tool]:
+    return [OperationTool.declare(operation, view) for operation in tool_operations().values()]
+
+
+@cache
+def tool_operations() -> Mapping[str, Operation]:
+    """The operations that are tools, by the name of the tool, in the order in which they are listed."""
     operations = {
         operation.tool: operation
         for face in (MemoryFace, ConversationFace)
         for operation in operations_of(face).values()
-        if operation.tool
     }
-    return [OperationTool.declare(operations[name], view) for name in TEXTS]
+    return {name: operations[name] for name in TEXTS}
+
+
+@cache
+def argument_model(tool: str) -> tuple[type[ArgModelBase], dict[str, Any]]:
+    """What checks the arguments of a tool, and its JSON schema: made once, which takes pydantic some milliseconds."""
+    arguments: dict[str, Any] = {
+        name: argument_field(tool_operations()[tool], name, about or USER)
+        for name, about in TEXTS[tool]["arguments"].items()
+    }
+    model = create_model(tool, __base__=ArgModelBase, **arguments)
+    return model, flatten_schema(model.model_json_schema()) | {"additionalProperties": False}
 
 
 class OperationTool(Tool):
@@ -249,16 +266,13 @@ class OperationTool(Tool):
     def declare(cls, operation: Operation, view: MemoryView) -> OperationTool:
         texts = TEXTS[operation.tool]
         read_only, destructive, idempotent = HINTS[texts["hints"]]
-        arguments: dict[str, Any] = {
-            name: argument_field(operation, name, about or USER) for name, about in texts["arguments"].items()
-        }
-        model = create_model(operation.tool, __base__=ArgModelBase, **arguments)
+        model, parameters = argument_model(operation.tool)
         return cls(
             fn=operation.method,
             name=operation.tool,
             title=texts["title"],
             description=texts["about"],
-            parameters=flatten_schema(model.model_json_schema()) | {"additionalProperties": False},
+            parameters=parameters,
             fn_metadata=FuncMetadata(arg_model=model, output_model=RESULTS[operation.tool]),
             is_async=True,
             context_kwarg=None,
