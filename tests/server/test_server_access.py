@@ -29,6 +29,7 @@ from everword.server import ServerOptions, keys
 from everword.server.access import is_loopback
 from everword.server.hosting import wants_keys
 from everword.server.keys import Keys, create_key, list_keys, revoke_key, write_uses
+from everword.testing.doubles import FrozenClock
 from everword.testing.serving import Serving
 from everword.wiring import open_store
 
@@ -93,7 +94,7 @@ def test_last_use_is_noted_at_most_once_a_minute_and_a_revoked_key_is_over(tmp_p
     now = datetime(2026, 3, 1, tzinfo=UTC)
 
     async def used(store: Any, text: str) -> bool:
-        return await Keys(store, lambda: now).find_key(text) is not None
+        return await Keys(store, FrozenClock(now)).find_key(text) is not None
 
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
         made, text = create_key(store, name="website", now=now)
@@ -115,7 +116,7 @@ def test_a_key_for_some_days_opens_until_then_and_not_a_moment_longer(tmp_path: 
     made_at = now = datetime(2026, 3, 1, tzinfo=UTC)
 
     async def used(store: Any, text: str) -> bool:
-        return await Keys(store, lambda: now).find_key(text) is not None
+        return await Keys(store, FrozenClock(now)).find_key(text) is not None
 
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
         made, text = create_key(store, name="phone", spaces=["app"], user="alex", days=90, now=now)

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from everword.server.rates import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, create_table, network_of, table_beside
+from everword.server.rates import BY_ADDRESS, IN_ALL, SIGN_INS, Rates, SignIns, create_table, network_of, table_beside
 from everword.testing.serving import Serving
 
 WRONG = f"rk_{'0' * 16}_{'x' * 43}"
@@ -48,7 +48,7 @@ def test_right_keys_never_count(server: Serving) -> None:
 
 def clock_at(table: Path | None = None) -> tuple[SignIns, list[float]]:
     now = [1_000.0]
-    return SignIns(table, lambda: now[0]), now
+    return SignIns(Rates(IN_ALL, table, lambda: now[0])), now
 
 
 @pytest.mark.checklist("G7")

@@ -23,7 +23,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,8 @@ from cachetools import TLRUCache
 from everword.errors import Forbidden, InvalidInput, NotFound, StoreError
 from everword.log.operation_decorator import RIGHTS
 from everword.log.rules import check_id, check_number
-from everword.ports import Store, Tx
+from everword.ports import Clock, Store, Tx
+from everword.wiring import SystemClock
 
 TABLE = "api_keys"
 SESSION_SECRET = "session_secret"  # the note of the store that holds it
@@ -276,9 +277,9 @@ def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[ApiKey]:
 class Keys:
     """The keys of a store, as a server looks them up: with a cache, and last uses written in the background."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, store: Store, clock: Clock | None = None) -> None:
         self.store = store
-        self.now = now
+        self.now = (clock or SystemClock()).now
         self._cache: TLRUCache[str, ApiKey | None] = TLRUCache(MAX_CACHE, lambda id, key, now: now + HELD)
         self._used: dict[str, datetime] = {}  # the last uses that were written, or will be
         self._reads: dict[str, asyncio.Future[ApiKey | None]] = {}

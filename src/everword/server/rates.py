@@ -218,10 +218,10 @@ class SignInAttempt:
 
 
 class SignIns:
-    """Counts attempts to sign in that failed; workers of one server in a table that they share."""
+    """Counts attempts to sign in that failed."""
 
-    def __init__(self, table: Path | None = None, now: Callable[[], float] = time.monotonic) -> None:
-        self._rates = Rates(IN_ALL, table, now)
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
 
     def begin_attempt(self, address: str) -> SignInAttempt:
         """Begin to sign in from an address. Until `succeed`, it counts as a failure."""
