@@ -31,7 +31,7 @@ from everword.models.embedding.local import StaticEmbedder
 from everword.topics.rules import topics as rule
 from everword.topics.rules.topic_set import round_vector
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage
-from everword.topics.tables import decode_pack, encode_pack
+from everword.topics.stored_topics import decode_pack, encode_pack
 from everword.topics.view import may_lean
 from everword.wiring import topic_rule
 from quality.talks import read_talk

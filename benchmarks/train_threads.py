@@ -1,4 +1,4 @@
-"""Learns the weights of `everword.topics.rules.threads` from annotated reply links, and prints them.
+"""Learns the weights of `everword.topics.rules.reply_threads` from annotated reply links, and prints them.
 
     python benchmarks/train_threads.py FOLDER
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.topics.rules.threads import Threads
+from everword.topics.rules.reply_threads import Threads
 from quality.threads import Stretch, embed, link_simply, read_stretches
 
 PENALTY = 3.0

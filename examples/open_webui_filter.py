@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from everword import Memory
-from everword.adapters.bridge import TurnMemory, attempt, with_texts
+from everword.adapters.blocking_or_async import TurnMemory, attempt, with_texts
 
 try:
     from open_webui.env import DATA_DIR

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from everword import Budget
-from everword.log.tables import known_names
+from everword.log.append_and_read import known_names
 from everword.model import Message
 from everword.text.addressing import KnownNames
-from everword.text.fences import GUARD
+from everword.text.escaping import GUARD
 from quality.channels import CHANNEL, KeptChannel, keep_channel
 from quality.speakers import flatten, is_within, squeeze
 from quality.threads import Stretch

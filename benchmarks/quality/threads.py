@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from everword.models.embedding.local import StaticEmbedder
-from everword.topics.rules.threads import Threads
+from everword.topics.rules.reply_threads import Threads
 from everword.topics.rules.topic_set import round_vectors
 
 LINE = re.compile(r"\[(\d\d):(\d\d)\] <([^>]+)> ?(.*)")

@@ -17,7 +17,7 @@ from hashlib import sha256
 from everword.library import Memory
 from everword.memory.blocking import BlockingConversation
 from everword.model import Context, Draft
-from everword.text.fences import GUARD, escape
+from everword.text.escaping import GUARD, escape
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
 from quality.recall import OWNER, PATIENCE, SetClock
 

@@ -32,9 +32,7 @@ from uuid import uuid4
 from everword import documents as rules
 from everword import errors
 from everword.errors import EverwordError, InvalidInput, MissingExtra, NotFound, NotSettled, ServerError, StoreBusy
-from everword.json_values import ERROR_CODES, from_json_value, to_json_value
-from everword.log.operation_decorator import PLACE, Operation
-from everword.log.rules import (
+from everword.log.checks_and_seals import (
     MAX_TURN,
     SURROGATE,
     check_day,
@@ -45,6 +43,7 @@ from everword.log.rules import (
     check_time,
     format_expiry,
 )
+from everword.log.operation_declarations import PLACE, Operation
 from everword.masking import keep_out_of_texts, keep_password_out_of_texts
 from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryFace
@@ -54,6 +53,7 @@ from everword.model import Added, Batch, Conversation, Draft, Message, OnEdit
 from everword.model.log import Change, Document
 from everword.openai.messages import as_draft
 from everword.strict_json import Limits, read_json
+from everword.values_to_json import ERROR_CODES, from_json_value, to_json_value
 
 if TYPE_CHECKING:
     import httpx2

@@ -18,12 +18,12 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkabl
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.cache import WHOLE_SPACE as WHOLE_SPACE
-from everword.cache import Cache
-from everword.cache import Scope as Scope
 from everword.errors import DamagedMessage, StoreError
 from everword.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 from everword.model.views import UNKNOWN_TRAITS
+from everword.versioned_cache import WHOLE_SPACE as WHOLE_SPACE
+from everword.versioned_cache import Cache
+from everword.versioned_cache import Scope as Scope
 
 Vectors = NDArray[np.float32]
 FORMER_EMBEDDER = "former embedder"  # the note that names who made the vectors before, while they are made anew

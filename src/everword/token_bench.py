@@ -40,7 +40,7 @@ from everword.memory.memory import MemoryEngine
 from everword.model import Budget, ChatMessage, Draft
 from everword.ports import Completion, Request
 from everword.summaries.prompts import message_tiers
-from everword.summaries.rules import tiers
+from everword.summaries.rules import shortened_messages
 from everword.testing.doubles import FrozenClock, ScriptedLLM
 from everword.wiring import build, open_tokenizer
 
@@ -322,7 +322,9 @@ class RecordedModel(ScriptedLLM):
     def _recorded_reply(self, *, asks_for_tiers: bool) -> str:
         """The recorded reply, with the tiers of the exchange if the context asks for them."""
         exchange = self._remaining.pop()
-        user_tiers, reply_tiers = (tiers.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered))
+        user_tiers, reply_tiers = (
+            shortened_messages.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered)
+        )
         inline = InlineTiers(user_tiers.tier1, user_tiers.tier2, reply_tiers.tier1, reply_tiers.tier2)
         writes_tiers = asks_for_tiers and self._plan.inline and inline != InlineTiers()
         return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered

@@ -15,7 +15,7 @@ from raw_tables import words_held as words_in
 
 from everword import Draft, InvalidInput, Memory, NotFound, ScopeError
 from everword.config import Settings
-from everword.log.tables import LAST_REMOVAL
+from everword.log.append_and_read import LAST_REMOVAL
 from everword.ports import Request, Tx
 from everword.testing import FrozenClock, ScriptedLLM
 from everword.wiring import open_store

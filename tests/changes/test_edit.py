@@ -17,14 +17,14 @@ from everword.cli.opening import without_embedder
 from everword.config import Settings
 from everword.errors import ModelBusy
 from everword.log.access import Access
-from everword.log.tables import set_cursor
+from everword.log.append_and_read import set_cursor
 from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryEngine
 from everword.memory.transfer import copy_store
 from everword.model import ROLES, Batch
 from everword.ports import Request
 from everword.testing import FrozenClock, ScriptedLLM
-from everword.topics.tables import decode_pack
+from everword.topics.stored_topics import decode_pack
 from everword.wiring import build, open_store
 
 LOG = ("changes", "messages")

@@ -13,8 +13,8 @@ import pytest
 
 from everword import Memory, NotFound
 from everword.config import Settings
-from everword.log.rules import tombstone
-from everword.log.tables import new_id
+from everword.log.append_and_read import new_id
+from everword.log.checks_and_seals import tombstone
 from everword.model import Erasure, Filter
 from everword.ports import Tx
 from everword.stores.sqlite import SqliteStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everword.text.words import contains_phrase
+from everword.text.word_weights import contains_phrase
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from everword.cli.bench import ticks
 from everword.context.reply_markers import InlineTiers, instructions, render_inline
 from everword.models.tokens import TiktokenTokenizer
-from everword.summaries.rules import tiers
+from everword.summaries.rules import shortened_messages
 from quality.main import program as benchmarks
 
 count = TiktokenTokenizer().count
@@ -105,7 +105,10 @@ def test_nothing_is_left_out_of_the_account() -> None:
         assert step["ours"] == step["prompt"] + step["reply"] + step["beside"] + step["memory"]
         assert step["reply"] == count(answer)
         assert step["prompt"] >= 3 + sum(said) + 4 + count(instructions(asking=False)), "all of it is verbatim so far"
-        of_user, of_reply = tiers.write_tiers(question, count), tiers.write_tiers(answer, count)
+        of_user, of_reply = (
+            shortened_messages.write_tiers(question, count),
+            shortened_messages.write_tiers(answer, count),
+        )
         block = render_inline(InlineTiers(of_user.tier1, of_user.tier2, of_reply.tier1, of_reply.tier2))
         assert step["beside"] == count(f"{answer}\n{block}") - count(answer) > 100
         assert (step["memory"], step["calls"]) == (0, 1)

@@ -145,7 +145,7 @@ def test_marks_of_citations_and_thinking_times_are_left_out(tmp_path: Path) -> N
 
 
 def test_people_are_known_since_their_first_message_by_time(tmp_path: Path) -> None:
-    from everword.log.tables import PEOPLE
+    from everword.log.append_and_read import PEOPLE
     from everword.wiring import open_store
 
     settings = Settings(store=str(tmp_path / "since.db"))

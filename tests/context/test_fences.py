@@ -14,7 +14,7 @@ from sample_sizes import sample
 
 from everword.context.reply_markers import ParsedReply, TierRequest, parse
 from everword.errors import InvalidInput
-from everword.text.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
+from everword.text.escaping import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
 
 LONG = sample(200_000)  # characters
 ID = "1m7ejx4s2qjr1qzpde9c"

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.log.rules import check_id
+from everword.log.checks_and_seals import check_id
 from everword.model import Role
-from everword.text.fences import (
+from everword.text.escaping import (
     MAX_AUTHOR,
     author_labels,
     byline,

@@ -18,7 +18,7 @@ from everword.context.reply_markers import (
     render_inline,
 )
 from everword.models.tokens import TiktokenTokenizer
-from everword.text.fences import message
+from everword.text.escaping import message
 
 count = TiktokenTokenizer().count
 

@@ -28,17 +28,17 @@ from everword.errors import ModelNonsense
 from everword.facts import prompts
 from everword.facts.rules import grounding
 from everword.facts.rules.grounding import Grounds
-from everword.follow import task
+from everword.follow import model_task
 from everword.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from everword.models.tokens import EstimateTokenizer
-from everword.openai import anthropic, messages, reconcile, shapes, stream
+from everword.openai import anthropic, messages, reconcile, request_layouts, stream
 from everword.ports import PassageCandidate, Request, Tokenizer
 from everword.recall.rules import query, ranking
 from everword.recall.rules.neighbours import to_columns
 from everword.text import dates
 from everword.text import standalone as text_standalone
 from everword.text.addressing import KnownNames
-from everword.topics.rules import fading, threads, topic_set, topics
+from everword.topics.rules import fading, reply_threads, topic_set, topics
 from everword.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
@@ -81,7 +81,9 @@ BY_TYPE: dict[object, Callable[[Given], Any]] = {
     tzinfo: lambda given: given.moment.tzinfo or UTC,
     Budget: lambda given: Budget(),
     KnownNames: lambda given: KnownNames.of({given.text: [given.text], "kim": ["Kim"], "u3": ["warpzone"]}),
-    threads.ThreadMessage: lambda given: threads.ThreadMessage(3, given.text, given.moment, np.ones(4, np.float32)),
+    reply_threads.ThreadMessage: lambda given: reply_threads.ThreadMessage(
+        3, given.text, given.moment, np.ones(4, np.float32)
+    ),
     Request: lambda given: Request([{"role": "user", "content": given.text}]),
     ModelNonsense: lambda given: ModelNonsense(given.text),
     LogChange: lambda given: LogChange(
@@ -346,10 +348,10 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
     "openai.anthropic.chat_messages": lambda given: anthropic.chat_messages([message_of(given)]),
     "openai.anthropic.source_url": lambda given: anthropic.source_url({"type": "url", "url": given.text}),
-    "openai.shapes.chat_messages": lambda given: shapes.chat_messages(body_of(given)),
-    "openai.shapes.chat_with_texts": lambda given: shapes.chat_with_texts(body_of(given), [given.text]),
-    "openai.shapes.chat_reply": lambda given: shapes.chat_reply({"choices": [{"message": message_of(given)}]}),
-    "openai.shapes.anthropic_messages": lambda given: shapes.anthropic_messages(body_of(given)),
+    "openai.shapes.chat_messages": lambda given: request_layouts.chat_messages(body_of(given)),
+    "openai.shapes.chat_with_texts": lambda given: request_layouts.chat_with_texts(body_of(given), [given.text]),
+    "openai.shapes.chat_reply": lambda given: request_layouts.chat_reply({"choices": [{"message": message_of(given)}]}),
+    "openai.shapes.anthropic_messages": lambda given: request_layouts.anthropic_messages(body_of(given)),
     "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], TOKENIZER, 100),
     "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), TOKENIZER, all_of_it=False),
     "openai.messages.is_whole": lambda given: messages.is_whole(
@@ -423,7 +425,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         book_of(given), said_of(given), RULE, FadedTopics
     ),
     "topics.rules.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
-    "follow.task.parts_by_label": lambda given: task.parts_by_label(given.text, {"question": "question"}),
+    "follow.task.parts_by_label": lambda given: model_task.parts_by_label(given.text, {"question": "question"}),
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 from psycopg.rows import dict_row
 
-from everword.topics.tables import decode_pack
+from everword.topics.stored_topics import decode_pack
 
 Row = dict[str, Any]
 

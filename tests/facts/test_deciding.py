@@ -22,6 +22,7 @@ from everword.facts.rules.deciding import (
     refusal,
     remaining_confidence,
 )
+from everword.facts.rules.fact_relevance import profile_lines
 from everword.facts.rules.keys_and_values import (
     fold,
     has_same_value,
@@ -29,7 +30,6 @@ from everword.facts.rules.keys_and_values import (
     says_nearly_the_same,
     without_answered_claims,
 )
-from everword.facts.rules.profile import profile_lines
 from everword.model import Fact, FoundFact, Holds, Message
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 
 from everword import AsyncMemory, Draft, Fact
 from everword.errors import ModelTimeout
-from everword.facts.tables import facts_of
+from everword.facts.stored_facts import facts_of
 from everword.memory.runtime import FIRST_TURNS
 from everword.ports import Request
 from everword.testing import FrozenClock, ScriptedLLM

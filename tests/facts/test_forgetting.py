@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.facts.rules.profile_statements import (
+from everword.facts.rules.remembered_statements import (
     matching_facts,
     matching_statements,
     means_everything,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
 from everword.facts.rules.person_shift import statements_about
-from everword.facts.rules.profile_statements import (
+from everword.facts.rules.remembered_statements import (
     AuthoredMessage,
     ProfileMerge,
     merge,

@@ -13,7 +13,7 @@ from everword.errors import ModelNonsense
 from everword.facts.prompts import CommandInputs as Inputs
 from everword.facts.prompts import command
 from everword.facts.rules.commands import NO_COMMAND, Command
-from everword.follow.task import Task, TaskMessage
+from everword.follow.model_task import Task, TaskMessage
 
 NAMES = ("Bot", "<@999>")
 

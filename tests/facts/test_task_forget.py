@@ -13,7 +13,7 @@ from everword.errors import ModelNonsense
 from everword.facts.prompts import ForgetInputs as Inputs
 from everword.facts.prompts import ForgetReply as Reply
 from everword.facts.prompts import forget
-from everword.follow.task import Task
+from everword.follow.model_task import Task
 
 KNOWN = (
     "Alex likes tea.",

@@ -17,7 +17,7 @@ from everword.facts.prompts import ENTRY, MAX_FACTS, REQUIRED, RepairInputs, fac
 from everword.facts.prompts import ReadingInputs as Inputs
 from everword.facts.prompts import ReadingReply as Reply
 from everword.facts.rules.grounding import ReadLine
-from everword.follow.task import Task
+from everword.follow.model_task import Task
 from everword.model import FACT_CATEGORIES, FoundFact
 from everword.models.tokens import TiktokenTokenizer
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from everword.errors import ModelNonsense
 from everword.facts.prompts import RememberInputs as Inputs
 from everword.facts.prompts import remember
-from everword.facts.rules.profile_statements import AuthoredMessage, ProfileMerge
-from everword.follow.task import Task
+from everword.facts.rules.remembered_statements import AuthoredMessage, ProfileMerge
+from everword.follow.model_task import Task
 
 KNOWN = ("Alex likes tea.", "Alex lives in Berlin.", "Alex works at Contoso as a nurse.", "Alex plays chess with Kim.")
 

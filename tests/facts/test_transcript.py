@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from everword.model import Message
 from everword.summaries.rules.days import MAX_SHOWN, replace_mentions, transcript
-from everword.text.fences import escape, escape_line
+from everword.text.escaping import escape, escape_line
 
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 NAMES = {"123": "Alex", "sam": "Sam Lee", "7.up": "Seven"}

@@ -21,7 +21,7 @@ from everword.config import Settings
 from everword.errors import StoreError
 from everword.follow.claiming import Lease
 from everword.follow.store_calls import StoreCalls
-from everword.log.tables import cursor_of, set_cursors
+from everword.log.append_and_read import cursor_of, set_cursors
 from everword.ports import ConversationKey, Store, Tx
 from everword.testing import FrozenClock
 from everword.wiring import SystemClock, open_store

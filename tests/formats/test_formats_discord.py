@@ -11,7 +11,7 @@ import pytest
 from hostile_names import HOSTILE_NAMES
 
 from everword.formats import BadRecord, Record, open_records
-from everword.log.rules import check_metadata
+from everword.log.checks_and_seals import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": "1", "type": "Default", "timestamp": "2025-01-05T10:00:00Z", "content": "hi", "author": {"id": "5"}}

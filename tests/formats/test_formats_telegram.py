@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from everword.formats import BadRecord, Record, open_records
 from everword.formats.channels import _RepairedStream
 from everword.formats.source import Stream
-from everword.log.rules import check_metadata
+from everword.log.checks_and_seals import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": 1, "type": "message", "date_unixtime": "1736071200", "from": "Ann", "from_id": "user5", "text": "hi"}

@@ -16,7 +16,7 @@ import pytest
 from everword import Memory
 from everword.config import Settings
 from everword.errors import DamagedMessage, StoreError
-from everword.log.tables import verify
+from everword.log.append_and_read import verify
 from everword.memory.transfer import copy_store
 from everword.model import Filter
 from everword.ports import Tx

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
-from everword.log.rules import check_expiry, first_expiry, format_expiry, has_expired, parse_expiry
+from everword.log.checks_and_seals import check_expiry, first_expiry, format_expiry, has_expired, parse_expiry
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 TICK = timedelta(microseconds=1)

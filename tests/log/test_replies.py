@@ -11,7 +11,7 @@ from raw_tables import Row, change, rows_of
 
 from everword import Client, Memory
 from everword.formats import Record, dump, open_records
-from everword.log.rules import compute_digest
+from everword.log.checks_and_seals import compute_digest
 from everword.model import Message
 from everword.testing.serving import Serving
 

@@ -13,7 +13,7 @@ from raw_tables import Row, change, rows_of
 
 from everword import Draft, Memory, Verification
 from everword.config import Settings
-from everword.log.rules import compute_digest, seal_message
+from everword.log.checks_and_seals import compute_digest, seal_message
 from everword.model import Filter, Message
 from everword.wiring import open_store
 

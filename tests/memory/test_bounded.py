@@ -14,7 +14,7 @@ import pytest
 
 from everword import InvalidInput
 from everword.config import Settings
-from everword.log.rules import check_metadata
+from everword.log.checks_and_seals import check_metadata
 from everword.memory.memory import MemoryEngine
 from everword.model import Budget
 from everword.models.tokens import EstimateTokenizer

@@ -43,7 +43,7 @@ from everword.errors import EmbedderError
 from everword.models.chat.openai import OpenAIModel
 from everword.ports import Completion, Request
 from everword.testing.doubles import FrozenClock, ScriptedLLM
-from everword.text.fences import strip_invisible as visible
+from everword.text.escaping import strip_invisible as visible
 
 QUESTION = "How many shops do I run?"
 SOON = {"retry-after-ms": "1"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from everword import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
-from everword.log.rules import MAX_CONTENT
+from everword.log.checks_and_seals import MAX_CONTENT
 from everword.ports import Request
 from everword.testing.doubles import FrozenClock, ScriptedLLM
 

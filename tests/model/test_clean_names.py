@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword import InvalidInput
-from everword.log.rules import check_id
+from everword.log.checks_and_seals import check_id
 from everword.model.people import MAX_NAME, MAX_NAME_BYTES, clean_name, with_name
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from everword.follow.task import MAX_CHARACTERS, line, objects, parts_by_label
+from everword.follow.model_task import MAX_CHARACTERS, line, objects, parts_by_label
 
 WANTED = {"tier1": "a = b", "tier2": "It is so."}
 LABELS = {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"}

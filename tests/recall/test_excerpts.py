@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everword.recall.rules.selection import excerpt, stems
+from everword.recall.rules.relevance import excerpt, stems
 
 LETTER = (
     "Dear all, the summer was long. We painted the fence in May. The boat needs a new engine, about 900 euros. "

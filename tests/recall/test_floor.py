@@ -15,7 +15,7 @@ from everword.model import Filter, Hit, Message, Section
 from everword.ports import Tx
 from everword.recall import retrieval as recall
 from everword.recall.retrieval import StoreSource
-from everword.recall.rules.selection import FLOOR
+from everword.recall.rules.relevance import FLOOR
 from everword.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

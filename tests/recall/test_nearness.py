@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everword.recall.rules.selection import NEAREST, nearest_turns
+from everword.recall.rules.relevance import NEAREST, nearest_turns
 
 EAST = np.array([1.0, 0.0], dtype=np.float32)
 NORTH = np.array([0.0, 1.0], dtype=np.float32)

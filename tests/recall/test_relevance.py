@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.errors import InvalidInput
-from everword.log.rules import check_share
+from everword.log.checks_and_seals import check_share
 from everword.ports import PassageCandidate
 from everword.recall.rules.neighbours import OCCASION, REACH, to_columns
 from everword.recall.rules.query import speaks_of_a_life
 from everword.recall.rules.ranking import Weights
-from everword.recall.rules.selection import (
+from everword.recall.rules.relevance import (
     FLOOR,
     rarity,
     relevance,

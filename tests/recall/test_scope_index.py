@@ -15,10 +15,9 @@ import pytest
 from sample_sizes import sample
 
 from everword import Memory
-from everword.cache import Cache
 from everword.config import Settings
-from everword.log.rules import tombstone
-from everword.log.tables import new_id
+from everword.log.append_and_read import new_id
+from everword.log.checks_and_seals import tombstone
 from everword.model import Entry, Erasure, Filter, Hit, Message
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import Store, Tx
@@ -30,6 +29,7 @@ from everword.recall.scope_index import ScopeIndexes, places_of_highest
 from everword.recall.view import traits_of
 from everword.testing.samples import T0, append_messages, make_message
 from everword.text.terms import analyse
+from everword.versioned_cache import Cache
 from everword.wiring import open_store
 
 WIDTH = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from everword.model import Hit, Message
-from everword.recall.rules.selection import ASKED, TOLD, worthwhile_hits
+from everword.recall.rules.relevance import ASKED, TOLD, worthwhile_hits
 
 NOON = datetime(2022, 2, 2, 12, tzinfo=UTC)
 

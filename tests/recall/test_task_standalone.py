@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.errors import ModelNonsense
-from everword.follow.task import Task, TaskMessage
+from everword.follow.model_task import Task, TaskMessage
 from everword.recall import follow_up_questions
 from everword.recall.follow_up_questions import (
     MAX_QUESTION,

@@ -20,7 +20,7 @@ from everword.errors import ModelBusy
 from everword.memory.transfer import TABLES, copy_store
 from everword.model import Batch
 from everword.testing import ScriptedLLM
-from everword.topics.tables import decode_pack
+from everword.topics.stored_topics import decode_pack
 from everword.wiring import open_store
 
 COUNT = len(SECRETS)

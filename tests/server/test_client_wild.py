@@ -17,11 +17,11 @@ import pytest
 
 from everword import Client, Draft, EverwordError, InvalidInput, Memory, NotFound, ServerError, errors
 from everword.client import parse_error
-from everword.json_values import dumps, from_json_value
 from everword.model import Resolved, Unknown
 from everword.server.problems import RESERVED, SPEAKING, problem_of
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
+from everword.values_to_json import dumps, from_json_value
 
 NAIVE = datetime(2026, 3, 1)  # noqa: DTZ001
 SURROGATE = "\ud800"

@@ -14,7 +14,7 @@ import httpx2
 import numpy
 import pytest
 
-from everword import json_values
+from everword import values_to_json
 from everword.model import Message
 from everword.server.routes.answers import json_response
 from everword.testing.serving import Serving
@@ -129,4 +129,4 @@ def test_a_message_is_written_with_all_that_is_sent_of_it() -> None:
     written = json.loads(bytes(json_response(MESSAGE).body))
     assert written["metadata"] == {"a": {"b": [1]}}
     assert written["time"] == WHEN
-    assert json_values.from_json_value(Message, written) == MESSAGE
+    assert values_to_json.from_json_value(Message, written) == MESSAGE

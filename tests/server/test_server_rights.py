@@ -34,7 +34,7 @@ from every_route import (
     routes_of,
 )
 
-from everword.log.operation_decorator import OPERATIONS, RIGHTS
+from everword.log.operation_declarations import OPERATIONS, RIGHTS
 from everword.model import Draft
 from everword.ports import Request
 from everword.server.keys import COOKIE, TABLE, Sessions, create_key, is_page, load_session_secret, rows_of

@@ -46,7 +46,7 @@ from everword import (
 )
 from everword.config import Settings
 from everword.model import Conversation
-from everword.stores.holding import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
+from everword.stores.outage_buffer import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
 from everword.testing import ScriptedLLM
 from everword.testing.samples import T0, make_message
 from everword.testing.serving import Serving

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from everword.cache import Cache, Scope
 from everword.ports import WHOLE_SPACE, Store, Tx
 from everword.stores.jsonfile import JsonStore
 from everword.stores.sqlite import SqliteStore
 from everword.testing.view_contract import fact_row
+from everword.versioned_cache import Cache, Scope
 
 
 def put_city(city: str, person: str = "ann") -> Callable[[Tx], None]:

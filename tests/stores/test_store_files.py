@@ -20,7 +20,7 @@ from outages import full_disk
 from everword import Memory
 from everword.config import Settings
 from everword.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
-from everword.log.tables import verify
+from everword.log.append_and_read import verify
 from everword.model import Filter
 from everword.ports import Tx
 from everword.stores import migrations

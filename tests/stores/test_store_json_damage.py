@@ -15,7 +15,7 @@ import pytest
 
 from everword import Memory
 from everword.errors import EverwordError, StoreError
-from everword.log.tables import verify
+from everword.log.append_and_read import verify
 from everword.stores.jsonfile import JsonStore
 from everword.testing import FrozenClock
 

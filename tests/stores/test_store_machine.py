@@ -26,10 +26,10 @@ from sample_sizes import sample
 from everword.changes.removal import erase_person
 from everword.config import Settings
 from everword.errors import InvalidInput, NotFound, ScopeError
-from everword.log import tables as log
-from everword.log.rules import hash_platform_id, tombstone
+from everword.log import append_and_read as log
+from everword.log.append_and_read import cursor_of, erasures_of, set_cursor
+from everword.log.checks_and_seals import hash_platform_id, tombstone
 from everword.log.secret_policy import SecretPolicy
-from everword.log.tables import cursor_of, erasures_of, set_cursor
 from everword.model import Batch, Draft, Entry, Filter, Message
 from everword.ports import Store, Tx
 from everword.testing.samples import WIDTH, axis, claim_place, find_matches, make_entry, release_place

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from everword import Memory
 from everword.config import Settings
 from everword.errors import SchemaMismatch, StoreBusy
-from everword.log.tables import cursor_of
+from everword.log.append_and_read import cursor_of
 from everword.model import Filter
 from everword.ports import Store, Tx
 from everword.stores import migrations

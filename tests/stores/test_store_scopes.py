@@ -17,7 +17,7 @@ from sqlalchemy import Connection, event, text
 
 from everword import Batch, Draft, Memory
 from everword.config import Settings
-from everword.log.tables import every_space
+from everword.log.append_and_read import every_space
 from everword.stores.postgres import PostgresStore
 from everword.stores.sqlite import SqliteStore
 from everword.stores.tables import TABLES

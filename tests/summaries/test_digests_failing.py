@@ -30,7 +30,7 @@ from everword import (
     ModelTimeout,
     Settings,
 )
-from everword.log.tables import DIGESTING
+from everword.log.append_and_read import DIGESTING
 from everword.testing import ScriptedLLM
 from everword.testing.doubles import Said
 from everword.testing.samples import claim_place

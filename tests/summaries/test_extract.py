@@ -19,7 +19,7 @@ from everword.summaries.rules.extract import (
     render_lines,
     size_limit,
 )
-from everword.summaries.rules.tiers import Count
+from everword.summaries.rules.shortened_messages import Count
 from everword.text.sentences import sentences
 
 count = TiktokenTokenizer().count

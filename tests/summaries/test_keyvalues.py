@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.models.tokens import TiktokenTokenizer
-from everword.summaries.rules.tiers import drop_dangling, key_values
+from everword.summaries.rules.shortened_messages import drop_dangling, key_values
 
 count = TiktokenTokenizer().count
 AMPLE = 200  # tokens

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.errors import ModelNonsense
-from everword.follow.task import Task
+from everword.follow.model_task import Task
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from everword.summaries.prompts import (
     MAX_EPISODES,

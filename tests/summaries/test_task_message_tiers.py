@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.errors import ModelNonsense
-from everword.follow.task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
+from everword.follow.model_task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
 from everword.model import Tiers
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from everword.ports import Request
 from everword.summaries.prompts import TiersInputs, TiersReply, message_tiers
-from everword.summaries.rules.tiers import write_tiers
+from everword.summaries.rules.shortened_messages import write_tiers
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword import Draft, Memory, Message
-from everword.log.tables import known_names
+from everword.log.append_and_read import known_names
 from everword.summaries.rules.day_threads import DayThreads, is_told_by_thread
 from everword.summaries.rules.days import ThreadLink
 from everword.testing import FrozenClock, ScriptedLLM

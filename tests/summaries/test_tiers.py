@@ -14,7 +14,7 @@ from tier_samples import SAMPLES, Sample
 from everword.context.reply_markers import parse
 from everword.model import Tiers
 from everword.models.tokens import EstimateTokenizer, TiktokenTokenizer
-from everword.summaries.rules.tiers import (
+from everword.summaries.rules.shortened_messages import (
     SHORT,
     TERSE,
     TIER1_LEAST,

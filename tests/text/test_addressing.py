@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from everword import Budget, Draft, Memory
 from everword.testing import FrozenClock
 from everword.text.addressing import KnownNames, find_address, find_addressees, find_mentioned, show_address
-from everword.text.words import is_common
+from everword.text.word_weights import is_common
 
 KNOWN = KnownNames.of(
     {

@@ -7,7 +7,7 @@ from itertools import chain
 
 from everword.text.doc import KEPT, SHORT, Doc, doc_of
 from everword.text.sentences import sentences
-from everword.text.words import words
+from everword.text.word_weights import words
 
 READ: list[str] = []
 

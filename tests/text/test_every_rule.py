@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.errors import EverwordError
-from everword.log.rules import check_text
+from everword.log.checks_and_seals import check_text
 
 EVERY = sorted({*RULES, *CALLS} - OTHERS)
 MOMENTS = (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everword.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
-from everword.text.fences import name_shapes
+from everword.text.escaping import name_shapes
 from everword.text.names import fold_name, resolve
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.text.filler import bare_request, is_filler, strip_addressee, trim
-from everword.text.mentions import AMOUNT, WHEN, amounts, names
+from everword.text.pairs_and_mentions import AMOUNT, WHEN, amounts, names
 from everword.text.sentences import (
     MAX_CHARACTERS,
     MAX_SENTENCE,
@@ -19,7 +19,7 @@ from everword.text.sentences import (
     sentences,
     split_sentences,
 )
-from everword.text.words import shorten_phrase, stems, weigh, words
+from everword.text.word_weights import shorten_phrase, stems, weigh, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 

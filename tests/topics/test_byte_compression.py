@@ -15,7 +15,7 @@ from everword.cli.demo import drafts
 from everword.errors import InvalidInput
 from everword.model import ROLES
 from everword.model.views import TopicMessage
-from everword.topics.tables import PACK_SIZE, decode_pack, encode_pack
+from everword.topics.stored_topics import PACK_SIZE, decode_pack, encode_pack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MESSAGES = st.builds(

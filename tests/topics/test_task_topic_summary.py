@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.errors import ModelNonsense
-from everword.follow.task import Task
+from everword.follow.model_task import Task
 from everword.model import Episode
 from everword.models.tokens import EstimateTokenizer
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from everword.text.filler import is_small_talk
-from everword.text.words import full_stop, whole_words
+from everword.text.word_weights import full_stop, whole_words
 from everword.topics.rules.words import NO_WORDS, TITLE, key_title, opening_title, read_words
 
 SENTENCES = {

@@ -14,7 +14,7 @@ from everword.follow.follower import settle
 from everword.follow.view import Run, SaveResult
 from everword.model import Filter
 from everword.ports import Lag
-from everword.topics.tables import decode_pack
+from everword.topics.stored_topics import decode_pack
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",

@@ -23,7 +23,7 @@ from everword.memory.memory import MemoryEngine
 from everword.memory.transfer import copy_store
 from everword.ports import Request
 from everword.testing import FrozenClock, ScriptedLLM
-from everword.topics.tables import decode_pack
+from everword.topics.stored_topics import decode_pack
 from everword.wiring import build, open_store
 
 DAY = timedelta(days=1)

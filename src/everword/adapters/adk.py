@@ -14,7 +14,15 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from everword.adapters.bridge import AnyMemory, Thread, TurnMemory, attempt_async, check_local, run_async, run_shielded
+from everword.adapters.blocking_or_async import (
+    AnyMemory,
+    Thread,
+    TurnMemory,
+    attempt_async,
+    check_local,
+    run_async,
+    run_shielded,
+)
 from everword.documents import ADK
 from everword.errors import MissingExtra
 from everword.memory.memory import MemoryFace

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from everword.adapters.bridge import (
+from everword.adapters.blocking_or_async import (
     AnyMemory,
     Thread,
     TurnMemory,
@@ -23,7 +23,7 @@ from everword.adapters.bridge import (
 from everword.errors import MissingExtra
 from everword.memory.memory import MemoryFace
 from everword.openai.messages import as_draft
-from everword.openai.shapes import Fields
+from everword.openai.request_layouts import Fields
 
 try:
     from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from everword.adapters.bridge import AnyMemory, Thread, TurnMemory, run_async, run_shielded, with_texts
+from everword.adapters.blocking_or_async import AnyMemory, Thread, TurnMemory, run_async, run_shielded, with_texts
 from everword.errors import InvalidInput, MissingExtra
 from everword.memory.memory import MemoryFace
 from everword.model import Draft, Message, Role

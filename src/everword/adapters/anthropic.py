@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from everword.adapters.bridge import AnyMemory, run_async, run_blocking
+from everword.adapters.blocking_or_async import AnyMemory, run_async, run_blocking
 from everword.documents import FILES
 from everword.documents.anthropic_memory_tool import Changes, FileCommandRefused, run_file_command
 from everword.errors import MissingExtra
-from everword.log.rules import check_id
+from everword.log.checks_and_seals import check_id
 from everword.memory.memory import MemoryFace
 from everword.model import Change, Document
 

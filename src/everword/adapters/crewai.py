@@ -11,7 +11,15 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from everword.adapters.bridge import AnyMemory, Thread, TurnMemory, attempt, blocking_tool, check_local, run_blocking
+from everword.adapters.blocking_or_async import (
+    AnyMemory,
+    Thread,
+    TurnMemory,
+    attempt,
+    blocking_tool,
+    check_local,
+    run_blocking,
+)
 from everword.errors import EverwordError, MissingExtra
 from everword.model import Draft
 

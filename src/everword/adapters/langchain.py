@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from everword.adapters.bridge import AnyMemory, Thread, run_async, run_blocking, run_shielded
+from everword.adapters.blocking_or_async import AnyMemory, Thread, run_async, run_blocking, run_shielded
 from everword.errors import InvalidInput, MissingExtra
 from everword.memory.memory import MemoryFace
 from everword.model import Draft, Message, Role

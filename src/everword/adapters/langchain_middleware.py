@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from everword.adapters.bridge import AnyMemory
+from everword.adapters.blocking_or_async import AnyMemory
 from everword.adapters.langgraph_nodes import EverwordNodes, openai_fields, system_message
 from everword.errors import MissingExtra
 from everword.memory.openai_relay import ProgramTurn
-from everword.openai.shapes import Fields
+from everword.openai.request_layouts import Fields
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse

@@ -18,7 +18,7 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
-from everword.adapters.bridge import AnyMemory, run_async, run_blocking
+from everword.adapters.blocking_or_async import AnyMemory, run_async, run_blocking
 from everword.documents import LANGGRAPH, matches_namespace
 from everword.errors import MissingExtra, NotFound
 from everword.memory.memory import MemoryFace

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from everword.adapters.bridge import AnyMemory, run_async, run_blocking, run_shielded
+from everword.adapters.blocking_or_async import AnyMemory, run_async, run_blocking, run_shielded
 from everword.documents import CHECKPOINTS
 from everword.errors import MissingExtra, ScopeError
 from everword.memory.memory import MemoryFace

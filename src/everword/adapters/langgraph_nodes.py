@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from everword.adapters.bridge import AnyMemory, TurnMemory, blocking_tool, check_local, with_texts
+from everword.adapters.blocking_or_async import AnyMemory, TurnMemory, blocking_tool, check_local, with_texts
 from everword.errors import InvalidInput, MissingExtra
 from everword.memory.openai_relay import ProgramTurn
-from everword.openai.shapes import Fields
+from everword.openai.request_layouts import Fields
 
 try:
     from langchain_core.messages import BaseMessage, SystemMessage, convert_to_openai_messages

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from everword.adapters.bridge import AnyMemory, TurnMemory, call_fields, check_local, result_fields
+from everword.adapters.blocking_or_async import AnyMemory, TurnMemory, call_fields, check_local, result_fields
 from everword.errors import MissingExtra
-from everword.openai.shapes import Fields
+from everword.openai.request_layouts import Fields
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock

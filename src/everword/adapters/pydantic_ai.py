@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from everword.adapters.bridge import AnyMemory, TurnMemory, call_fields, check_local, result_fields
+from everword.adapters.blocking_or_async import AnyMemory, TurnMemory, call_fields, check_local, result_fields
 from everword.errors import MissingExtra
 from everword.memory.openai_relay import ProgramTurn
-from everword.openai.shapes import Fields
+from everword.openai.request_layouts import Fields
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, messages

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from everword.adapters.bridge import AnyMemory, TurnMemory, attempt, check_local
+from everword.adapters.blocking_or_async import AnyMemory, TurnMemory, attempt, check_local
 from everword.errors import InvalidInput
 from everword.memory.blocking import BlockingMemory
 from everword.memory.openai_relay import ProgramTurn
-from everword.openai.shapes import ANTHROPIC, CHAT, RESPONSES, Fields, Shape
+from everword.openai.request_layouts import ANTHROPIC, CHAT, RESPONSES, Fields, Shape
 
 C = TypeVar("C")
 

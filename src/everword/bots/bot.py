@@ -21,7 +21,7 @@ from everword.bots.memories import OpenChat, Tools, holds_messages
 from everword.bots.platforms import BotMessage, ButtonPress, Change, CommandCall, Event, Place, ReceivedMessage
 from everword.errors import EverwordError, ModelError, NotFound, ServerError, StoreError
 from everword.facts.rules.commands import is_addressed
-from everword.log.rules import clamp_time
+from everword.log.checks_and_seals import clamp_time
 from everword.masking import masked_logger
 from everword.model import Added, Degraded, Draft
 

@@ -36,8 +36,8 @@ from everword.config import Settings, hold_in_chats
 from everword.errors import EverwordError, MessagesLost, ServerError, StoreError, StoreUnwritable
 from everword.library import AsyncMemory
 from everword.log.access import Access
-from everword.log.operation_decorator import RIGHTS
-from everword.log.tables import verify
+from everword.log.append_and_read import verify
+from everword.log.operation_declarations import RIGHTS
 from everword.masking import masked_logger
 from everword.memory.memory import SeenMemory
 from everword.memory.operations.conversation import AsyncConversation

@@ -33,7 +33,7 @@ from everword.bots.texts import COMMANDS
 from everword.config import Secret
 from everword.errors import ConfigError, PlatformBusy, PlatformRefused, ServerError
 from everword.masking import masked_logger
-from everword.strict_http import StrictProtocol
+from everword.request_smuggling import StrictProtocol
 from everword.strict_json import UnreadableJson, read_json
 
 logger = masked_logger("everword.bots")

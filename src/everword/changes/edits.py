@@ -29,15 +29,22 @@ from everword.changes.removal import (
     withdraw_knowledge,
 )
 from everword.errors import InvalidInput
-from everword.facts import tables as profiles
+from everword.facts import stored_facts as profiles
 from everword.facts.findings import COMMANDS
 from everword.facts.rules.commands import Command, parse_command
 from everword.facts.view import command_of
 from everword.follow.faults import request_reading
 from everword.follow.view import View
-from everword.log.rules import TOLD, check_metadata, check_text, edited_fields, edited_metadata, may_be_version
+from everword.log.append_and_read import after_conversation, append_change, cursor_of
+from everword.log.checks_and_seals import (
+    TOLD,
+    check_metadata,
+    check_text,
+    edited_fields,
+    edited_metadata,
+    may_be_version,
+)
 from everword.log.secret_policy import SecretPolicy
-from everword.log.tables import after_conversation, append_change, cursor_of
 from everword.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
 from everword.model.log import notes_key
 from everword.ports import Tx

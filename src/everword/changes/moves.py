@@ -24,14 +24,13 @@ from typing import Any
 from everword.changes.removal import FINDING_KEY, drop_answers, drop_digests, drop_receipts, rows_with
 from everword.documents import names_in
 from everword.errors import InvalidInput, NotFound
-from everword.facts import tables as profiles
+from everword.facts import stored_facts as profiles
 from everword.facts import view
 from everword.facts.findings import FINDINGS, REFUSED, findings_of, json_values, slot_of, to_found_fact
 from everword.facts.rules.deciding import fact_id
-from everword.facts.tables import ANSWER, CHANGES, CHANNEL, STATEMENTS, facts_of, name_for, viewer_of_statement
+from everword.facts.stored_facts import ANSWER, CHANGES, CHANNEL, STATEMENTS, facts_of, name_for, viewer_of_statement
 from everword.facts.view import command_of
-from everword.log.rules import ERASED, TOLD, check_id, contains_turn, profile_conversation, to_ranges, with_audience
-from everword.log.tables import (
+from everword.log.append_and_read import (
     CHANGES_TABLE,
     DIGESTING,
     NAME_KINDS,
@@ -47,6 +46,15 @@ from everword.log.tables import (
     note_renamed_messages,
     to_change,
     warn_of_damage,
+)
+from everword.log.checks_and_seals import (
+    ERASED,
+    TOLD,
+    check_id,
+    contains_turn,
+    profile_conversation,
+    to_ranges,
+    with_audience,
 )
 from everword.model import Conversation, Filter, FoundFact, LogChange, Message, MoveKind
 from everword.model.log import own_notes

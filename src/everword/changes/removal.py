@@ -37,7 +37,7 @@ from typing import Any
 from everword.context.receipts import TABLE, named_ids, receipt_rows
 from everword.documents import names_in
 from everword.errors import DamagedMessage, NotFound
-from everword.facts import tables as profiles
+from everword.facts import stored_facts as profiles
 from everword.facts.findings import (
     DELETED,
     FINDINGS,
@@ -56,14 +56,20 @@ from everword.facts.profile_changes import MergeScene, keep_statements, restore_
 from everword.facts.prompts import remember
 from everword.facts.rules.commands import parse_command
 from everword.facts.rules.grounding import NEAR
-from everword.facts.tables import ANSWER, CHANNEL, DISPLAYED, answers_repeating, display_name, drop_notes, facts_of
+from everword.facts.stored_facts import (
+    ANSWER,
+    CHANNEL,
+    DISPLAYED,
+    answers_repeating,
+    display_name,
+    drop_notes,
+    facts_of,
+)
 from everword.facts.view import LOCK, FactsView, command_of, weigh_slots
 from everword.follow.faults import request_reading
-from everword.log import rules, tables
+from everword.log import append_and_read, checks_and_seals
 from everword.log.access import LOCAL
-from everword.log.events import erasure_events, fact_events, has_receiver, note_events
-from everword.log.rules import TOLD, compute_digest, edited_fields, erase_change, names_person, original_message
-from everword.log.tables import (
+from everword.log.append_and_read import (
     ANSWER_BODIES,
     ANSWERS,
     CHANGES_TABLE,
@@ -84,10 +90,19 @@ from everword.log.tables import (
     unreadable_message,
     warn_of_damage,
 )
+from everword.log.checks_and_seals import (
+    TOLD,
+    compute_digest,
+    edited_fields,
+    erase_change,
+    names_person,
+    original_message,
+)
+from everword.log.events import erasure_events, fact_events, has_receiver, note_events
 from everword.model import Conversation, Erasure, Fact, Filter, LogChange, Message, RemovalKind, Statement
 from everword.model.log import notes_key, own_notes
 from everword.ports import Tx
-from everword.text.fences import message_label
+from everword.text.escaping import message_label
 
 AT_ONCE = 500  # turns or ids in one query
 WORD = re.compile(r"\w{3,}")
@@ -475,10 +490,10 @@ def put_tombstones(
     drop_notes(tx, space, messages)
     conversations = {message.conversation for message in messages}
     erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
-    entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)
+    entry_count = tx.erase(erasure, [checks_and_seals.tombstone(message) for message in messages], keep=keep)
     erase_edits(tx, space, messages, erasure.id)
     note_events(tx, space, erasure_events(messages, erasure.id, order.at))
-    tables.note_removal(tx, space, order, len(messages))
+    append_and_read.note_removal(tx, space, order, len(messages))
     return replace(erasure, entries=entry_count)
 
 
@@ -634,7 +649,7 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     messages_with_answers = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]
     found = {(m.conversation, m.turn): m for m in messages_with_answers if m.conversation in conversations}
     messages = [found[place] for place in sorted(found)]
-    keys = tables.keys_of_person(tx, space, user)
+    keys = append_and_read.keys_of_person(tx, space, user)
     erasure = Erasure(order.id, space, now, messages=0, conversations=0, entries=0)
     if messages:
         erasure = remove_messages(tx, space, messages, order)
@@ -655,8 +670,8 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     if not messages and not row_count + renamed_count:
         raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
     if not messages:  # others may have stated facts about a person who never wrote, or given them a name
-        tables.note_removal(tx, space, order, 0)
-    tables.forget_keys(tx, space, keys)
+        append_and_read.note_removal(tx, space, order, 0)
+    append_and_read.forget_keys(tx, space, keys)
     return erasure
 
 
@@ -667,11 +682,11 @@ def anonymise_conversations(
     The seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
     count = 0
     for conversation in conversations:
-        is_own = conversation.user in (*ids, None) or conversation.id in map(rules.profile_conversation, ids)
-        is_named = any(rules.names_person(conversation.id, id) for id in ids)
+        is_own = conversation.user in (*ids, None) or conversation.id in map(checks_and_seals.profile_conversation, ids)
+        is_named = any(checks_and_seals.names_person(conversation.id, id) for id in ids)
         if is_own and is_named and is_empty(tx, conversation):
             note_renamed_messages(tx, space, conversation.id, now)
-            tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
+            tx.rename_conversation(space, conversation.id, f"{checks_and_seals.ERASED}{new_id(now)}")
             count += 1
     return count
 
@@ -707,8 +722,8 @@ def conversations_of(tx: Tx, space: str, user: str) -> set[str]:
     """The conversations a person is in."""
     ids = {message.conversation for message in messages_of(tx, space, user)}
     ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
-    if tx.conversation(space, rules.profile_conversation(user)) is not None:
-        ids.add(rules.profile_conversation(user))
+    if tx.conversation(space, checks_and_seals.profile_conversation(user)) is not None:
+        ids.add(checks_and_seals.profile_conversation(user))
     return ids
 
 

@@ -26,12 +26,11 @@ from typing import Any
 from everword.changes.removal import drop_answers, lock_conversations, make_order, put_tombstones
 from everword.changes.retention_rules import EXPIRED_KINDS, KINDS, OVER, Retention, day_is_over, find_expired_topics
 from everword.errors import DamagedMessage, EverwordError
-from everword.facts.tables import CHANNEL
+from everword.facts.stored_facts import CHANNEL
 from everword.facts.view import LOCK
 from everword.follow.store_calls import StoreCalls
 from everword.log.access import LOCAL
-from everword.log.rules import has_expired
-from everword.log.tables import (
+from everword.log.append_and_read import (
     PEOPLE,
     Order,
     cursor_of,
@@ -41,11 +40,12 @@ from everword.log.tables import (
     note_removal,
     unreadable_message,
 )
+from everword.log.checks_and_seals import has_expired
 from everword.masking import masked_logger
 from everword.model import Expired, Filter, Message, Retained
 from everword.ports import Clock, Telemetry, Tx, UpTo
 from everword.summaries import digests
-from everword.topics.tables import renew_stamp
+from everword.topics.stored_topics import renew_stamp
 
 log = masked_logger("everword.retention")
 

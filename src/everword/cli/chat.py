@@ -317,8 +317,8 @@ class ChatSession:
         """Print what is known of the speaker; in a channel, from what was said in it."""
         from everword.cli.facts import unread_warning
         from everword.context.people import knowledge_for_viewer
-        from everword.facts.rules.profile import profile_lines
-        from everword.facts.tables import viewer_of_chat
+        from everword.facts.rules.fact_relevance import profile_lines
+        from everword.facts.stored_facts import viewer_of_chat
         from everword.ports import Tx
         from everword.wiring import SystemClock
 

@@ -182,7 +182,7 @@ def conversations(user: str | None, as_json: bool) -> None:
     everword conversations --user alex
     everword history "Trip to Lisbon"
     """
-    from everword.log.rules import TOLD
+    from everword.log.checks_and_seals import TOLD
 
     listing: list[Conversation] = []
     with open_for_reading(log_only=True) as handle:

@@ -271,7 +271,7 @@ def check_writable(store: Store) -> Iterator[CheckResult]:
 
 
 def check_schema(store: Store) -> Iterator[CheckResult]:
-    from everword.log.tables import COPYING
+    from everword.log.append_and_read import COPYING
     from everword.stores.migrations import CURRENT
 
     version = store.read(lambda tx: tx.note("schema"))
@@ -383,7 +383,7 @@ def check_set_aside(store: Store) -> Iterator[CheckResult]:
 
 
 def check_log(store: Store) -> Iterator[CheckResult]:
-    from everword.log.tables import verify
+    from everword.log.append_and_read import verify
 
     messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
     if messages > QUICK:

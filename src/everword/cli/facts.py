@@ -102,7 +102,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     \b
     everword why f41d0c6a9be27b3155aa --user alex
     """
-    from everword.facts.tables import facts_of
+    from everword.facts.stored_facts import facts_of
     from everword.formats import dump
 
     with open_for_reading() as handle:
@@ -369,7 +369,7 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None, as_
     everword remember "Alex is allergic to latex" --user alex
     everword remember "Bob plays the cello" --user bob --speaker alex
     """
-    from everword.log.rules import parse_expiry
+    from everword.log.checks_and_seals import parse_expiry
 
     until = parse_expiry("expires", expires)
     with open_for_writing(new=True) as handle:
@@ -449,7 +449,7 @@ def undo(id: str | None, user: str, as_json: bool) -> None:
 
 def last_change(handle: MemoryHandle, user: str) -> str:
     """The id of the last change of a profile that can be taken back; prints what it was."""
-    from everword.facts.tables import CHANGES, FORGET, statements_of
+    from everword.facts.stored_facts import CHANGES, FORGET, statements_of
 
     space = handle.settings.space
     changes = handle.store.read(lambda tx: statements_of(tx, space, user, kind=(FORGET, *CHANGES)))

@@ -56,7 +56,7 @@ class MemoryHandle:
 
     def find_person(self, name: str, space: str | None = None) -> str:
         """The id of the person whose name was typed to read something, perhaps misspelt; warns if it is nobody's."""
-        from everword.facts.person_lookup import is_known_id, person_by_name
+        from everword.facts.user_by_name import is_known_id, person_by_name
 
         place = space or self.settings.space
         person = self.store.read(lambda tx: person_by_name(tx, place, name, is_typed=True))
@@ -66,7 +66,7 @@ class MemoryHandle:
 
     def find_exact_person(self, name: str) -> str:
         """The id of the person whose name was typed to change something: it must be exact."""
-        from everword.facts.person_lookup import person_by_exact_name
+        from everword.facts.user_by_name import person_by_exact_name
 
         space = self.settings.space
         return self._announce_person(name, space, self.store.read(lambda tx: person_by_exact_name(tx, space, name)))
@@ -74,7 +74,7 @@ class MemoryHandle:
     def _announce_person(self, name: str, space: str, person: str) -> str:
         """The person; whoever typed the name is told whom it was taken for."""
         if person != name:
-            from everword.facts.person_lookup import shown_person
+            from everword.facts.user_by_name import shown_person
 
             shown = self.store.read(lambda tx: shown_person(tx, space, person))
             click.echo(f"{printable(name)!r} is taken for {printable(shown)}", err=True)
@@ -87,7 +87,7 @@ class MemoryHandle:
 
     def names_of(self, people: Iterable[str], space: str | None = None) -> dict[str, str]:
         """What people are called, by id: the id stands beside a name that two of them have."""
-        from everword.facts.tables import own_name
+        from everword.facts.stored_facts import own_name
 
         ids = sorted(set(people))
         place = space or self.settings.space
@@ -97,7 +97,7 @@ class MemoryHandle:
 
     def with_names(self, messages: Iterable[Message]) -> list[Message]:
         """The messages as they are shown: with the names of people and the titles of conversations, not their ids."""
-        from everword.log.tables import given_titles
+        from everword.log.append_and_read import given_titles
 
         page = list(messages)
         space = page[0].space if page else self.settings.space
@@ -281,7 +281,7 @@ def known_conversation(store: Store, space: str, id: str) -> Conversation | None
 def conversation_by_title(tx: Tx, space: str, title: str) -> Conversation | None:
     """The conversation with this title, in any case; None if there is none, or more than one. Branches of a chat, which
     an import keeps apart, do not count."""
-    from everword.log.tables import conversation_titles, every_conversation
+    from everword.log.append_and_read import conversation_titles, every_conversation
 
     conversations = {conversation.id: conversation for conversation in every_conversation(tx, space)}
     titles = conversation_titles(tx, space, list(conversations))

@@ -285,7 +285,7 @@ def mcp(url: str | None, user: str | None, graph: bool) -> None:
     everword mcp postgresql://localhost/memory --space team
     everword mcp --user alex --graph
     """
-    from everword.log.rules import check_id
+    from everword.log.checks_and_seals import check_id
 
     if user is not None:
         check_id("user", user)

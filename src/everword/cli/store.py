@@ -451,7 +451,7 @@ def file_of_store(settings: Settings, command: str, file: Path) -> Path:
 def verified_copy(source: Path, target: Path, settings: Settings) -> Iterator[tuple[Path, Verification]]:
     """A copy of the file of a store, verified and on the disk, in a folder beside the target that is gone after the
     block."""
-    from everword.log.tables import verify
+    from everword.log.append_and_read import verify
     from everword.stores.backup import complete_file, copy_file
     from everword.wiring import open_store
 

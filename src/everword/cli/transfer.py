@@ -295,7 +295,7 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     everword export -o backup.jsonl
     everword export --user alex | gzip > alex.jsonl.gz
     """
-    from everword.log.tables import find_damaged_messages
+    from everword.log.append_and_read import find_damaged_messages
 
     with opening.open_for_reading(log_only=True) as handle:
         space = handle.settings.space
@@ -443,7 +443,7 @@ def copy_into(
 ) -> tuple[dict[str, int], Verification]:
     """Copy and verify; what cannot be read is added to `unreadable`, if there is such a list. If it is stopped, a file
     that was created for it is removed."""
-    from everword.log.tables import verify
+    from everword.log.append_and_read import verify
     from everword.memory.transfer import copy_store
     from everword.wiring import open_store
 

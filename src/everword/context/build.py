@@ -31,10 +31,10 @@ from everword.context.state import ContextState
 from everword.errors import InvalidInput
 from everword.model import Budget, ChatMessage, Context, Hit, Item, Message, Receipt, Section, Tiers
 from everword.ports import Tokenizer
-from everword.recall.rules.selection import is_question
-from everword.summaries.rules.tiers import HIGHEST, LOWEST, SUMMARY, text_at, tier_now
-from everword.summaries.rules.tiers import write_tiers as offline_tiers
-from everword.text import fences
+from everword.recall.rules.relevance import is_question
+from everword.summaries.rules.shortened_messages import HIGHEST, LOWEST, SUMMARY, text_at, tier_now
+from everword.summaries.rules.shortened_messages import write_tiers as offline_tiers
+from everword.text import escaping
 from everword.text.addressing import show_address
 from everword.text.corrections import corrected_turns, has_correction
 
@@ -101,7 +101,9 @@ class WindowPieces:
         label = f"m{message.turn}"
         indent = "  " if author is not None else ""
         text = show_address(text, self._state.nicknames)
-        fenced_text = fences.message(label, message.role, author, tier, text, labels=self._state.labels, indent=indent)
+        fenced_text = escaping.message(
+            label, message.role, author, tier, text, labels=self._state.labels, indent=indent
+        )
         item = Item(label, self._tokenizer.count(fenced_text) + 2, reason, tier)
         return Piece(fenced_text, item, (message.turn,), is_requested=is_requested)
 
@@ -252,7 +254,7 @@ class Part:
             body = join_pieces(self.pieces, "\n\n" if self.name == "history" else "\n")
             is_uncertain = any(piece.item.reason.startswith(UNCERTAIN) for piece in self.pieces)
             title = "POSSIBLY RELATED MEMORY" if is_uncertain else TITLES[self.name]
-            self.rendered = fences.section(title, [fences.Fenced(body)]) if body else ""
+            self.rendered = escaping.section(title, [escaping.Fenced(body)]) if body else ""
         return self.rendered
 
     def tokens(self, tokenizer: Tokenizer) -> int:
@@ -581,7 +583,7 @@ def recent_messages(messages: Sequence[Message], costs: Sequence[int], max_token
     """The last exchanges, word for word; the newest are chosen first. What does not fit goes to history."""
     split = len(messages) - count_fitting(costs, max_tokens)
     items = [
-        Item(fences.message_label(f"m{message.turn}"), cost, reason)
+        Item(escaping.message_label(f"m{message.turn}"), cost, reason)
         for message, cost in zip(messages, costs, strict=True)
     ]
     omissions = [Item(item.id, item.tokens, "too long for the recent section") for item in items[:split]]

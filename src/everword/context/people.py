@@ -19,21 +19,21 @@ from types import MappingProxyType
 
 from everword.context.render import Note
 from everword.context.state import ContextState
-from everword.facts import tables
+from everword.facts import stored_facts
 from everword.facts.english.finder import find_facts, is_about_answering
 from everword.facts.rules.deciding import MAX_SOURCES, facts_now, is_occasion
-from everword.facts.rules.profile import HEADINGS, fact_relevances, importance_rank, past_facts, value_with_days
-from everword.facts.rules.profile_statements import is_said_by_facts, parse_statement
+from everword.facts.rules.fact_relevance import HEADINGS, fact_relevances, importance_rank, past_facts, value_with_days
+from everword.facts.rules.remembered_statements import is_said_by_facts, parse_statement
 from everword.log.access import Viewer, is_claim
-from everword.log.tables import warn_of_damage
+from everword.log.append_and_read import warn_of_damage
 from everword.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from everword.ports import Tx
 from everword.recall.rules.query import authors_in
-from everword.recall.rules.selection import FLOOR
+from everword.recall.rules.relevance import FLOOR
 from everword.summaries.digests import MergedDigest
 from everword.text import language_packs
 from everword.text.detect import DEFAULT
-from everword.text.fences import named_byline, person_byline, plain_name
+from everword.text.escaping import named_byline, person_byline, plain_name
 from everword.text.names import fold_name
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
@@ -56,7 +56,7 @@ def context_notes(
     person: str | None,
     viewer: Viewer,
     now: datetime,
-    facts_by_person: tables.FactsByPerson,
+    facts_by_person: stored_facts.FactsByPerson,
     speaker: tuple[str, MergedDigest] | None,
     query: str,
     language: str = DEFAULT,
@@ -98,7 +98,7 @@ def person_notes(
     viewer: Viewer,
     now: datetime,
     query: str = "",
-    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
+    facts_by_person: stored_facts.FactsByPerson = MappingProxyType({}),
     language: str = DEFAULT,
 ) -> list[Note]:
     """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
@@ -121,7 +121,7 @@ def profile_of(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -
     """What is known of a person, with the text that a chat of theirs would show."""
     facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
     text = profile_text(facts, statements_beside(tx, statements, facts))
-    return Profile(person, tables.own_name(tx, space, person), tuple(facts), tuple(statements), text)
+    return Profile(person, stored_facts.own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
 def knowledge_for_viewer(
@@ -130,12 +130,12 @@ def knowledge_for_viewer(
     person: str,
     viewer: Viewer,
     now: datetime,
-    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
+    facts_by_person: stored_facts.FactsByPerson = MappingProxyType({}),
 ) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person now, with what has ended and still says something of them."""
     statements = [
         statement
-        for statement in tables.statements_of(tx, space, person)
+        for statement in stored_facts.statements_of(tx, space, person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
     facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
@@ -148,18 +148,18 @@ def facts_for_viewer(
     person: str,
     viewer: Viewer,
     now: datetime,
-    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
+    facts_by_person: stored_facts.FactsByPerson = MappingProxyType({}),
 ) -> list[Fact]:
     """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
     the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
-    facts = (facts_by_person or tables.active_facts_by_person(tx, space, [person])).get(person, ())
+    facts = (facts_by_person or stored_facts.active_facts_by_person(tx, space, [person])).get(person, ())
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
     return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
 def with_past_facts(tx: Tx, space: str, person: str, viewer: Viewer, facts: Sequence[Fact]) -> list[Fact]:
     """The facts of a person that a viewer is shown, with what has ended and still says something of the person."""
-    past = [fact for fact in past_facts(tables.ended_facts(tx, space, person), facts) if viewer.sees(fact)]
+    past = [fact for fact in past_facts(stored_facts.ended_facts(tx, space, person), facts) if viewer.sees(fact)]
     return [*facts, *hide_private_dates(tx, space, past, viewer)]
 
 
@@ -190,7 +190,7 @@ def group_notes(
     now: datetime,
     speaker: tuple[str, MergedDigest] | None = None,
     query: str = "",
-    facts_by_person: tables.FactsByPerson = MappingProxyType({}),
+    facts_by_person: stored_facts.FactsByPerson = MappingProxyType({}),
     language: str = DEFAULT,
 ) -> list[Note]:
     """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
@@ -237,7 +237,7 @@ def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer, now: dateti
     merged with digests, which stay."""
     facts, all_statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer, now))
     statements = [statement for statement in all_statements if statement.expires_at is None]
-    return tables.public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
+    return stored_facts.public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
 
 
 def own_knowledge(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
@@ -257,8 +257,8 @@ def hide_private_names(tx: Tx, statements: Sequence[Statement], viewer: Viewer) 
     own_statement = next((statement for statement in statements if not is_claim(statement)), None)
     if own_statement is None or own_statement.user == viewer.person:
         return list(statements)
-    private_name = tables.own_name(tx, own_statement.space, own_statement.user)
-    name = tables.name_for(tx, own_statement.space, own_statement.user, viewer)
+    private_name = stored_facts.own_name(tx, own_statement.space, own_statement.user)
+    name = stored_facts.name_for(tx, own_statement.space, own_statement.user, viewer)
     if private_name == name:
         return list(statements)
     name_pattern = re.compile(rf"(?<!\w){re.escape(private_name)}(?!\w)")
@@ -276,7 +276,7 @@ def times_heard(tx: Tx, space: str, ids: Collection[str], viewer: Viewer) -> dic
     """When the viewer heard each of these messages, of those that they heard."""
     messages = tx.find_messages(space, ids=sorted(ids), damaged=warn_of_damage)
     places = {message.conversation for message in messages}
-    heard_places = {place for place in places if tables.hears_channel(tx, space, place, viewer)}
+    heard_places = {place for place in places if stored_facts.hears_channel(tx, space, place, viewer)}
     return {message.id: message.time for message in messages if message.conversation in heard_places}
 
 
@@ -348,10 +348,10 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
     for statement in statements:
         person = statement.user
         if person not in names:
-            names[person] = tables.own_name(tx, statement.space, person)
+            names[person] = stored_facts.own_name(tx, statement.space, person)
         name = names[person]
-        if not tables.begins_with_name(statement.text, name):
-            name = tables.name_in_statement(tx, statement)
+        if not stored_facts.begins_with_name(statement.text, name):
+            name = stored_facts.name_in_statement(tx, statement)
         own_facts = [fact for fact in facts if (fact.user, fact.speaker) == (person, statement.speaker)]
         if not is_said_by_facts(parse_statement(name, statement.text), own_facts):
             others.append(statement)

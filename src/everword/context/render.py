@@ -2,7 +2,7 @@
 
 A message of the window has a label that the model can use to ask for it. Retrieved messages are under the day and the
 conversation they are from, one message a line: further lines are indented, so that no message can look like another.
-All stored text is escaped, and every author is shown by the label that `text.fences` gives them, which
+All stored text is escaped, and every author is shown by the label that `text.escaping` gives them, which
 is unique in the context.
 
 Times are in the space's time zone: the day once, with its weekday, and the clock only where it helps. A day is `Wed 2
@@ -19,15 +19,15 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from everword.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
 from everword.ports import Tokenizer
-from everword.recall.rules import selection
+from everword.recall.rules import relevance
 from everword.summaries.rules.days import local_time
 from everword.summaries.rules.extract import narrative_lines, render_lines
-from everword.summaries.rules.tiers import HIGHEST, SUMMARY
-from everword.text import fences
+from everword.summaries.rules.shortened_messages import HIGHEST, SUMMARY
+from everword.text import escaping
 from everword.text.addressing import KnownNames, show_address
 from everword.text.dates import MONTHS, WEEKDAYS
 from everword.text.detect import DEFAULT
-from everword.text.fences import Labels, distinct_labels, person_byline, poses
+from everword.text.escaping import Labels, distinct_labels, person_byline, poses
 from everword.text.language_packs import heading, phrase
 
 PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
@@ -119,9 +119,9 @@ def unique_ends(first: str, last: str) -> str:
 
 WHOLE_MEMORY = "the whole memory is small"
 BESIDE_HIT = {
-    selection.BESIDE: "next to a relevant line",
-    selection.ASKED_BY: "what a relevant line answers",
-    selection.ANSWERING: "answers a relevant line",
+    relevance.BESIDE: "next to a relevant line",
+    relevance.ASKED_BY: "what a relevant line answers",
+    relevance.ANSWERING: "answers a relevant line",
 }
 """Why a line is shown that is no hit, by the part of its score."""
 CHARACTERS = 4  # of a token, about
@@ -169,7 +169,7 @@ class Piece:
     """One part of a section: its text, its receipt item, its position and its heading; and whether the model asked for
     more than would be shown of it. An excerpt has the `whole` message beside it."""
 
-    text: fences.Fenced
+    text: escaping.Fenced
     item: Item
     place: tuple[float | str, ...]
     group: str = ""
@@ -203,7 +203,7 @@ class Renderer:
         omissions: list[Item] = []
         token_count = 0
         max_size = max(budget // LARGE, 1)
-        question_stems = selection.stems(question)
+        question_stems = relevance.stems(question)
         for hit in hits:
             message = hit.message
             if message.id in shown_ids:
@@ -216,7 +216,7 @@ class Renderer:
                 continue
             piece = self._hit_piece(hit, reason, message.content, HIGHEST)
             if size > max_size or (len(pieces) >= WHOLE and size > long_size):
-                text = selection.excerpt(message.content, question_stems, min(max_size, long_size) * CHARACTERS)
+                text = relevance.excerpt(message.content, question_stems, min(max_size, long_size) * CHARACTERS)
                 piece = replace(self._hit_piece(hit, reason, text, SUMMARY), whole=piece)
             pieces.append(piece)
             token_count += piece.item.tokens
@@ -231,7 +231,7 @@ class Renderer:
         message = hit.message
         label = self._hit_label(message)
         text = show_address(text, self.nicknames)
-        line = fences.message_line(label, message.role, message.author, tier, text, labels=self.labels)
+        line = escaping.message_line(label, message.role, message.author, tier, text, labels=self.labels)
         group = self._hit_heading(message)
         reason = next((BESIDE_HIT[part] for part in hit.parts if part in BESIDE_HIT), reason)
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
@@ -247,7 +247,7 @@ class Renderer:
         if message.conversation == self.conversation:
             source = phrase(self.language, "this_conversation")
         else:
-            name = self.titles.get(message.conversation) or fences.plain_name(message.conversation)
+            name = self.titles.get(message.conversation) or escaping.plain_name(message.conversation)
             source = phrase(self.language, "in_conversation" if name else "elsewhere", name=name)
         return f"{self.calendar.day(message.time)}, {source}:"
 
@@ -266,7 +266,7 @@ class Renderer:
                 place += f", {' to '.join(days)}"
             is_timeless = episode.made_by == "model" or not episode.lines
             shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
-            text = fences.Fenced(f"{place}: {render_lines(shown_lines, names, labels=self.labels, escaped=True)}")
+            text = escaping.Fenced(f"{place}: {render_lines(shown_lines, names, labels=self.labels, escaped=True)}")
             item_reason = reason or f"summary of level {episode.level}"
             if episode.pending:
                 item_reason += ", by the built-in writer until the model has written it"
@@ -284,16 +284,16 @@ class Renderer:
             # A title may be the beginning of its first message: if that is shown, the title would repeat it.
             is_shown = not is_thread and (topic.first in shown_turns or topic.title.casefold() in shown_text)
             end = "." if self.nicknames.is_group else ":"  # in a group a name with a colon would be who speaks
-            title = "" if is_shown else f"{fences.escape_line(show_address(topic.title, self.nicknames))}{end} "
+            title = "" if is_shown else f"{escaping.escape_line(show_address(topic.title, self.nicknames))}{end} "
             since = "Going on since" if is_thread else "Since"
             since += f" {self.calendar.day(topic.since)}, {topic.messages} messages"
-            text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}".rstrip())
+            text = escaping.Fenced(f"{since}: {title}{render_lines(lines, labels=self.labels, escaped=True)}".rstrip())
             pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
         for message in reversed(topic.last_messages):
             if message.turn not in shown_turns and message.content.strip():
                 label = f"m{message.turn}"
                 words = show_address(message.content, self.nicknames)
-                line = fences.message_line(label, message.role, message.author, 3, words, labels=self.labels)
+                line = escaping.message_line(label, message.role, message.author, 3, words, labels=self.labels)
                 item = Item(label, count(line + "\n"), "said last of what is come back to", 3)
                 pieces.append(Piece(line, item, (1, message.turn)))
         return pieces
@@ -306,11 +306,11 @@ class Renderer:
         pieces = []
         for note in notes:
             says = f"says {labels.get(('user', note.speaker), person_byline(note.speaker))}: " if note.speaker else ""
-            text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
+            text = escaping.Fenced(f"- {escaping.escape_line(says + note.text)}")
             item = Item(note.id, self.tokenizer.count(text) + 1, note.reason, 1)
             label = labels.get(("user", note.person)) or people.get(person_key(note), note.person)
             title = heading(self.language, note.heading)
-            group = fences.escape_line(f"{label}: {title}" if label else title)
+            group = escaping.escape_line(f"{label}: {title}" if label else title)
             pieces.append(Piece(text, item, note.place, group))
         return pieces
 
@@ -332,7 +332,7 @@ def message_texts(messages: Iterable[Message], with_author: bool, labels: Labels
     for message in messages:
         text = message.as_said.content
         if with_author and message.role == "user":
-            shown_text = fences.with_indent(show_address(text, nicknames))
+            shown_text = escaping.with_indent(show_address(text, nicknames))
             text = f"{labels[message.role, message.author]}: {shown_text}"
         texts.append(text)
     return texts
@@ -344,8 +344,8 @@ def current_text(text: str, author: str | None, with_author: bool, labels: Label
     if not with_author:
         return text
     if author is not None:
-        return f"{labels['user', author]}: {fences.with_indent(show_address(text, nicknames))}"
-    return (fences.GUARD if poses(text, labels.values()) else "") + fences.with_indent(text)
+        return f"{labels['user', author]}: {escaping.with_indent(show_address(text, nicknames))}"
+    return (escaping.GUARD if poses(text, labels.values()) else "") + escaping.with_indent(text)
 
 
 def join_pieces(pieces: Sequence[Piece], between: str) -> str:

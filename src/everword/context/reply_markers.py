@@ -30,7 +30,7 @@ never waits long: a marker has at most 700 characters, and the text it looks bac
 Removing a marker never creates another one: where two halves of a marker would meet, a line break is put between them.
 
 A backslash before the bracket does not disarm a marker, since models that write markdown add one. The dot that
-`fences.escape` puts before the name does: `[·REQUEST_TIER:3:ID]` is text.
+`escaping.escape` puts before the name does: `[·REQUEST_TIER:3:ID]` is text.
 
 The instructions are the same from turn to turn, byte for byte, so that a server can cache what it has computed of
 them.
@@ -42,7 +42,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from everword.summaries.rules.tiers import clean, pairs_in
+from everword.summaries.rules.shortened_messages import clean, pairs_in
 from everword.word_lists import lazy_pattern, read_entries
 
 TIERS = (2, 3)  # tiers that can be asked for; tier 1 is what everything is sent at anyway

@@ -15,17 +15,17 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
 from everword.context.render import Calendar, CurrentTopic, Note, current_text
-from everword.follow.task import TaskMessage
+from everword.follow.model_task import TaskMessage
 from everword.model import Budget, Episode, ExtractLine, Hit, Message, Role, Tiers, TopicMessage
 from everword.ports import Tx, Vectors
 from everword.recall import follow_up_questions
 from everword.recall.rules.query import text_to_compare
 from everword.summaries.digests import MergedDigest
-from everword.text import fences
+from everword.text import escaping
 from everword.text.addressing import KnownNames
-from everword.text.fences import author_labels
+from everword.text.escaping import author_labels
 from everword.text.language_packs import language_of_chat
-from everword.topics import tables as rows
+from everword.topics import stored_topics as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.fading import TopicState
 from everword.topics.rules.topic_set import round_vector
@@ -152,7 +152,7 @@ class ContextState:
             yield from self.topic.lines
 
     @cached_property
-    def labels(self) -> fences.Labels:
+    def labels(self) -> escaping.Labels:
         """The label of each author in the context; no two are the same."""
         messages = [
             *self.other_chats,

@@ -20,17 +20,17 @@ from everword.context import receipts
 from everword.context import reply_markers as reply_task
 from everword.context.reply_markers import ReplyEnd, ReplyFilter, TierRequest
 from everword.errors import EverwordError, ModelNonsense
-from everword.log import tables as log
-from everword.log.rules import MAX_CONTENT, SURROGATE
+from everword.log import append_and_read as log
+from everword.log.append_and_read import warn_of_damage
+from everword.log.checks_and_seals import MAX_CONTENT, SURROGATE
 from everword.log.secret_policy import mask_repeated
-from everword.log.tables import warn_of_damage
 from everword.masking import masked_logger
 from everword.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from everword.model.log import NOTES
 from everword.ports import LLM, Completion, Request, Tokenizer, Tx
 from everword.summaries import tiers
-from everword.summaries.rules import tiers as tier_rules
-from everword.text.fences import strip_invisible
+from everword.summaries.rules import shortened_messages as tier_rules
+from everword.text.escaping import strip_invisible
 
 logger = masked_logger("everword.turn")
 

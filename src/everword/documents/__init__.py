@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.errors import InvalidInput
-from everword.log.rules import MAX_ID_BYTES, check_expiry, check_id, check_items, check_metadata, check_text
+from everword.log.checks_and_seals import MAX_ID_BYTES, check_expiry, check_id, check_items, check_metadata, check_text
 from everword.model.log import Change
 from everword.text.terms import analyse, passages, query_groups
 

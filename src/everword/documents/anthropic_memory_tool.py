@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from everword.errors import EverwordError, InvalidInput
-from everword.log.rules import MAX_METADATA, canonical_json, check_id, check_text
+from everword.log.checks_and_seals import MAX_METADATA, canonical_json, check_id, check_text
 
 ROOT = "/memories"
 WIDTH = 6  # of a line's number

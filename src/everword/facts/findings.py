@@ -31,10 +31,10 @@ from weakref import WeakKeyDictionary, ref
 
 from everword import model
 from everword.errors import StoreError
-from everword.facts import tables
+from everword.facts import stored_facts
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.keys_and_values import ConnectedValues, SlotFacts, fold, has_same_value, is_compared_by_words
-from everword.log.tables import warn_of_damage
+from everword.log.append_and_read import warn_of_damage
 from everword.model.log import NOTES, own_notes
 from everword.ports import Tx
 
@@ -100,7 +100,7 @@ def facts_in_slots(tx: Tx, space: str, person: str, slots: Collection[str]) -> l
     facts = [
         fact
         for category, keys in keys_of_slots(slots)
-        for fact in tables.facts_of(tx, space, person, category=category, key=keys)
+        for fact in stored_facts.facts_of(tx, space, person, category=category, key=keys)
     ]
     return [fact for fact in facts if slot_of(fact) in slots]
 
@@ -319,7 +319,9 @@ class PersonSlots:
         for category, keys in keys_of_slots(slots):
             new_keys = tuple(key for key in keys if (category, key) not in self._read_keys)
             self._read_keys.update((category, key) for key in new_keys)
-            for fact in tables.facts_of(self.tx, *self._place, category=category, key=new_keys) if new_keys else ():
+            for fact in (
+                stored_facts.facts_of(self.tx, *self._place, category=category, key=new_keys) if new_keys else ()
+            ):
                 self.facts(slot_of(fact)).put(fact)
 
     def facts(self, slot: str) -> SlotFacts:
@@ -455,7 +457,7 @@ def decided_facts(row: model.Statement, message: model.Message) -> DecidedFacts:
 
 def changes_in(tx: Tx, messages: Iterable[model.Message]) -> list[DecidedFacts]:
     """What those of the messages say that are changes and still stand."""
-    pairs = tables.statements_in(tx, messages, kind=tables.CHANGES)
+    pairs = stored_facts.statements_in(tx, messages, kind=stored_facts.CHANGES)
     return [decided_facts(row, message) for message, row in pairs if row.active and row.id == message.id]
 
 
@@ -465,7 +467,7 @@ def changes_in(tx: Tx, messages: Iterable[model.Message]) -> list[DecidedFacts]:
 def put_change(tx: Tx, row: model.Statement) -> None:
     """Store the row of a change. Those that deny something are of a kind of their own: they are few, and are read when
     a fact is weighed."""
-    tables.put_statements(tx, [row], tables.DENIAL if denied_ids(row) else tables.CHANGE)
+    stored_facts.put_statements(tx, [row], stored_facts.DENIAL if denied_ids(row) else stored_facts.CHANGE)
 
 
 def denied_ids(row: model.Statement) -> tuple[str, ...]:
@@ -489,8 +491,8 @@ def says_value(finding: Finding, fact: model.Fact) -> bool:
 
 def slots_denied(tx: Tx, space: str, person: str, ids: Collection[str]) -> set[str]:
     """The slots of the facts with these ids."""
-    rows = tx.rows(tables.FACTS, where={"space": space, "user_id": person, "id": tuple(ids)}) if ids else ()
-    return {slot_of(tables.to_fact(row)) for row in rows}
+    rows = tx.rows(stored_facts.FACTS, where={"space": space, "user_id": person, "id": tuple(ids)}) if ids else ()
+    return {slot_of(stored_facts.to_fact(row)) for row in rows}
 
 
 def denial_of(fact: model.FoundFact | model.Fact) -> model.FoundFact:
@@ -569,16 +571,18 @@ def needs_whole_slot(
 
 def has_changes(tx: Tx, space: str, person: str) -> bool:
     """Whether a change of a fact about a person stands."""
-    where = {"space": space, "user_id": person, "kind": tables.CHANGES, "active": 1}
-    return bool(tx.rows(tables.STATEMENTS, limit=1, where=where))
+    where = {"space": space, "user_id": person, "kind": stored_facts.CHANGES, "active": 1}
+    return bool(tx.rows(stored_facts.STATEMENTS, limit=1, where=where))
 
 
 def changes_behind(tx: Tx, space: str, person: str, facts: Iterable[model.Fact]) -> frozenset[str]:
     """The ids of the changes that stand and that these facts began with or were last said by."""
     ids = sorted({id for fact in facts for id in (fact.sources[0], fact.sources[-1])})
-    where = {"space": space, "user_id": person, "kind": tables.CHANGES, "active": 1}
+    where = {"space": space, "user_id": person, "kind": stored_facts.CHANGES, "active": 1}
     return frozenset(
-        row["id"] for page in tables.in_pages(ids) for row in tx.rows(tables.STATEMENTS, where=where | {"id": page})
+        row["id"]
+        for page in stored_facts.in_pages(ids)
+        for row in tx.rows(stored_facts.STATEMENTS, where=where | {"id": page})
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from everword.facts.view import FACTS, READING, Extraction, FactsView
 from everword.follow.view import SaveResult
-from everword.log.tables import cursor_of
+from everword.log.append_and_read import cursor_of
 from everword.ports import Tx
 
 

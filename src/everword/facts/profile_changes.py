@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everword.errors import NotFound
-from everword.facts import tables
+from everword.facts import stored_facts
 from everword.facts import view as facts
 from everword.facts.prompts import RememberInputs, remember
-from everword.facts.rules import profile_statements as rules
+from everword.facts.rules import remembered_statements as rules
 from everword.log.access import Viewer, is_claim, may_take_back
+from everword.log.append_and_read import warn_of_damage
 from everword.log.events import fact_events, note_events
-from everword.log.tables import warn_of_damage
 from everword.model import Fact, Forgotten, FoundFact, Message, Statement
 from everword.ports import Tx
 
@@ -43,13 +43,17 @@ class MergeScene:
     def read(cls, tx: Tx, user: str, message: Message, expires_at: datetime | None) -> MergeScene:
         audience = audience_of(tx, message)
         viewer = (
-            Viewer(channel=audience) if audience is not None else tables.viewer_alone(tx, message.space, message.author)
+            Viewer(channel=audience)
+            if audience is not None
+            else stored_facts.viewer_alone(tx, message.space, message.author)
         )
-        name = tables.name_for(tx, message.space, user, viewer)
-        speaker_name = "" if message.author == user else tables.name_for(tx, message.space, message.author, viewer)
+        name = stored_facts.name_for(tx, message.space, user, viewer)
+        speaker_name = (
+            "" if message.author == user else stored_facts.name_for(tx, message.space, message.author, viewer)
+        )
         statements = [
             statement
-            for statement in tables.statements_of(tx, message.space, user)
+            for statement in stored_facts.statements_of(tx, message.space, user)
             if (statement.audience, statement.speaker) == (audience, message.author)
             and statement.expires_at is None
             and expires_at is None
@@ -83,7 +87,7 @@ def keep_statements(
             return None
         merge = remember.offline(current.inputs(inputs.new, inputs.conversation))
     later = statements_after(tx, message, current.statements)
-    all_statements = tables.statements_of(tx, message.space, scene.user)
+    all_statements = stored_facts.statements_of(tx, message.space, scene.user)
     others = [statement for statement in all_statements if statement.id not in ids and scene.may_replace(statement)]
     rows = merged_rows(tx, current, merge, later)
     standing = [
@@ -91,7 +95,7 @@ def keep_statements(
         for row in rows
         if row.active
     ]
-    tables.put_statements(tx, [row for row in rows if not row.active])
+    stored_facts.put_statements(tx, [row for row in rows if not row.active])
     new_facts = list(facts_told(tx, rows, message))
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(scene.user, message, new_facts)])
     facts.mark_command_read(tx, message)
@@ -102,7 +106,7 @@ def facts_told(tx: Tx, rows: Sequence[Statement], message: Message) -> Iterator[
     """The facts in the statements that a message made."""
     for row in rows:
         if message.id in row.sources and row.expires_at is None:
-            yield from facts.facts_in_statement(tables.name_in_statement(tx, row), row, message)
+            yield from facts.facts_in_statement(stored_facts.name_in_statement(tx, row), row, message)
 
 
 def merged_rows(tx: Tx, scene: MergeScene, merge: rules.ProfileMerge, later: Sequence[Statement]) -> list[Statement]:
@@ -130,10 +134,10 @@ def put_against_others(
     reading = rules.parse_statement(name, row.text)
     for newer in later:
         if rules.contradicts(reading, rules.parse_statement(name, newer.text)):
-            tables.put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
+            stored_facts.put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
             return newer
     changes, duplicate = weigh_across_audiences(name, row, others)
-    tables.put_statements(tx, [*changes, *([row] if duplicate is None else [])])
+    stored_facts.put_statements(tx, [*changes, *([row] if duplicate is None else [])])
     return duplicate or row
 
 
@@ -196,7 +200,7 @@ def statements_after(tx: Tx, reference: Message, statements: Sequence[Statement]
 
 def audience_of(tx: Tx, message: Message) -> str | None:
     """The channel in which a message was said, or None if it was said in private."""
-    return message.conversation if tables.is_channel(tx, message.space, message.conversation) else None
+    return message.conversation if stored_facts.is_channel(tx, message.space, message.conversation) else None
 
 
 def forgettable_knowledge(
@@ -205,11 +209,13 @@ def forgettable_knowledge(
     """The person's name for the asker, and the statements and facts that the asker may have forgotten."""
     statements = [
         statement
-        for statement in tables.statements_of(tx, space, user)
+        for statement in stored_facts.statements_of(tx, space, user)
         if statement.is_shown_at(now) and may_take_back(asker, statement, viewer)
     ]
-    known_facts = [fact for fact in tables.facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
-    return tables.name_for(tx, space, user, viewer), statements, known_facts
+    known_facts = [
+        fact for fact in stored_facts.facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)
+    ]
+    return stored_facts.name_for(tx, space, user, viewer), statements, known_facts
 
 
 def retire_knowledge(
@@ -225,8 +231,8 @@ def retire_knowledge(
     """Retire the statements and facts with these ids that still stand, and keep the request with what it retired, and
     with the message that it has its words from, if that is another one."""
     tx.lock(facts.LOCK, space, user)
-    standing = [statement for statement in tables.statements_of(tx, space, user) if statement.id in statement_ids]
-    active_facts = tables.facts_of(tx, space, user, active=True)
+    standing = [statement for statement in stored_facts.statements_of(tx, space, user) if statement.id in statement_ids]
+    active_facts = stored_facts.facts_of(tx, space, user, active=True)
     meant_facts = [fact for fact in active_facts if fact.id in fact_ids]
     # The request comes after what it takes back, whatever the clocks say.
     times = [statement.said_at for statement in standing] + [fact.said_at for fact in meant_facts]
@@ -242,8 +248,8 @@ def retire_knowledge(
         when,
         (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant_id])),
     )
-    tables.put_statements(tx, [request], tables.FORGET)
-    tables.put_statements(tx, statements)
+    stored_facts.put_statements(tx, [request], stored_facts.FORGET)
+    stored_facts.put_statements(tx, statements)
     put_changed_facts(tx, space, active_facts, retired_facts, when)
     facts.mark_command_read(tx, message)
     return Forgotten(message.id, tuple(statements), tuple(retired_facts))
@@ -251,13 +257,13 @@ def retire_knowledge(
 
 def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
     tx.lock(facts.LOCK, space, user)
-    every_request = tables.statements_of(tx, space, user, kind=tables.FORGET)
+    every_request = stored_facts.statements_of(tx, space, user, kind=stored_facts.FORGET)
     requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
         raise NotFound(f"user {user!r} has no change {id!r} in space {space!r}")
-    tables.put_statements(tx, [replace(requests[0], active=False)], tables.FORGET)
-    statements = tables.statements_of(tx, space, user, active=False)
-    name = tables.own_name(tx, space, user)
+    stored_facts.put_statements(tx, [replace(requests[0], active=False)], stored_facts.FORGET)
+    statements = stored_facts.statements_of(tx, space, user, active=False)
+    name = stored_facts.own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
     standing = [(statement.speaker, rules.parse_statement(name, statement.text)) for statement in lasting(statements)]
     restored_statements = [
@@ -269,20 +275,20 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
             for speaker, reading in standing
         )
     ]
-    all_facts = tables.facts_of(tx, space, user)
+    all_facts = stored_facts.facts_of(tx, space, user)
     restored_facts = [
         facts.reactivate_fact(fact)
         for fact in all_facts
         if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
     ]
-    tables.put_statements(tx, restored_statements)
+    stored_facts.put_statements(tx, restored_statements)
     put_changed_facts(tx, space, all_facts, restored_facts, requests[0].said_at)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
 
 
 def put_changed_facts(tx: Tx, space: str, before: Iterable[Fact], changed: Sequence[Fact], at: datetime) -> None:
     facts_before = {fact.id: fact for fact in before}
-    tables.put_facts(tx, changed)
+    stored_facts.put_facts(tx, changed)
     note_events(tx, space, fact_events([(facts_before[fact.id], fact) for fact in changed], at))
 
 
@@ -297,8 +303,8 @@ def lasting(statements: Iterable[Statement]) -> list[Statement]:
 
 def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) -> list[Statement]:
     """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
-    statements = tables.statements_of(tx, space, person, active=False)
-    name = tables.own_name(tx, space, person)
+    statements = stored_facts.statements_of(tx, space, person, active=False)
+    name = stored_facts.own_name(tx, space, person)
     standing = [rules.parse_statement(name, statement.text) for statement in lasting(statements)]
     restored = [
         rules.restore_statement(statement)
@@ -307,5 +313,5 @@ def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) ->
         and statement.retired_by in retired_by
         and not any(rules.contradicts(rules.parse_statement(name, statement.text), reading) for reading in standing)
     ]
-    tables.put_statements(tx, restored)
+    stored_facts.put_statements(tx, restored)
     return restored

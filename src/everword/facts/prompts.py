@@ -44,24 +44,24 @@ from everword.facts.english.finder import (
     reconcile_facts,
 )
 from everword.facts.pack_facts import PACK_LANGUAGES, read_pack_facts, usual_language
-from everword.facts.rules import profile_statements as statement_rules
+from everword.facts.rules import remembered_statements as statement_rules
 from everword.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from everword.facts.rules.deciding import refusal, tidy_fact
 from everword.facts.rules.grounding import NEAR, Evidence, Grounds, ReadLine, settle_time, tells_end
 from everword.facts.rules.keys_and_values import category_of
 from everword.facts.rules.person_shift import MAX_STATEMENT, MAX_STATEMENTS, statements_about
-from everword.follow import task
-from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
+from everword.follow import model_task
+from everword.follow.model_task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
 from everword.model import FACT_CATEGORIES, FactCategory, FactRefusal, FoundFact, Holds
 from everword.ports import Request
 from everword.text.dates import parse_date
 from everword.text.detect import detect_within
 from everword.text.english import RELATIONS
-from everword.text.fences import Fenced, author_labels, escape_line, person_byline, plain_name, section
+from everword.text.escaping import Fenced, author_labels, escape_line, person_byline, plain_name, section
 from everword.text.filler import is_small_talk
-from everword.text.mentions import names
 from everword.text.names import fold_name
 from everword.text.own_words import own_words
+from everword.text.pairs_and_mentions import names
 from everword.text.sentences import both_ends, first_words, limit_text, sentences
 from everword.text.terms import analyse
 from everword.word_lists import lazy_pattern
@@ -85,7 +85,7 @@ def _numbered_section(title: str, lines: Iterable[str], mark: str = "", *, none:
 def _statement_numbers(value: object, count: int) -> list[int]:
     """The numbers of statements that a model gave, of so many, however it wrote them."""
     values = value if isinstance(value, list) else [value] if value is not None else []
-    numbers = [int(digits[0]) for item in values if (digits := re.search(r"\d{1,9}", task.line(item)))]
+    numbers = [int(digits[0]) for item in values if (digits := re.search(r"\d{1,9}", model_task.line(item)))]
     wrong_numbers = [number for number in numbers if not 1 <= number <= count]
     if wrong_numbers:
         raise ModelNonsense(f"There is no statement {wrong_numbers[0]}; there are {count}.")
@@ -285,7 +285,7 @@ class LineReader:
     def read_entry(self, entry: Mapping[str, Any]) -> None:
         if not self._sources:
             return
-        about = task.line(entry.get("about")).strip()
+        about = model_task.line(entry.get("about")).strip()
         first_refusal: FactRefusal | None = None
         places = self._places_to_try(entry, about)
         for place in places:
@@ -369,19 +369,19 @@ class LineReader:
         line = self._lines[place]
         relation = re.sub(r"^(?:my|the|user['’]?s)\s+", "", about.casefold())
         is_own = relation in _SELF or about.casefold() in _SELF or _is_speaker(line, about)
-        status = "ended" if entry.get("ended") is True else task.line(entry.get("status")).strip().casefold()
+        status = "ended" if entry.get("ended") is True else model_task.line(entry.get("status")).strip().casefold()
         holds, corrects = _STATUS.get(status, ("now", False))
         return FoundFact(
-            category_of(task.line(entry.get("category"))),
-            task.line(entry.get("key")),
-            task.line(entry.get("value")),
+            category_of(model_task.line(entry.get("category"))),
+            model_task.line(entry.get("key")),
+            model_task.line(entry.get("value")),
             _parse_number(entry.get("confidence", 1)),
             _parse_number(entry.get("importance")),
             subject=None if is_own else RELATIONS.get(relation, about),
             holds=holds,
             corrects=corrects,
-            since=parse_date(task.line(entry.get("from") or entry.get("since"))[:40], line.day),
-            until=parse_date(task.line(entry.get("until"))[:40], line.day),
+            since=parse_date(model_task.line(entry.get("from") or entry.get("since"))[:40], line.day),
+            until=parse_date(model_task.line(entry.get("until"))[:40], line.day),
         )
 
     def _evidence_at(self, place: int) -> Evidence:
@@ -405,8 +405,8 @@ def _cited_numbers(entry: Mapping[str, Any]) -> list[int]:
 
 def read_entries(text: str) -> list[Mapping[str, Any]]:
     """The facts as they were written, however they were wrapped."""
-    objects = list(task.objects(text))
-    if not objects and _NONE.fullmatch(task.after_thinking(text)):
+    objects = list(model_task.objects(text))
+    if not objects and _NONE.fullmatch(model_task.after_thinking(text)):
         return []
     parts = [part for answer in objects if (part := _entries_in(answer)) is not None]
     if not parts:
@@ -579,10 +579,10 @@ def build_command(inputs: CommandInputs) -> Request:
 
 
 def parse_command_reply(text: str, inputs: CommandInputs) -> Command:
-    entry = next((entry for entry in task.objects(text) if "kind" in entry), None)
+    entry = next((entry for entry in model_task.objects(text) if "kind" in entry), None)
     if entry is None:
         raise ModelNonsense('There is no JSON with "kind", "about", "text" and "refers_back" in the answer.')
-    kind = task.line(entry["kind"]).strip().casefold()
+    kind = model_task.line(entry["kind"]).strip().casefold()
     if kind not in _KINDS:
         raise ModelNonsense(f'The kind is "{escape_line(kind[:40])}"; it must be one of {", ".join(_KINDS)}.')
     if kind == "none" or not (inputs.addressed or is_addressed(inputs.text, inputs.names)):
@@ -606,9 +606,9 @@ def _is_copied(text: str, source: str, language: str) -> bool:
 
 
 def _check_command(kind: CommandKind, entry: Mapping[str, Any], inputs: CommandInputs) -> Command:
-    about = " ".join(task.line(entry.get("about")).split())
-    text = " ".join(task.line(entry.get("text")).split())
-    refers_back = entry.get("refersback") is True or task.line(entry.get("refersback")).casefold() == "true"
+    about = " ".join(model_task.line(entry.get("about")).split())
+    text = " ".join(model_task.line(entry.get("text")).split())
+    refers_back = entry.get("refersback") is True or model_task.line(entry.get("refersback")).casefold() == "true"
     about_key = about.casefold()
     language = analyse(inputs.text).language
     if about_key not in _WRITER | _NOBODY and fold_name(about) not in fold_name(inputs.text):
@@ -716,7 +716,7 @@ _QUOTED = lazy_pattern(r"[\"“«].*?[\"”»]")
 
 
 def _merge_entry(text: str) -> Mapping[str, Any]:
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         entry = {
             key: next((answer[alias] for alias in aliases if alias in answer), None)
             for key, aliases in _MERGE_KEYS.items()
@@ -729,7 +729,7 @@ def _merge_entry(text: str) -> Mapping[str, Any]:
 def _texts_to_add(entry: Mapping[str, Any]) -> list[str]:
     value = entry["add"]
     values = value if isinstance(value, list) else [value] if value else []
-    return [text for item in values[:MAX_STATEMENTS] if (text := " ".join(task.line(item).split()))]
+    return [text for item in values[:MAX_STATEMENTS] if (text := " ".join(model_task.line(item).split()))]
 
 
 def _third_person(text: str, inputs: RememberInputs) -> Sequence[str]:
@@ -867,11 +867,11 @@ def parse_forget(text: str, inputs: ForgetInputs) -> ForgetReply:
 
 def _numbers_value(text: str) -> object:
     """What a model gave as numbers, in an object or in a list of its own."""
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         for key in ("numbers", "number", "forget", "remove", "statements"):
             if key in answer:
                 return answer[key]
-    answer_text = task.after_thinking(text)
+    answer_text = model_task.after_thinking(text)
     if _NONE.fullmatch(answer_text):
         return None
     match = _LIST.search(answer_text)
@@ -950,8 +950,8 @@ def build_ask(inputs: AskInputs) -> Request:
 
 
 def parse_ask(text: str, inputs: AskInputs) -> AskReply:
-    for reply in task.objects(text):
-        answer = task.line(reply.get("answer")) if isinstance(reply.get("answer"), str) else ""
+    for reply in model_task.objects(text):
+        answer = model_task.line(reply.get("answer")) if isinstance(reply.get("answer"), str) else ""
         if answer:
             return _check_answer(answer, reply.get("known") is not False, _labels(reply.get("lines")), inputs)
     raise ModelNonsense('There is no JSON of the form {"answer": "...", "known": true, "lines": [...]} in the answer.')

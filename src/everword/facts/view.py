@@ -16,23 +16,23 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from everword.facts import findings, prompts, tables
+from everword.facts import findings, prompts, stored_facts
 from everword.facts.english.finder import find_facts
 from everword.facts.rules import deciding as rules
 from everword.facts.rules.deciding import align_fact
+from everword.facts.rules.fact_relevance import value_with_dates
 from everword.facts.rules.grounding import NEAR, ReadLine, is_worth_reading
 from everword.facts.rules.keys_and_values import SlotFacts, has_same_value, holds_several_values, is_known
 from everword.facts.rules.person_shift import first_person
-from everword.facts.rules.profile import value_with_dates
-from everword.facts.rules.profile_statements import matching_facts, parse_statement, target_statement
+from everword.facts.rules.remembered_statements import matching_facts, parse_statement, target_statement
 from everword.follow.faults import TABLE as SET_ASIDE
 from everword.follow.faults import set_aside_rows
 from everword.follow.model_calls import TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim, may_take_back
+from everword.log.append_and_read import cursor_of, cursors_of, read_channel_names, set_cursor, warn_of_damage
 from everword.log.events import fact_events, note_events
-from everword.log.tables import cursor_of, cursors_of, read_channel_names, set_cursor, warn_of_damage
 from everword.model import Fact, Filter, FoundFact, Message, RefusalKind, Statement
 from everword.model.log import own_notes
 from everword.ports import Telemetry, Tx
@@ -85,14 +85,14 @@ def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
         owner: [fact for fact in known_before(tx, run, owner) if viewer.sees(fact)] for owner, viewer in viewers.items()
     }
     viewer = viewers[owners[0]] if len(owners) == 1 else Viewer(channel=first.conversation)
-    names = tables.names_in_context(tx, first.space, people, viewer, run.messages)
+    names = stored_facts.names_in_context(tx, first.space, people, viewer, run.messages)
     return ReadingScene(before, last_reply, names, known, in_group)
 
 
 def is_said_in_group(tx: Tx, messages: Sequence[Message]) -> bool:
     """Whether messages are from a channel in which three people or more have spoken lately."""
     last = messages[-1]
-    if not tables.is_channel(tx, last.space, last.conversation):
+    if not stored_facts.is_channel(tx, last.space, last.conversation):
         return False
     authors = {message.author for message in messages if message.role == "user"}
     return len(authors) >= SEVERAL or read_channel_names(tx, last.space, last.conversation, last.turn + 1).is_group
@@ -101,7 +101,7 @@ def is_said_in_group(tx: Tx, messages: Sequence[Message]) -> bool:
 def known_before(tx: Tx, run: Run, person: str) -> list[Fact]:
     """The facts about a person that held before the messages of a run, as far as the model has read them: it would
     leave out as known what only rules have read, and may fail again on what it failed on."""
-    facts = tables.facts_of(tx, run.lag.space, person)
+    facts = stored_facts.facts_of(tx, run.lag.space, person)
     read_upto = cursors_of(tx, FACTS, sorted({(fact.space, fact.conversation) for fact in facts}))
     failed_rows = tx.rows(SET_ASIDE, where={"space": run.lag.space, "view": FACTS})
     failed_turns = {(row["conversation"], row["turn"]) for row in failed_rows}
@@ -122,9 +122,9 @@ def known_before(tx: Tx, run: Run, person: str) -> list[Fact]:
 
 def viewer_of_lines(tx: Tx, message: Message, owner: str) -> Viewer:
     """Who may see what is shown beside the lines: in a channel all who read it, in a chat its owner."""
-    if tables.is_channel(tx, message.space, message.conversation):
+    if stored_facts.is_channel(tx, message.space, message.conversation):
         return Viewer(channel=message.conversation)
-    return tables.viewer_alone(tx, message.space, owner)
+    return stored_facts.viewer_alone(tx, message.space, owner)
 
 
 def owner_of(message: Message) -> str:
@@ -320,7 +320,7 @@ class FactsView:
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space, conversation = result.run.place
-        tables.note_people(tx, result.run.messages)
+        stored_facts.note_people(tx, result.run.messages)
         if self.has_model:
             tx.lock(READING, space, conversation)
         store_facts(
@@ -382,7 +382,7 @@ def store_facts(
     message goes, also in one of those `read_again` in which nothing is found now. `known_slots` has what was read
     before, and takes what is read now."""
     known_slots = {} if known_slots is None else known_slots
-    audience = conversation if tables.is_channel(tx, space, conversation) else None
+    audience = conversation if stored_facts.is_channel(tx, space, conversation) else None
     by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
     for person, message, facts in (*((owner_of(m), m, facts) for m, facts in facts_by_message), *from_commands):
         by_person.setdefault((person, audience or ""), []).extend((message, fact) for fact in facts)
@@ -408,7 +408,7 @@ def store_facts(
 
 def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[findings.RefusedFinding]) -> None:
     """Store what was refused, for each person in whose messages it was found."""
-    audience = conversation if tables.is_channel(tx, space, conversation) else None
+    audience = conversation if stored_facts.is_channel(tx, space, conversation) else None
     by_person: dict[str, list[findings.RefusedFinding]] = {}
     for refusal in refusals:
         by_person.setdefault(owner_of(refusal.message), []).append(refusal)
@@ -464,7 +464,7 @@ def weigh_slots(
     is_changed_by_hand = findings.has_changes(tx, space, person)
     known_slots = known_slots or findings.PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
-    changes = tables.statements_of(tx, space, person, kind=tables.DENIAL) if is_changed_by_hand else []
+    changes = stored_facts.statements_of(tx, space, person, kind=stored_facts.DENIAL) if is_changed_by_hand else []
     pairs: list[tuple[Fact | None, Fact | None]] = []
     all_actions: list[rules.Action] = []
     for slot, weighing in slots.items():
@@ -483,11 +483,11 @@ def weigh_slots(
         pairs += changes_since(tx, space, person, facts_before, slot_facts)
     note_events(tx, space, fact_events(pairs, when))
     changed_facts = [fact for _, fact in pairs if fact is not None]
-    tables.put_facts(tx, changed_facts)
+    stored_facts.put_facts(tx, changed_facts)
     retired_facts = [fact for fact in changed_facts if not fact.active]
     retire_contradicted_statements(tx, space, person, retired_facts, when)
     for fact in filter(is_public_name, changed_facts):
-        tables.put_name(tx, space, person, "alias", fact.value, fact.said_at)
+        stored_facts.put_name(tx, space, person, "alias", fact.value, fact.said_at)
     return all_actions
 
 
@@ -515,24 +515,24 @@ def retire_contradicted_statements(
     came as a statement or as a fact."""
     if not retired_facts:
         return
-    candidates = [statement for statement in tables.statements_of(tx, space, person) if statement.said_at <= when]
+    candidates = [statement for statement in stored_facts.statements_of(tx, space, person) if statement.said_at <= when]
     if not candidates:
         return
     active_senses = {
         fact_sense(fact)
         for category, keys in findings.keys_of_slots({findings.slot_of(fact) for fact in retired_facts})
-        for fact in tables.facts_of(tx, space, person, category=category, key=keys)
+        for fact in stored_facts.facts_of(tx, space, person, category=category, key=keys)
         if fact.active
     }
     lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
-    tables.put_statements(
+    stored_facts.put_statements(
         tx,
         [
             replace(statement, active=False, retired_at=when, retired_by=retired_facts[0].retired_by)
             for statement in candidates
             if any(
                 (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost_senses
-                for fact in parse_statement(tables.name_in_statement(tx, statement), statement.text).facts
+                for fact in parse_statement(stored_facts.name_in_statement(tx, statement), statement.text).facts
             )
         ],
     )
@@ -576,10 +576,12 @@ class ForgetRequests:
 
 
 def forget_requests_of(tx: Tx, space: str, person: str) -> ForgetRequests:
-    statements = tables.statements_of(tx, space, person, kind=tables.FORGET)
+    statements = stored_facts.statements_of(tx, space, person, kind=stored_facts.FORGET)
     if not statements:
         return ForgetRequests((), person, Viewer(person))
-    return ForgetRequests(statements, tables.own_name(tx, space, person), tables.viewer_alone(tx, space, person))
+    return ForgetRequests(
+        statements, stored_facts.own_name(tx, space, person), stored_facts.viewer_alone(tx, space, person)
+    )
 
 
 def retire_if_forgotten(fact: Fact, requests: ForgetRequests) -> Fact:
@@ -635,8 +637,8 @@ def is_replaced(fact: Fact, facts: Iterable[Fact]) -> bool:
 def facts_from_commands(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
     """The facts in the statements that messages asked to remember, with the person each is about."""
     return [
-        (statement.user, message, facts_in_statement(tables.name_in_statement(tx, statement), statement, message))
-        for message, statement in tables.statements_in(tx, messages)
+        (statement.user, message, facts_in_statement(stored_facts.name_in_statement(tx, statement), statement, message))
+        for message, statement in stored_facts.statements_in(tx, messages)
     ]
 
 
@@ -650,7 +652,7 @@ def mark_command_read(tx: Tx, command: Message) -> None:
     """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
     position = (FactsView.name, command.space, command.conversation)
     if command_of(command) is not None and cursor_of(tx, *position) == command.turn - 1:
-        tables.note_people(tx, [command])
+        stored_facts.note_people(tx, [command])
         set_cursor(tx, *position, command.turn)
 
 

@@ -32,7 +32,7 @@ from everword.errors import DamagedMessage, EverwordError
 from everword.follow.faults import backoff, messages_around_damage
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import FEW, Patience, Run, View, fair_order
-from everword.log.tables import DIGESTING, cursors_of, set_cursors
+from everword.log.append_and_read import DIGESTING, cursors_of, set_cursors
 from everword.masking import mask_credentials, masked_logger
 from everword.model import Filter, Message
 from everword.ports import STAND_IN, Clock, ConversationKey, Lag, Tx

@@ -26,7 +26,7 @@ from everword.errors import (
     ModelError,
     StoreError,
 )
-from everword.log.tables import warn_of_damage
+from everword.log.append_and_read import warn_of_damage
 from everword.model import Filter, Message, SetAside
 from everword.ports import ConversationKey, Tx
 

@@ -25,12 +25,12 @@ from typing import Any, Protocol
 
 from everword.errors import EmbedderMismatch, NotSettled, StoreClosed
 from everword.follow import claiming
+from everword.follow.claimed_runs import Worker
 from everword.follow.claiming import Claim, ClaimRequest, Lease
 from everword.follow.faults import TABLE, reason_of
 from everword.follow.model_calls import keep_completions
 from everword.follow.store_calls import Callers, StoreCalls, wait_for_event
 from everword.follow.view import Hooks, View, next_room
-from everword.follow.worker import Worker
 from everword.masking import masked_logger
 from everword.model import Filter, Retried, SetAside, ViewState
 from everword.ports import Clock, Telemetry, Tx

@@ -29,7 +29,7 @@ from everword.model import Activity
 from everword.ports import LLM, Call, Clock, Completion, Models, Request, Telemetry, Tx
 
 if TYPE_CHECKING:
-    from everword.follow.task import Task
+    from everword.follow.model_task import Task
 
 log = masked_logger("everword.ask")
 

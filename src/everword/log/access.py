@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from everword.errors import Forbidden, ScopeError
-from everword.log.operation_decorator import OPERATIONS, READ, RIGHTS
-from everword.log.rules import check_id
-from everword.log.tables import find_own_conversation
+from everword.log.append_and_read import find_own_conversation
+from everword.log.checks_and_seals import check_id
+from everword.log.operation_declarations import OPERATIONS, READ, RIGHTS
 from everword.model import Conversation, Fact, Filter, RefusedFact, Statement
 from everword.ports import ConversationKey, Tx
 

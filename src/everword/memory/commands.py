@@ -20,8 +20,8 @@ from everword.context.people import hide_private_names, knowledge_for_viewer, pr
 from everword.errors import InvalidInput, StoreError
 from everword.facts.prompts import CommandInputs, command
 from everword.facts.rules.commands import Command, is_addressed, may_be_command
-from everword.facts.rules.profile_statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
-from everword.facts.tables import (
+from everword.facts.rules.remembered_statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
+from everword.facts.stored_facts import (
     facts_of,
     ids_repeated,
     members_known_to,
@@ -31,9 +31,9 @@ from everword.facts.tables import (
     viewer_of_chat,
 )
 from everword.facts.view import FactsView, command_of
-from everword.follow.task import TaskMessage
-from everword.log import rules
-from everword.log import tables as log
+from everword.follow.model_task import TaskMessage
+from everword.log import append_and_read as log
+from everword.log import checks_and_seals
 from everword.log.access import ConversationScope, Viewer
 from everword.memory.operations.people import forget_knowledge, merge_statement
 from everword.memory.runtime import Runtime
@@ -89,7 +89,7 @@ def read_command_scene(
     where = Filter(space, conversation=id)
     recent = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if conversation else []
     messages = [message for message in recent if message.is_shown_at(now)]
-    speaker = access.user or author or owner or rules.SPEAKERS["user"]
+    speaker = access.user or author or owner or checks_and_seals.SPEAKERS["user"]
     viewer = viewer_of_chat(tx, space, id, owner, speaker, shared=share_channels)
     members = {member.id: member for member in members_known_to(tx, space, viewer)}
     for person in (speaker, *(m.author for m in messages if m.role == "user")):
@@ -110,8 +110,8 @@ async def run_command(
 ) -> Answer | None:
     """Read a message as a command and run it; None if it is ordinary talk, or was run before."""
     share_channels = runtime.parts.settings.share_channels
-    rules.check_text("text", text)
-    author_id = None if author is None else rules.check_id("author", author)
+    checks_and_seals.check_text("text", text)
+    author_id = None if author is None else checks_and_seals.check_id("author", author)
     own_names = check_names(names)
     if not may_be_command(text) or not (for_memory or await runtime.run(is_addressed, text, own_names)):
         return None
@@ -175,10 +175,10 @@ async def append(runtime: Runtime, scope: ConversationScope, draft: Draft, is_so
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names the memory is called by. Their number is limited: patterns are made of them, which takes time."""
-    items = rules.check_items("names", names)
+    items = checks_and_seals.check_items("names", names)
     if len(items) > MAX_NAMES:
         raise InvalidInput("names", f"has {len(items)} names; at most {MAX_NAMES} are allowed")
-    return tuple(rules.check_text("names", name, limit=rules.MAX_ID_BYTES) for name in items)
+    return tuple(checks_and_seals.check_text("names", name, limit=checks_and_seals.MAX_ID_BYTES) for name in items)
 
 
 def find_subject(parsed_command: Command, scene: CommandScene) -> Resolved | Ambiguous | Unknown:

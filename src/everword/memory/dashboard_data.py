@@ -20,10 +20,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 from everword.context.receipts import StoredReceipt, has_receipt, receipts_of
 from everword.errors import NotFound
-from everword.facts.tables import SAID, active_facts_by_person, names_in_context, own_name
+from everword.facts.stored_facts import SAID, active_facts_by_person, names_in_context, own_name
 from everword.log.access import Access, ConversationScope, Viewer, scope_for
-from everword.log.rules import TOLD
-from everword.log.tables import (
+from everword.log.append_and_read import (
     LAST_ID,
     NAME_KINDS,
     PEOPLE,
@@ -33,6 +32,7 @@ from everword.log.tables import (
     mask_row,
     warn_of_damage,
 )
+from everword.log.checks_and_seals import TOLD
 from everword.memory.operations.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Fact, Filter, Member, Message, Name, Receipt, Tiers, Topic
@@ -41,7 +41,7 @@ from everword.ports import Tx
 from everword.summaries import episodes
 from everword.summaries.rules.extract import render_lines
 from everword.summaries.tiers import to_tiers
-from everword.topics import tables as topic_rows
+from everword.topics import stored_topics as topic_rows
 from everword.topics.rules import fading, topic_set
 from everword.topics.view import TopicPage
 

@@ -15,7 +15,7 @@ from everword.context.build import assemble, head_of, room_beside
 from everword.context.render import CurrentTopic
 from everword.context.reply_markers import instructions, search_instructions
 from everword.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
-from everword.facts.tables import (
+from everword.facts.stored_facts import (
     active_facts_by_person,
     names_in_context,
     statements_in,
@@ -23,11 +23,11 @@ from everword.facts.tables import (
     viewer_alone,
 )
 from everword.facts.view import command_of
-from everword.follow.task import TaskMessage
-from everword.log import rules
-from everword.log import tables as log
+from everword.follow.model_task import TaskMessage
+from everword.log import append_and_read as log
+from everword.log import checks_and_seals
 from everword.log.access import ConversationScope, Viewer
-from everword.log.tables import add_names, add_versions, read_channel_names, warn_of_damage
+from everword.log.append_and_read import add_names, add_versions, read_channel_names, warn_of_damage
 from everword.memory.runtime import Runtime
 from everword.memory.search import search_messages
 from everword.model import Budget, Context, Conversation, Episode, Filter, Hit, Message, Tiers
@@ -37,7 +37,7 @@ from everword.recall import retrieval as recall
 from everword.recall.retrieval import PassageSource, open_source
 from everword.recall.rules.query import text_to_compare
 from everword.recall.rules.ranking import Weights
-from everword.recall.rules.selection import (
+from everword.recall.rules.relevance import (
     ANSWERING,
     ASKED_BY,
     CLOSE,
@@ -52,17 +52,17 @@ from everword.recall.rules.selection import (
     worthwhile_hits,
     worthwhile_share,
 )
-from everword.stores.holding import OUTAGES
+from everword.stores.outage_buffer import OUTAGES
 from everword.summaries.digests import MergedDigest, speakers_on, zone_of
 from everword.summaries.episodes import active_episodes, nearest_episodes
 from everword.summaries.rules.days import day_of
-from everword.summaries.rules.tiers import is_terse, write_tiers
+from everword.summaries.rules.shortened_messages import is_terse, write_tiers
 from everword.summaries.tiers import load_tiers
 from everword.summaries.window import last_archived_turn
-from everword.text import fences
+from everword.text import escaping
 from everword.text.addressing import KnownNames
 from everword.text.filler import is_small_talk
-from everword.topics.tables import answered_messages, place_of, thread_place, threads_at
+from everword.topics.stored_topics import answered_messages, place_of, thread_place, threads_at
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
@@ -173,7 +173,7 @@ class ContextBuilder:
         conversation = await self._runtime.read_with_held(self._scope.place, self._scope.find)
         person = conversation.user if conversation is not None else self._scope.user
         channel = None if person is not None else self._scope.id
-        rules.check_text("query", words, limit=MAX_QUERY)
+        checks_and_seals.check_text("query", words, limit=MAX_QUERY)
         words = self._runtime.parts.secrets.mask(words)
         where = Filter(self._scope.space, user=person, conversation=channel)
         return await search_messages(self._runtime, words, where, FOUND)
@@ -320,9 +320,9 @@ class ContextBuilder:
         """What the other conversations in the context are called; where they have titles, no two the same."""
         ids = sorted({message.conversation for message in state.retrieved_messages} - {self._scope.id})
         titles = log.given_titles(tx, self._scope.space, ids) if ids else {}
-        names = {id: fences.plain_name(titles.get(id, "")) or fences.plain_name(id) for id in ids}
+        names = {id: escaping.plain_name(titles.get(id, "")) or escaping.plain_name(id) for id in ids}
         names = {id: name for id, name in names.items() if name}
-        return fences.distinct_labels(names) if titles else names
+        return escaping.distinct_labels(names) if titles else names
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""

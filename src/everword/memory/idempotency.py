@@ -20,8 +20,8 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Literal
 
-from everword.log.operation_decorator import Repeats
-from everword.log.tables import ANSWER_BODIES, ANSWERS, DAY, LAST_REMOVAL, possible_row_ids, row_id
+from everword.log.append_and_read import ANSWER_BODIES, ANSWERS, DAY, LAST_REMOVAL, possible_row_ids, row_id
+from everword.log.operation_declarations import Repeats
 from everword.memory.runtime import Runtime
 from everword.ports import Tx
 

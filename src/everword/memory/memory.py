@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from everword.errors import NotSettled
-from everword.facts.tables import viewer_alone
+from everword.facts.stored_facts import viewer_alone
 from everword.log.access import Access, Viewer, scope_for
-from everword.log.operation_decorator import Operation, operation
+from everword.log.operation_declarations import Operation, operation
 from everword.memory.operations.changes import Changes
 from everword.memory.operations.conversation import AsyncConversation, ConversationFace
 from everword.memory.operations.documents import AsyncDocuments, DocumentsFace
@@ -26,8 +26,8 @@ from everword.memory.operations.facts import Facts, missing_fact
 from everword.memory.operations.people import Knowledge
 from everword.memory.operations.questions import Questions
 from everword.memory.operations.search_and_maintenance import InProcess, SearchAndMaintenance
+from everword.memory.restricted_memory import add_batches, check_call, narrow_answer
 from everword.memory.runtime import Runtime, answer_by_name, person_named
-from everword.memory.seen_by import add_batches, check_call, narrow_answer
 from everword.model import Added, Batch, Fact, Message, Stats
 
 BEHIND = "the views have not caught up with the log; ask again later"

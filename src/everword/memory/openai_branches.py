@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from everword.log import tables as log
+from everword.log import append_and_read as log
 from everword.log.secret_policy import SecretPolicy
 from everword.model import Batch, Conversation, Filter, Message
 from everword.model.log import notes_key, own_notes

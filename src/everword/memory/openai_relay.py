@@ -24,18 +24,18 @@ from everword.context import turn
 from everword.context.build import PER_MESSAGE, PER_REPLY
 from everword.errors import EverwordError, InvalidInput
 from everword.follow.model_calls import NONE, check_usable
-from everword.log import tables as log
+from everword.log import append_and_read as log
 from everword.log.access import ConversationScope
-from everword.log.rules import MAX_ID, check_id
+from everword.log.append_and_read import REPEATED
+from everword.log.checks_and_seals import MAX_ID, check_id
 from everword.log.secret_policy import SecretPolicy
-from everword.log.tables import REPEATED
 from everword.memory import openai_branches as branches
 from everword.memory.gather_context import ContextBuilder
 from everword.memory.runtime import Runtime
 from everword.model import Batch, Budget, Context, Filter, Message, Receipt, Section
 from everword.openai import messages as message_rules
 from everword.openai.messages import Layout, budget_of, is_whole, lay_out
-from everword.openai.shapes import Shape
+from everword.openai.request_layouts import Shape
 from everword.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
 from everword.ports import LAST_EVENTS, Completion, ForeignApi, Relay, Tx, Vectors
 

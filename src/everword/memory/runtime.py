@@ -19,19 +19,18 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from everword.cache import Cache
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.context.receipts import LastPrompts
 from everword.errors import EverwordError, NotFound, StoreClosed, StoreError
 from everword.follow.model_calls import ActivityCounter, Meter, has_model
 from everword.follow.store_calls import Callers, StoreCalls
-from everword.log import rules
-from everword.log import tables as log
+from everword.log import append_and_read as log
+from everword.log import checks_and_seals
 from everword.log.access import Access, Viewer
-from everword.log.operation_decorator import Operation
+from everword.log.append_and_read import refuse_renamed_messages
+from everword.log.operation_declarations import Operation
 from everword.log.secret_policy import SecretPolicy
-from everword.log.tables import refuse_renamed_messages
 from everword.masking import masked_logger
 from everword.model import ON_EDIT, Added, Batch, Degraded, Draft, Filter, MemoryAnswer, Message, Profile, Stats
 from everword.ports import Clock, ConversationKey, Embedder, Models, Store, Tokenizer, Tx
@@ -39,10 +38,11 @@ from everword.recall.rules.ranking import Weights
 from everword.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
 from everword.recall.vectors import VectorsView, is_made_anew
 from everword.recall.view import IndexView
-from everword.stores.holding import HoldingStore, mark_degraded
+from everword.stores.outage_buffer import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
 from everword.text.detect import check_languages
 from everword.text.doc import reading_in
+from everword.versioned_cache import Cache
 
 if TYPE_CHECKING:
     from everword.changes.retention import RetentionJob, RetentionSchedule
@@ -538,7 +538,7 @@ class Runtime:
         """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
         takes none, they are held in memory if a setting allows it; never a source, of which something is made next,
         or by `then` in this transaction."""
-        batch_list: list[Batch] = rules.check_items("batches", batches, Batch)
+        batch_list: list[Batch] = checks_and_seals.check_items("batches", batches, Batch)
         now = self.parts.clock.now()
         for batch in batch_list:
             check_batch(batch)
@@ -593,7 +593,7 @@ class Runtime:
 
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
-        return self.parts.settings.space if space is None else rules.check_id("space", space)
+        return self.parts.settings.space if space is None else checks_and_seals.check_id("space", space)
 
 
 def patience_by_view(settings: Settings) -> dict[str, Patience]:
@@ -702,7 +702,7 @@ def is_empty(answer: Any) -> bool:
 
 async def person_named(runtime: Runtime, user: str, space: str | None, *, only: str | None = None) -> str:
     """The id of the person whom a caller means by `user`, or the same text if it is nobody's name."""
-    from everword.facts.person_lookup import person_by_name  # a search by an id does without that room
+    from everword.facts.user_by_name import person_by_name  # a search by an id does without that room
 
     space_id = runtime.resolve_space(space)
     return await runtime.read(lambda tx: person_by_name(tx, space_id, user, only=only))
@@ -727,9 +727,9 @@ async def call_in(threads: ThreadPoolExecutor, languages: str, fn: Callable[...,
 
 def check_batch(batch: Batch) -> None:
     """Raise InvalidInput for what cannot be appended as it is."""
-    rules.check_id("space", batch.space)
-    rules.check_id("conversation", batch.conversation)
+    checks_and_seals.check_id("space", batch.space)
+    checks_and_seals.check_id("conversation", batch.conversation)
     if batch.user is not None:
-        rules.check_id("user", batch.user)
-    rules.check_choice("on_edit", batch.on_edit, ON_EDIT)
-    rules.check_items("drafts", batch.drafts, Draft)
+        checks_and_seals.check_id("user", batch.user)
+    checks_and_seals.check_choice("on_edit", batch.on_edit, ON_EDIT)
+    checks_and_seals.check_items("drafts", batch.drafts, Draft)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everword.errors import InvalidInput
-from everword.log import rules
+from everword.log import checks_and_seals
 from everword.memory.runtime import Runtime
 from everword.model import HIT_KINDS, Filter, Hit, HitKind, Role
 from everword.ports import Tx
 from everword.recall import retrieval as recall
 from everword.recall.retrieval import open_source
 from everword.recall.rules.query import text_to_compare
-from everword.recall.rules.selection import match_words
+from everword.recall.rules.relevance import match_words
 
 MAX_QUERY = 1 << 20  # bytes
 MAX_LIMIT = 1_000  # in one answer
@@ -49,24 +49,24 @@ def check_search(
     """What a caller asks for; raises InvalidInput if it makes no sense."""
     where = Filter(
         runtime.resolve_space(space),
-        user=None if user is None else rules.check_id("user", user),
-        conversation=None if conversation is None else rules.check_id("conversation", conversation),
-        role=None if role is None else rules.check_role(role),
-        after=None if after is None else rules.check_time("after", after),
-        before=None if before is None else rules.check_time("before", before),
+        user=None if user is None else checks_and_seals.check_id("user", user),
+        conversation=None if conversation is None else checks_and_seals.check_id("conversation", conversation),
+        role=None if role is None else checks_and_seals.check_role(role),
+        after=None if after is None else checks_and_seals.check_time("after", after),
+        before=None if before is None else checks_and_seals.check_time("before", before),
     )
     return CheckedSearch(
-        runtime.parts.secrets.mask(rules.check_text("query", query, limit=MAX_QUERY)),
+        runtime.parts.secrets.mask(checks_and_seals.check_text("query", query, limit=MAX_QUERY)),
         where,
-        rules.check_number("limit", limit, MAX_LIMIT),
-        None if floor is None else rules.check_share("floor", floor),
+        checks_and_seals.check_number("limit", limit, MAX_LIMIT),
+        None if floor is None else checks_and_seals.check_share("floor", floor),
         check_kinds(kinds),
     )
 
 
 def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
     """What a search is to find; it must be known, and not nothing."""
-    items = rules.check_items("kinds", kinds)
+    items = checks_and_seals.check_items("kinds", kinds)
     if not items or not all(kind in HIT_KINDS for kind in items):
         raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
     return tuple(items)

@@ -19,8 +19,8 @@ from typing import Any
 from everword.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
 from everword.facts.profile_changes import MergeScene, keep_statements
 from everword.facts.prompts import remember
-from everword.log.rules import clamp_time, has_expired, profile_conversation
-from everword.log.tables import COPYING, damage_error, new_id
+from everword.log.append_and_read import COPYING, damage_error, new_id
+from everword.log.checks_and_seals import clamp_time, has_expired, profile_conversation
 from everword.memory.memory import MemoryEngine
 from everword.memory.runtime import Runtime
 from everword.model import EPOCH, ROLES, Added, BadRecord, Batch, OnEdit, Record

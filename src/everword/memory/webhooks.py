@@ -29,16 +29,16 @@ from urllib.parse import urlsplit
 
 from everword.config import Secret, Settings
 from everword.errors import ConfigError
-from everword.facts.tables import FACTS, to_fact
+from everword.facts.stored_facts import FACTS, to_fact
 from everword.follow.claiming import Lease
 from everword.follow.faults import backoff
 from everword.follow.store_calls import StoreCalls
-from everword.json_values import dumps, to_json_value
 from everword.log.events import EVENT_KINDS, EVENTS, RECEIVERS
 from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
 from everword.model import Filter
 from everword.ports import Clock, Telemetry, Tx
+from everword.values_to_json import dumps, to_json_value
 
 log = masked_logger("everword.webhooks")
 

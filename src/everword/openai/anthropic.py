@@ -13,7 +13,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everword.errors import InvalidInput
-from everword.openai.shapes import THOUGHTS, Block, BlockWriter, Event, Fields, content_blocks, result_text, tool_call
+from everword.openai.request_layouts import (
+    THOUGHTS,
+    Block,
+    BlockWriter,
+    Event,
+    Fields,
+    content_blocks,
+    result_text,
+    tool_call,
+)
 from everword.strict_json import UnreadableJson, read_json
 
 OWN = (

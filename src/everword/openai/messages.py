@@ -24,7 +24,7 @@ from typing import Any
 
 from everword.context.build import PER_MESSAGE
 from everword.errors import InvalidInput
-from everword.log.rules import SURROGATE
+from everword.log.checks_and_seals import SURROGATE
 from everword.log.secret_policy import masked
 from everword.model import Budget, Draft, Message, Role
 from everword.model.log import NOTES, own_notes

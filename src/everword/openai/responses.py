@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from everword.errors import InvalidInput
-from everword.openai.shapes import Block, BlockWriter, Event, Fields, item_call, response_items
+from everword.openai.request_layouts import Block, BlockWriter, Event, Fields, item_call, response_items
 
 OWN = (
     "input", "instructions", "previous_response_id", "conversation", "text", "reasoning", "max_output_tokens", "tools",

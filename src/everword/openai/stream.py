@@ -14,7 +14,7 @@ from typing import Any
 
 from everword.context.reply_markers import ReplyEnd, ReplyFilter
 from everword.openai.messages import clean_text
-from everword.text.fences import strip_invisible
+from everword.text.escaping import strip_invisible
 
 BREAK = "\n\n"  # between the text before the model asked for more and the text after
 CUT_OFF = ("length", "content_filter")

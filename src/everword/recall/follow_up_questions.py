@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from itertools import islice
 
 from everword.errors import ModelNonsense
-from everword.follow import task
-from everword.follow.task import TaskMessage, build_request, object_schema, read_instructions, repair_request
+from everword.follow import model_task
+from everword.follow.model_task import TaskMessage, build_request, object_schema, read_instructions, repair_request
 from everword.ports import Request
 from everword.text.detect import detect
-from everword.text.fences import Fenced, escape_line, section
+from everword.text.escaping import Fenced, escape_line, section
 from everword.text.filler import is_filler
-from everword.text.mentions import names, topic_pairs
+from everword.text.pairs_and_mentions import names, topic_pairs
 from everword.text.sentences import sentences
 from everword.text.terms import analyse
-from everword.text.words import is_content, stems, weigh, words
+from everword.text.word_weights import is_content, stems, weigh, words
 from everword.word_lists import Patterns
 
 name = "standalone"
@@ -102,14 +102,14 @@ def _reply(question: str, inputs: Inputs) -> Reply:
 
 
 def _question_in(text: str) -> str:
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         for key in ("question", "rewritten", "rewrittenquestion", "standalone", "standalonequestion"):
             if isinstance(answer.get(key), str) and answer[key].strip():
                 return str(answer[key])
-    labels = task.parts_by_label(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
+    labels = model_task.parts_by_label(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
     if labels:
         return labels[0]["question"].splitlines()[0] if labels[0]["question"] else ""
-    bare_text = task.after_thinking(text).strip().strip("\"'`")
+    bare_text = model_task.after_thinking(text).strip().strip("\"'`")
     return bare_text if "\n" not in bare_text and bare_text.endswith(("?", "？", "؟")) else ""
 
 

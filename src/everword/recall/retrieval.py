@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.log.tables import author_names, warn_of_damage
+from everword.log.append_and_read import author_names, warn_of_damage
 from everword.model import ROLES, Filter, Hit, Message
 from everword.model.views import UNKNOWN_TRAITS
 from everword.ports import PassageCandidate, Posting, Tally, Tx, Vectors, products
@@ -30,7 +30,7 @@ from everword.recall import scope_index
 from everword.recall.rules import neighbours as neighbour_rules
 from everword.recall.rules import query as query_rules
 from everword.recall.rules import ranking as ranking_rules
-from everword.recall.rules import selection as floor_rules
+from everword.recall.rules import relevance as floor_rules
 from everword.recall.rules.neighbours import Numbers, PassageColumns, Passages, Surroundings
 from everword.recall.rules.ranking import Ranking, Traits, Weights, WordLikeness
 from everword.text.detect import DEFAULT, detect

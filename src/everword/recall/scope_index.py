@@ -1,10 +1,10 @@
 """The passages of a scope in memory: a cache of the index of a user, a channel or a space, that is searched as arrays.
 
-It is cached at the version of its scope, as all that is made of rows is (`everword.cache`), but not made anew when that
-has changed: passages that came since are added at its end, and those that were removed are taken out. So it is never
-newer or older than the snapshot, whichever process wrote. A search works on a `ScopeView`, which stays as it is while
-others add to the index; there a passage is known by its row, and rows are in the order of their docs. A scope that is
-larger than the cache is searched in the database, as is a large one that is asked for the first time.
+It is cached at the version of its scope, as all that is made of rows is (`everword.versioned_cache`), but not made
+anew when that has changed: passages that came since are added at its end, and those that were removed are taken out.
+So it is never newer or older than the snapshot, whichever process wrote. A search works on a `ScopeView`, which stays
+as it is while others add to the index; there a passage is known by its row, and rows are in the order of their docs. A
+scope that is larger than the cache is searched in the database, as is a large one that is asked for the first time.
 
 Terms are numbers, without a list of all terms: a term of up to eight bytes is the number, a longer one is hashed. So
 the terms of many passages are numbered by a few operations on arrays, and the same term has the same number in every
@@ -29,13 +29,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from everword.cache import Cache
 from everword.errors import StoreError
 from everword.model import ROLES, Filter, to_microseconds
 from everword.ports import NEVER, PassageBlock, ScopeState, Tally, Tx, Vectors, products
 from everword.recall.rules.neighbours import Numbers, Passages, PassageTable, number_of, place_keys
 from everword.recall.rules.ranking import Traits
-from everword.text.words import LANGUAGE, load_word_table
+from everword.text.word_weights import LANGUAGE, load_word_table
+from everword.versioned_cache import Cache
 
 # -- terms as numbers
 

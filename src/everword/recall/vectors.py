@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from everword.follow.view import Run
-from everword.log.tables import set_cursor
+from everword.log.append_and_read import set_cursor
 from everword.ports import FORMER_EMBEDDER, Clock, ConversationKey, Tx, Vectors
 from everword.recall.view import VECTORS, IndexView, texts_of
 

@@ -2,7 +2,7 @@
 
 Every request passes the door first: it reads the key, counts the request, and limits the body. Without a key only the
 routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
-names its operation (`log.operation_decorator`), which says the rights it needs: by `access_for("verify")`, or by
+names its operation (`log.operation_declarations`), which says the rights it needs: by `access_for("verify")`, or by
 `caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`log.access`), which
 decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory. A
 server without keys answers only requests of this machine (`find_refusal`).
@@ -27,8 +27,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from everword.errors import EverwordError
 from everword.log.access import Access
-from everword.log.operation_decorator import OPERATIONS, declare_operations
-from everword.log.rules import MAX_ID
+from everword.log.checks_and_seals import MAX_ID
+from everword.log.operation_declarations import OPERATIONS, declare_operations
 from everword.memory.memory import SeenMemory
 from everword.server import WHOLE_BODY, ServerOptions
 from everword.server.keys import (

@@ -24,7 +24,7 @@ from everword.server.access import Door
 from everword.server.keys import Keys
 from everword.server.middleware import DegradedHeader, OriginMiddleware, RequestGuard, RequestObserver
 from everword.server.problems import Problem, handle_error
-from everword.server.routes import conversations, derived, documents, health
+from everword.server.routes import conversations, documents, from_declarations, health
 from everword.server.routes.health import openapi_document
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
@@ -90,7 +90,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 # Those that are called most first: to find its route, a request is compared with each before it.
 ROUTERS = (
     conversations.router,
-    derived.router,
+    from_declarations.router,
     conversations.router_of_others,
     health.router,
     documents.router,

@@ -15,8 +15,8 @@ import asyncio
 import sys
 from typing import Any
 
+from everword.request_smuggling import StrictProtocol
 from everword.server import WHOLE_BODY
-from everword.strict_http import StrictProtocol
 
 if sys.platform != "win32":
     import resource

@@ -33,8 +33,8 @@ from typing import Any
 from cachetools import TLRUCache
 
 from everword.errors import Forbidden, InvalidInput, NotFound, StoreError
-from everword.log.operation_decorator import RIGHTS
-from everword.log.rules import check_id, check_number
+from everword.log.checks_and_seals import check_id, check_number
+from everword.log.operation_declarations import RIGHTS
 from everword.ports import Clock, Store, Tx
 from everword.wiring import SystemClock
 

@@ -42,14 +42,14 @@ from starlette.types import Receive, Scope, Send
 from everword import errors
 from everword.context.build import PER_MESSAGE
 from everword.errors import EverwordError, InvalidInput, ModelError, Refusal
-from everword.log.tables import new_id
+from everword.log.append_and_read import new_id
 from everword.memory import openai_relay as relay
 from everword.memory.openai_relay import TooLong
 from everword.model import Message
 from everword.models.chat.answers import log_note
 from everword.openai import anthropic, responses
 from everword.openai.messages import clean_json, count_tokens, wire_message
-from everword.openai.shapes import ANTHROPIC, RESPONSES, BlockWriter, Fields, Shape
+from everword.openai.request_layouts import ANTHROPIC, RESPONSES, BlockWriter, Fields, Shape
 from everword.ports import ForeignApi
 from everword.server.access import ANONYMOUS, Caller, caller_for
 from everword.server.problems import Problem, ProblemShape, problem_of

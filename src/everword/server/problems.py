@@ -19,9 +19,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from everword import errors
-from everword.json_values import ERROR_CODES
 from everword.masking import mask_credentials, masked_logger
 from everword.server.keys import is_page
+from everword.values_to_json import ERROR_CODES
 
 logger = masked_logger("everword.server")
 

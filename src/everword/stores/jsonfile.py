@@ -28,7 +28,6 @@ from typing import IO, Any, Literal
 from sqlalchemy import Column, Connection, Engine, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from everword.cache import Cache
 from everword.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from everword.model import to_microseconds
 from everword.stores.connections import rolling_back
@@ -47,6 +46,7 @@ from everword.stores.tables import (
     meta,
     value_problem,
 )
+from everword.versioned_cache import Cache
 
 # Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)

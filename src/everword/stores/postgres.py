@@ -52,7 +52,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
-from everword.cache import Cache, Scope
 from everword.errors import (
     CommitUnknown,
     ConfigError,
@@ -74,6 +73,7 @@ from everword.stores.search_index import MoveTx, scope_terms
 from everword.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from everword.stores.tables import TABLES, VECTOR_HEADER, Halfvec, entries, messages, vector_text, vectors
 from everword.stores.vectors import unit_vectors
+from everword.versioned_cache import Cache, Scope
 
 T = TypeVar("T")
 logger = masked_logger("everword.postgres")

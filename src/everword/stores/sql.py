@@ -27,7 +27,6 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from everword.cache import Cache, Scope
 from everword.errors import MachineAway, StoreBusy, StoreError
 from everword.masking import mask_credentials
 from everword.model import EPOCH, Conversation, Erasure, Filter, Message, SetAside, Stats, ViewState
@@ -69,6 +68,7 @@ from everword.stores.tables import (
     set_aside,
 )
 from everword.stores.vectors import nearest_keys, stack_vectors, unit_vectors
+from everword.versioned_cache import Cache, Scope
 
 T = TypeVar("T")
 

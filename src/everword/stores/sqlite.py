@@ -49,7 +49,6 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from sqlalchemy.types import TypeDecorator
 from sqlalchemy.util import LRUCache
 
-from everword.cache import Cache, Scope, VersionedValue
 from everword.errors import SchemaMismatch, StoreError, StoreUnwritable
 from everword.model import Filter
 from everword.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
@@ -70,6 +69,7 @@ from everword.stores.vectors import (
     top_docs,
     unit_vectors,
 )
+from everword.versioned_cache import Cache, Scope, VersionedValue
 
 
 # Many vectors are read as one value: the database joins them, and they are parted as arrays. To make an object of each

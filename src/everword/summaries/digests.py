@@ -30,16 +30,16 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from everword.facts.rules.profile_statements import matching_statements
-from everword.facts.tables import FORGET, public_name, statements_of
+from everword.facts.rules.remembered_statements import matching_statements
+from everword.facts.stored_facts import FORGET, public_name, statements_of
 from everword.facts.view import command_of
 from everword.follow.claiming import Flight, FlightResult, SingleFlight, WaitLimit
 from everword.follow.model_calls import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
 from everword.log.access import Viewer, is_claim
+from everword.log.append_and_read import PEOPLE, erasures_of, warn_of_damage
 from everword.log.events import Event, note_events
-from everword.log.tables import PEOPLE, erasures_of, warn_of_damage
 from everword.model import Digest, Filter, Message, Span
 from everword.model.facts import DigestKind
 from everword.ports import Clock, Telemetry, Tokenizer, Tx

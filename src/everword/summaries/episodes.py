@@ -28,7 +28,7 @@ from everword.follow.faults import readable_messages, reason_of
 from everword.follow.model_calls import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.tables import READ, add_names, known_names, read_channel_names, warn_of_damage
+from everword.log.append_and_read import READ, add_names, known_names, read_channel_names, warn_of_damage
 from everword.masking import masked_logger
 from everword.model import Conversation, Episode, ExtractLine, Filter, Message
 from everword.model.views import TopicMessage

@@ -33,22 +33,22 @@ from typing import Any
 
 from everword.errors import ModelNonsense
 from everword.facts.rules.grounding import Grounds
-from everword.follow import task
-from everword.follow.task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
-from everword.log.tables import known_names
+from everword.follow import model_task
+from everword.follow.model_task import Prompt, TaskMessage, build_request, fence_text, object_schema, read_instructions
+from everword.log.append_and_read import known_names
 from everword.model import Episode, ExtractLine, Message, Tiers
 from everword.ports import Request
-from everword.summaries.rules import days, extract, tiers
+from everword.summaries.rules import days, extract, shortened_messages
 from everword.summaries.rules.day_threads import DayThreads, is_told_by_thread, merge_told_days
 from everword.summaries.rules.days import People, ThreadLink
 from everword.summaries.rules.extract import SpokenLine, member_lines, narrative_lines, render_lines
-from everword.summaries.rules.tiers import Count, clean
+from everword.summaries.rules.shortened_messages import Count, clean
 from everword.text.addressing import show_address
-from everword.text.fences import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
+from everword.text.escaping import Fenced, attribution, author_labels, escape, escape_line, plain_name, section
 from everword.text.language_packs import heading, language_of_chat
 from everword.text.sentences import both_ends, first_words
 from everword.text.terms import analyse
-from everword.text.words import words
+from everword.text.word_weights import words
 from everword.word_lists import read_entries
 
 _FILE = "summaries/data/prompts.txt"
@@ -93,15 +93,15 @@ class Instructions:
 
 
 def _find_summary(text: str) -> str:
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         candidates = [answer, *(value for value in answer.values() if isinstance(value, dict))]
         for key in _SUMMARY_KEYS:
             for candidate in candidates:
                 if (value := _text(candidate.get(key))).strip():
                     return value
-    if labels := task.parts_by_label(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
+    if labels := model_task.parts_by_label(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
         return labels[0]["summary"]
-    bare_text = task.after_thinking(text).strip().strip("`").strip()
+    bare_text = model_task.after_thinking(text).strip().strip("`").strip()
     # Prose without JSON counts as the summary; broken JSON does not.
     return "" if bare_text[:1] in ("{", "[") or bare_text.startswith("json") else bare_text.strip("\"'")
 
@@ -110,7 +110,7 @@ def _text(value: object) -> str:
     """What a model gave as text: a string, or a list of sentences."""
     if isinstance(value, list):
         return " ".join(sentence for sentence in value if isinstance(sentence, str))
-    return task.line(value) if isinstance(value, str) else ""
+    return model_task.line(value) if isinstance(value, str) else ""
 
 
 def _summary_fault(summary: str, source: str, prompt: Sequence[str]) -> str:
@@ -139,7 +139,7 @@ class TiersInputs:
     """The messages, and how tokens are counted."""
 
     messages: tuple[TaskMessage, ...]
-    count: tiers.Count = field(compare=False, repr=False)
+    count: shortened_messages.Count = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def build_tiers(inputs: TiersInputs) -> Request:
     parts = []
     token_count = 0
     for number, message in enumerate(inputs.messages, 1):
-        tier1_tokens, tier2_tokens = tiers.budgets(message.text, inputs.count)
+        tier1_tokens, tier2_tokens = shortened_messages.budgets(message.text, inputs.count)
         token_count += tier1_tokens + tier2_tokens
         limits = f"tier1 at most {word_limit(tier1_tokens, 4)} words, tier2 at most {word_limit(tier2_tokens, 4)}."
         parts.append(f"{fence_text(f'MESSAGE {number}', message.text)}\nIt is by the {message.role}: {limits}")
@@ -172,9 +172,9 @@ def parse_tiers(text: str, inputs: TiersInputs) -> TiersReply:
     message_tiers = []
     faults = []
     for number, (message, entry) in enumerate(zip(inputs.messages, entries, strict=True), 1):
-        tier1 = task.line(entry.get("tier1"))
-        tier2 = task.line(entry.get("tier2"))
-        check = tiers.check_tiers(tier1, tier2, message.text, inputs.count)
+        tier1 = model_task.line(entry.get("tier1"))
+        tier2 = model_task.line(entry.get("tier2"))
+        check = shortened_messages.check_tiers(tier1, tier2, message.text, inputs.count)
         message_tiers.append(check.tiers)
         faults += [f"{fault} (message {number})" for fault in check.faults]
     if faults:
@@ -183,7 +183,7 @@ def parse_tiers(text: str, inputs: TiersInputs) -> TiersReply:
 
 
 def offline_tiers(inputs: TiersInputs) -> TiersReply:
-    return TiersReply(tuple(tiers.write_tiers(message.text, inputs.count) for message in inputs.messages))
+    return TiersReply(tuple(shortened_messages.write_tiers(message.text, inputs.count) for message in inputs.messages))
 
 
 def _tiers_schema(is_several: bool) -> Mapping[str, Any]:
@@ -197,9 +197,9 @@ def _tiers_schema(is_several: bool) -> Mapping[str, Any]:
 def _tier_entries(text: str, message_count: int) -> list[Mapping[str, Any]]:
     """The entry of each message, in the order of the messages."""
     entries: list[Mapping[str, Any]] = []
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         entries += _tier_entries_in(answer)
-    entries = entries or [*task.parts_by_label(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
+    entries = entries or [*model_task.parts_by_label(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
     if not entries:
         raise ModelNonsense("There is no JSON with tier1 and tier2 in the answer.")
     numbers = [entry.get("message") for entry in entries]
@@ -462,7 +462,7 @@ def batch_sizes(characters: Sequence[int]) -> list[int]:
 def _summaries_in(text: str) -> list[tuple[int, str]]:
     """The summaries with their numbers; without numbers they are in order."""
     entries: list[object] = []
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         lists = [value for value in answer.values() if isinstance(value, list)]
         entries += [entry for value in lists for entry in value] if lists else [answer]
     summaries: list[tuple[int, str]] = []
@@ -606,7 +606,7 @@ _TEXTS = ("summary", "text", "entry", "digest", "content")
 def _day_entries(text: str, inputs: DayInputs) -> Iterator[tuple[str, str]]:
     """The ids and texts in an answer: a list of entries, or texts under their ids."""
     keys = _plain_ids(inputs)
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         list_items = [item for value in answer.values() if isinstance(value, list) for item in value]
         for entry in [answer, *(item for item in list_items if isinstance(item, dict))]:
             id = _first_value(entry, _IDS)
@@ -630,7 +630,7 @@ def _plain_ids(inputs: DayInputs) -> dict[str, str]:
 
 def _first_value(entry: Mapping[str, Any], names: tuple[str, ...]) -> str:
     value = next((entry[name] for name in names if entry.get(name)), "")
-    return task.line(value) if isinstance(value, str | int | list) else ""
+    return model_task.line(value) if isinstance(value, str | int | list) else ""
 
 
 def _entry_fault(summary: str, grounds: Grounds) -> str:
@@ -872,12 +872,12 @@ def offline_topic(inputs: TopicInputs) -> TopicReply:
 def _title_in(text: str, inputs: TopicInputs) -> str:
     """The title in an answer; the one so far, if the answer has none that is grounded in the messages."""
     raw_title = ""
-    for answer in task.objects(text):
+    for answer in model_task.objects(text):
         if isinstance(answer.get("title"), str) and answer["title"].strip():
             raw_title = answer["title"]
             break
     else:
-        labels = task.parts_by_label(text, {"title": r"title"})
+        labels = model_task.parts_by_label(text, {"title": r"title"})
         raw_title = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
     title = " ".join(escape_line(raw_title).strip(" \"'`*").rstrip(".").split())
     if not any(map(str.isalnum, title)) or len(title) > MAX_TITLE or title.casefold() == _TITLE.casefold():

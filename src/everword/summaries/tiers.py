@@ -13,14 +13,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from everword.follow.model_calls import TaskRunner
+from everword.follow.model_task import TaskMessage
 from everword.follow.store_calls import StoreCalls
-from everword.follow.task import TaskMessage
 from everword.follow.view import Run, SaveResult
 from everword.model import Message, Tiers
 from everword.ports import Tokenizer, Tx
 from everword.summaries.prompts import TiersInputs, message_tiers
-from everword.summaries.rules import tiers as rules
-from everword.summaries.rules.tiers import tier_after_request
+from everword.summaries.rules import shortened_messages as rules
+from everword.summaries.rules.shortened_messages import tier_after_request
 
 NEAR = 60  # turns from the end of a conversation that are given tiers as they come, if the window holds them
 BATCH_CHARACTERS = 8_000  # of messages whose tiers are asked for in one call; a longer message is asked for alone

@@ -20,8 +20,8 @@ from everword.ports import Clock, Lag, Tokenizer, Tx
 from everword.summaries import episodes
 from everword.summaries.digests import zone_of
 from everword.summaries.rules import window as rules
-from everword.summaries.rules.tiers import text_at, tier_now
-from everword.summaries.rules.tiers import write_tiers as offline_tiers
+from everword.summaries.rules.shortened_messages import text_at, tier_now
+from everword.summaries.rules.shortened_messages import write_tiers as offline_tiers
 from everword.summaries.tiers import load_tiers
 
 WHOLE = Budget().pairs  # exchanges that a context shows word for word

@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 from everword.errors import StoreError
-from everword.log.rules import canonical_json
-from everword.log.tables import COPYING, cursor_of, erasures_of, set_cursor
+from everword.log.append_and_read import COPYING, cursor_of, erasures_of, set_cursor
+from everword.log.checks_and_seals import canonical_json
 from everword.memory.transfer import TABLES, copy_store
 from everword.model import Conversation, Erasure, Filter, Message, ViewState
 from everword.ports import Store, Tx

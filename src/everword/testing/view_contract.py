@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from everword.errors import StoreError
-from everword.log.tables import cursor_of, cursors_of, set_cursor, set_cursors
+from everword.log.append_and_read import cursor_of, cursors_of, set_cursor, set_cursors
 from everword.model import Erasure, Filter, SetAside, ViewState
 from everword.ports import STAND_IN, WHOLE_SPACE, Lag, Store, Tx
 from everword.testing.index_contract import EXACT

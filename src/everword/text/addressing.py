@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everword.text.names import MENTION
-from everword.text.words import is_common, is_ordinary
+from everword.text.word_weights import is_common, is_ordinary
 from everword.word_lists import lazy_pattern
 
 SEVERAL = 3

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from everword.text.detect import function_words
 from everword.text.doc import JOINED_WORD, doc_of, lower_words, read_once
 from everword.text.sentences import Sentence
-from everword.text.words import is_unspaced
+from everword.text.word_weights import is_unspaced
 from everword.word_lists import EVERY_LANGUAGE, Patterns, WordLists, any_of, lazy_pattern, read_list, read_table
 
 _SMALL_TALK = WordLists("small_talk", folder=EVERY_LANGUAGE)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from everword.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown, Whom
 from everword.text.doc import read_once
-from everword.text.fences import name_shapes, strip_invisible
+from everword.text.escaping import name_shapes, strip_invisible
 from everword.word_lists import lazy_pattern
 
 SUGGESTED = 5

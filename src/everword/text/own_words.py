@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
-from everword.text.fences import AT_START, plain_breaks
-from everword.text.words import is_ordinary
+from everword.text.escaping import AT_START, plain_breaks
+from everword.text.word_weights import is_ordinary
 from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("own_words")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from everword.text.detect import function_words
 from everword.text.doc import MARKS, begins_with, folded_tokens, read_once, spelt_tokens
 from everword.text.english import RELATIONS
-from everword.text.words import is_ordinary
+from everword.text.word_weights import is_ordinary
 from everword.word_lists import WordLists
 
 lists = WordLists("references")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from everword.follow.model_calls import TaskResult, TaskRunner
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.tables import read_channel_names
+from everword.log.append_and_read import read_channel_names
 from everword.model import Episode, ExtractLine
 from everword.model.views import TopicMessage
 from everword.ports import Lag, Tokenizer, Tx
@@ -22,7 +22,7 @@ from everword.summaries.episodes import CALLS, lock_conversation, show_addressee
 from everword.summaries.prompts import TopicInputs, TopicReply, topic_summary
 from everword.summaries.rules.extract import from_object, to_object, whole_line
 from everword.text.addressing import KnownNames
-from everword.topics import tables as rows
+from everword.topics import stored_topics as rows
 from everword.topics.rules.fading import TopicState
 from everword.topics.view import TITLES, Topics
 

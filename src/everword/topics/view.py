@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from everword.cache import Cache
 from everword.follow.faults import readable_messages, set_aside_rows
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Run, SaveResult
-from everword.log.tables import cursor_of, set_cursor, warn_of_damage
+from everword.log.append_and_read import cursor_of, set_cursor, warn_of_damage
 from everword.model import Filter, Message
 from everword.model.log import own_notes
 from everword.ports import Tx, Vectors
@@ -29,14 +28,15 @@ from everword.recall.follow_up_questions import depends_on_context
 from everword.summaries.episodes import lock_conversation
 from everword.summaries.rules.days import GIVEN
 from everword.text.addressing import find_addressees, show_address, without_address, without_label
-from everword.topics import tables as rows
+from everword.topics import stored_topics as rows
 from everword.topics.rules import topics as rule
 from everword.topics.rules.drift import REACH
 from everword.topics.rules.fading import TopicOutline, TopicState
-from everword.topics.rules.threads import BEGINS, Link, Threads
+from everword.topics.rules.reply_threads import BEGINS, Link, Threads
 from everword.topics.rules.topic_set import Row, States, TopicSet, root, round_vectors
 from everword.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 from everword.topics.rules.words import TopicWords
+from everword.versioned_cache import Cache
 
 VIEW = "topics"
 TITLES = "titles"

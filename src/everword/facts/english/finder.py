@@ -16,8 +16,8 @@ from dataclasses import replace
 from datetime import date
 
 from everword.facts.english import DATA, WORDS
+from everword.facts.english.clause_readers import FactReading, readings
 from everword.facts.english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
-from everword.facts.english.patterns import FactReading, readings
 from everword.facts.english.statements import read_statements
 from everword.facts.english.values import name
 from everword.facts.rules.deciding import acceptable_facts

@@ -39,7 +39,7 @@ from everword.text.detect import function_words
 from everword.text.doc import words_before
 from everword.text.english import PLAIN_VERBS, gerund, has_verb, is_past, species
 from everword.text.filler import names_something
-from everword.text.words import is_ordinary
+from everword.text.word_weights import is_ordinary
 from everword.word_lists import Patterns
 
 _CLARITY = Patterns("clarity", DATA, WORDS)

@@ -21,7 +21,7 @@ from everword.facts.english.finder import find_facts
 from everword.text.detect import BY_SCRIPT, DEFAULT, allowed_languages, detect, function_words
 from everword.text.doc import lower_words
 from everword.text.english import LANGUAGES, PLACES, PROGRAMMING
-from everword.text.fences import strip_invisible
+from everword.text.escaping import strip_invisible
 from everword.text.language_packs import Wordings, compose, fold_letters, packs_with, wordings
 from everword.text.sentences import split_sentences
 from everword.word_lists import Patterns, lazy_pattern

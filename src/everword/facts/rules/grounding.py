@@ -20,10 +20,10 @@ from everword.model import FactRefusal, FoundFact, Role
 from everword.text.dates import TimeSpan, parse_times, spans
 from everword.text.english import RELATIONS, species
 from everword.text.filler import is_small_talk
-from everword.text.mentions import CALENDAR, CAPITAL_NOUNS
+from everword.text.pairs_and_mentions import CALENDAR, CAPITAL_NOUNS
 from everword.text.sentences import limit_text, split_sentences
 from everword.text.terms import analyse
-from everword.text.words import WORD, is_content, is_ordinary, words
+from everword.text.word_weights import WORD, is_content, is_ordinary, words
 from everword.word_lists import Patterns, lazy_pattern, read_list, read_table
 
 _NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")

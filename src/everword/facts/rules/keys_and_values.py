@@ -31,7 +31,7 @@ from everword.model import FACT_CATEGORIES, Fact, FactCategory, FoundFact
 from everword.text.doc import read_once, spoken_words
 from everword.text.english import PROGRAMMING, RELATIONS, is_past, species
 from everword.text.terms import analyse, word_terms
-from everword.text.words import SPELT_NUMBERS, is_content, stem
+from everword.text.word_weights import SPELT_NUMBERS, is_content, stem
 from everword.word_lists import WordLists, lazy_pattern, read_table
 
 IDENTITY: FactCategory = "identity"

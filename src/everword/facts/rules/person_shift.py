@@ -18,10 +18,10 @@ from everword.facts.english import WORDS
 from everword.facts.english.values import trade
 from everword.text import english
 from everword.text.detect import detect, function_words
-from everword.text.fences import strip_invisible
+from everword.text.escaping import strip_invisible
 from everword.text.language_packs import phrase
 from everword.text.sentences import split_sentences
-from everword.text.words import full_stop
+from everword.text.word_weights import full_stop
 from everword.word_lists import Patterns, WordLists, read_table
 
 _DATA = "facts/rules/data"

@@ -48,16 +48,13 @@ from everword.changes.removal import (
     withdraw_knowledge,
 )
 from everword.errors import DamagedMessage, Forbidden, InvalidInput, NotFound
-from everword.facts import tables as profiles
-from everword.facts.tables import facts_of
+from everword.facts import stored_facts as profiles
+from everword.facts.stored_facts import facts_of
 from everword.facts.view import command_of
 from everword.follow.view import View
-from everword.log import rules, tables
+from everword.log import append_and_read, checks_and_seals
 from everword.log.access import ConversationScope, scope_for
-from everword.log.operation_decorator import operation
-from everword.log.rules import edited_fields
-from everword.log.secret_policy import find_in_message, placeholder_marks
-from everword.log.tables import (
+from everword.log.append_and_read import (
     Order,
     append_change,
     append_erased_change,
@@ -68,11 +65,14 @@ from everword.log.tables import (
     unreadable_message,
     warn_of_damage,
 )
+from everword.log.checks_and_seals import edited_fields
+from everword.log.operation_declarations import operation
+from everword.log.secret_policy import find_in_message, placeholder_marks
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import AuditLine, Deletion, Erasure, Filter, LogChange, Message, Move, MoveKind, Redaction, Retained
 from everword.ports import Tx
 from everword.secrets import mask_parts
-from everword.text.words import contains_phrase
+from everword.text.word_weights import contains_phrase
 
 MAX_QUERY = 1 << 20  # bytes
 PAGE = 500  # messages looked at in one transaction
@@ -116,9 +116,9 @@ class Changes(MemoryPart):
         nothing is removed: the result says what would be removed from which view.
         """
         space_id = self.runtime.resolve_space(space)
-        time = None if before is None else rules.check_time("before", before)
-        person = None if user is None else rules.check_id("user", user)
-        phrase = None if query is None else rules.check_text("query", query, limit=MAX_QUERY)
+        time = None if before is None else checks_and_seals.check_time("before", before)
+        person = None if user is None else checks_and_seals.check_id("user", user)
+        phrase = None if query is None else checks_and_seals.check_text("query", query, limit=MAX_QUERY)
         if phrase is not None and not phrase.strip():
             raise InvalidInput("query", "is empty")
         if time is None and person is None and phrase is None:
@@ -140,7 +140,7 @@ class Changes(MemoryPart):
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Permanently remove a person's messages and everything derived from them."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
+        user_id = checks_and_seals.check_id("user", user)
         now = self.runtime.parts.clock.now()
         by = self.access.key_id
         erasure = await self.runtime.write(lambda tx: removal.erase_person(tx, space_id, user_id, now, by))
@@ -151,7 +151,7 @@ class Changes(MemoryPart):
         """Permanently remove data that has expired or is older than the settings `retain_…` allow, in all spaces or in
         one space. With `dry_run`, the default, nothing is removed: the result lists what would be removed."""
         now = self.runtime.parts.clock.now()
-        space_id = None if space is None else rules.check_id("space", space)
+        space_id = None if space is None else checks_and_seals.check_id("space", space)
         if dry_run:
             return await self.runtime.retention.plan(now, space_id)
         result = await self.runtime.retention.apply(now, space_id, self.access.key_id)
@@ -164,8 +164,8 @@ class Changes(MemoryPart):
         """List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
         kind, and how many items the change affected."""
         space_id = self.runtime.resolve_space(space)
-        count = rules.check_number("limit", limit, MAX_LINES)
-        return await self.runtime.read(lambda tx: tables.audit_lines(tx, space_id, count))
+        count = checks_and_seals.check_number("limit", limit, MAX_LINES)
+        return await self.runtime.read(lambda tx: append_and_read.audit_lines(tx, space_id, count))
 
     @operation("POST /v1/redact", right="admin", about_all=True, once="names")
     async def redact(
@@ -183,8 +183,8 @@ class Changes(MemoryPart):
         space_id = runtime.resolve_space(space)
         where = Filter(
             space_id,
-            user=None if user is None else rules.check_id("user", user),
-            conversation=None if conversation is None else rules.check_id("conversation", conversation),
+            user=None if user is None else checks_and_seals.check_id("user", user),
+            conversation=None if conversation is None else checks_and_seals.check_id("conversation", conversation),
         )
         now = runtime.parts.clock.now()
         order = make_order(now, "redact", "messages", self.access.key_id)
@@ -223,7 +223,7 @@ class Changes(MemoryPart):
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)
-        new_user = None if user is None else rules.check_id("user", user)
+        new_user = None if user is None else checks_and_seals.check_id("user", user)
         if new_id is None and new_user is None:
             raise InvalidInput("to", "is missing, and so is user: give at least one")
         if self.access.is_bound and new_user not in (None, self.access.user):
@@ -246,8 +246,8 @@ class Changes(MemoryPart):
         the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        other_id = rules.check_id("into", into)
+        user_id = checks_and_seals.check_id("user", user)
+        other_id = checks_and_seals.check_id("into", into)
         if user_id == other_id:
             raise InvalidInput("into", f"is {other_id!r}, the same user")
 
@@ -267,7 +267,7 @@ class Changes(MemoryPart):
         the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
-        move_id = rules.check_id("id", id)
+        move_id = checks_and_seals.check_id("id", id)
 
         def build(tx: Tx, lock: Lock) -> MovePlan:
             return plan_undo(tx, space_id, move_id, lock)
@@ -324,8 +324,8 @@ async def edit_message(
 ) -> Message:
     """Give a message a new text, and new metadata if there are any. Whoever may delete a message may edit it."""
     name = check_name(message)
-    rules.check_text("text", text)
-    new_metadata = None if metadata is None else rules.check_metadata(metadata)
+    checks_and_seals.check_text("text", text)
+    new_metadata = None if metadata is None else checks_and_seals.check_metadata(metadata)
     now = runtime.parts.clock.now()
     views = [follower.view for follower in runtime.followers.values()]
 
@@ -354,8 +354,8 @@ async def read_message(runtime: Runtime, scope: ConversationScope, id: str) -> M
 def check_name(message: object) -> str | int:
     """What names a message: a turn, its id, or the id that a platform gave it."""
     if isinstance(message, int):
-        return rules.check_number("message", message, rules.MAX_TURN)
-    return rules.check_id("message", message)
+        return checks_and_seals.check_number("message", message, checks_and_seals.MAX_TURN)
+    return checks_and_seals.check_id("message", message)
 
 
 def find_message(tx: Tx, scope: ConversationScope, name: str | int) -> Message:
@@ -478,7 +478,7 @@ def redact_message(space: str, secrets: SecretsFound, order: Order, views: Seque
     withdraw_knowledge(tx, space, [message], order.at)
     for person in persons:
         tell_again(tx, person, new_message)
-    tables.note_removal(tx, space, order, 1)
+    append_and_read.note_removal(tx, space, order, 1)
     return True
 
 

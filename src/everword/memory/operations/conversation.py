@@ -23,18 +23,18 @@ from everword.errors import InvalidInput, NotFound, StoreBusy
 from everword.follow.claiming import Lease
 from everword.follow.follower import settle
 from everword.follow.model_calls import check_usable
-from everword.log import rules
+from everword.log import checks_and_seals
 from everword.log.access import ConversationScope
-from everword.log.operation_decorator import Operation, operation
-from everword.log.rules import MAX_TURN, check_number
-from everword.log.tables import conversation_titles, cursors_of, set_cursors
+from everword.log.append_and_read import conversation_titles, cursors_of, set_cursors
+from everword.log.checks_and_seals import MAX_TURN, check_number
+from everword.log.operation_declarations import Operation, operation
 from everword.memory.commands import run_command
 from everword.memory.gather_context import ContextBuilder
 from everword.memory.operations.changes import edit_message, remove_message
 from everword.memory.operations.conversation_topics import ConversationTopics
 from everword.memory.operations.people import check_display_names
+from everword.memory.restricted_memory import add_batches
 from everword.memory.runtime import Runtime
-from everword.memory.seen_by import add_batches
 from everword.model import (
     Added,
     Answer,
@@ -124,7 +124,7 @@ class ConversationFace(ConversationTopics):
         """Store several messages in one transaction: either all of them or none. Each message is a draft, or a mapping
         such as `{"role": "user", "content": "Hi"}` with the fields of a draft; `expires` works as in `add`. `on_edit`
         works as in `add`. For each message, `kept` in the result says what was done."""
-        draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
+        draft_list = [as_draft(draft) for draft in checks_and_seals.check_items("messages", drafts)]
         batch = Batch(self.scope.space, self.id, self.user, draft_list, on_edit=on_edit)
         return (await add_batches(self.runtime, [batch], self.scope.access))[0]
 
@@ -177,9 +177,9 @@ class ConversationFace(ConversationTopics):
         The messages tell the model how to ask for more by writing markers, which `reply` handles. If your program calls
         a model itself and shows the model's words, pass `markers=False`.
         """
-        rules.check_text("text", text)
+        checks_and_seals.check_text("text", text)
         if system is not None:
-            rules.check_text("system", system)
+            checks_and_seals.check_text("system", system)
         return await self._contexts.build(text, None, (), Budget.of(budget), system, markers)
 
     @operation("POST /v1/conversations/{id}/reply", right="write", by_hand=True)
@@ -283,7 +283,7 @@ class ConversationFace(ConversationTopics):
     async def standalone(self, question: str) -> str:
         """Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
         already clear is returned unchanged."""
-        question = self.runtime.parts.secrets.mask(rules.check_text("question", question))
+        question = self.runtime.parts.secrets.mask(checks_and_seals.check_text("question", question))
         inputs = follow_up_questions.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
         return (await self.runtime.tasks.ask(follow_up_questions, inputs)).reply.question
 
@@ -291,7 +291,7 @@ class ConversationFace(ConversationTopics):
         self, text: str, budget: Budget, system: str | None, author: str | None, platform_id: str | None
     ) -> tuple[turn.Turn, turn.TurnTools]:
         if system is not None:
-            rules.check_text("system", system)
+            checks_and_seals.check_text("system", system)
         runtime = self.runtime
         parts = runtime.parts
         model = runtime.chat.for_task("reply")

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from everword.errors import InvalidInput, NotFound
-from everword.log import rules
-from everword.log import tables as log
+from everword.log import append_and_read as log
+from everword.log import checks_and_seals
 from everword.log.access import ConversationScope
-from everword.log.operation_decorator import operation
+from everword.log.operation_declarations import operation
 from everword.memory.runtime import Runtime
 from everword.model import Batch, ChatMessage, Draft, Filter, Message, Role, Topic, TopicHit, TopicMessage, TopicStats
 from everword.model.log import NOTES
@@ -26,7 +26,7 @@ from everword.recall.retrieval import open_source
 from everword.recall.rules.query import text_to_compare
 from everword.summaries.episodes import lock_conversation
 from everword.text.terms import analyse, passages
-from everword.topics import tables as rows
+from everword.topics import stored_topics as rows
 from everword.topics.rules import fading, topic_set
 from everword.topics.rules.words import subject
 from everword.topics.titles import PendingTopic, load_pending_topic, to_topic_text
@@ -56,7 +56,7 @@ class ConversationTopics:
     ) -> Topic:
         """Store a user's message and add it to its topic. The message can open a new topic or bring back a faded topic.
         Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the author."""
-        weight = rules.check_share("importance", importance)
+        weight = checks_and_seals.check_share("importance", importance)
         metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
 
@@ -74,7 +74,7 @@ class ConversationTopics:
     async def _add_message(
         self, role: Role, text: str, author: str | None, time: datetime | None, metadata: dict[str, Any]
     ) -> Topic:
-        if not rules.check_text("text", text).strip():
+        if not checks_and_seals.check_text("text", text).strip():
             raise InvalidInput("text", "is empty; nothing to keep")
         runtime = self.runtime
         now = self.runtime.parts.clock.now()
@@ -216,8 +216,8 @@ class ConversationTopics:
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
         """Find the topics in this conversation that match a query, best match first, including faded topics. The query
         is compared with each topic's messages, title and tags."""
-        query = self.runtime.parts.secrets.mask(rules.check_text("query", query))
-        count = rules.check_number("limit", limit, MAX_TOPICS)
+        query = self.runtime.parts.secrets.mask(checks_and_seals.check_text("query", query))
+        count = checks_and_seals.check_number("limit", limit, MAX_TOPICS)
         parts = self.runtime.parts
         vector = (await parts.embedder.embed([text_to_compare(query, parts.clock.now())]))[0]
 
@@ -294,7 +294,7 @@ class ConversationTopics:
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """In a group, move messages and the replies to these messages out of their thread into a new thread. Returns
         the new thread. Later messages may join either thread. `merge_topics` joins the two threads again."""
-        numbers = {rules.check_number("turns", turn, LAST) for turn in turns}
+        numbers = {checks_and_seals.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; name at least one message by its turn")
         runtime = self.runtime
@@ -495,7 +495,7 @@ def name_scores(states: Mapping[int, fading.TopicState], query: str) -> dict[int
 
 
 def check_tag(value: object) -> str:
-    tag = " ".join(rules.check_id("tag", value).split())
+    tag = " ".join(checks_and_seals.check_id("tag", value).split())
     if len(tag) > MAX_TAG:
         raise InvalidInput("tag", f"has {len(tag)} characters; at most {MAX_TAG} are allowed")
     return tag

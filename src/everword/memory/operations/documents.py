@@ -23,8 +23,8 @@ import numpy as np
 from everword import documents as rules
 from everword.errors import ScopeError
 from everword.log.access import PROGRAM, Access
-from everword.log.operation_decorator import Operation, operation
-from everword.log.rules import check_id, check_items, check_number, check_text, has_expired
+from everword.log.checks_and_seals import check_id, check_items, check_number, check_text, has_expired
+from everword.log.operation_declarations import Operation, operation
 from everword.memory.runtime import Runtime
 from everword.model import Change, Document
 from everword.ports import Tx, Vectors

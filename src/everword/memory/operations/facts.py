@@ -18,19 +18,19 @@ import numpy as np
 
 from everword.errors import EmbedderError, InvalidInput, NotFound
 from everword.facts import findings as changes
-from everword.facts import tables as profiles
+from everword.facts import stored_facts as profiles
 from everword.facts import view
 from everword.facts.findings import facts_in_slots, refusals_of, slot_of
 from everword.facts.profile_changes import restore_statements
 from everword.facts.rules import deciding
 from everword.facts.rules.deciding import MAX_VALUE, facts_now, refusal, tidy_fact
+from everword.facts.rules.fact_relevance import fact_relevances, fact_text, shared_words
 from everword.facts.rules.keys_and_values import MAX_KEY, is_in_category
-from everword.facts.rules.profile import fact_relevances, fact_text, shared_words
-from everword.facts.tables import facts_in, facts_of, people_told_of, viewer_alone
-from everword.log import rules
+from everword.facts.stored_facts import facts_in, facts_of, people_told_of, viewer_alone
+from everword.log import checks_and_seals
 from everword.log.access import channels_of, may_take_back
-from everword.log.operation_decorator import operation
-from everword.log.tables import warn_of_damage
+from everword.log.append_and_read import warn_of_damage
+from everword.log.operation_declarations import operation
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import (
     FACT_CATEGORIES,
@@ -75,15 +75,15 @@ class Facts(MemoryPart):
         categories that people expect there: the employer under "work", a home under "place", allergies under "health".
         """
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        moment = None if as_of is None else rules.check_time("as_of", as_of)
-        kind = None if category is None else rules.check_choice("category", category, FACT_CATEGORIES)
+        user_id = checks_and_seals.check_id("user", user)
+        moment = None if as_of is None else checks_and_seals.check_time("as_of", as_of)
+        kind = None if category is None else checks_and_seals.check_choice("category", category, FACT_CATEGORIES)
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
         now = self.runtime.parts.clock.now()
         valid_facts = facts_now(all_facts, now) if moment is None else deciding.facts_as_of(all_facts, moment)
         selection = [fact for fact in valid_facts if kind is None or is_in_category(fact.category, fact.key, kind)]
         if query is not None:
-            rules.check_text("query", query, limit=MAX_QUERY)
+            checks_and_seals.check_text("query", query, limit=MAX_QUERY)
             ranked = await rank_facts(self.runtime, self.runtime.parts.secrets.mask(query), selection)
             return [fact for fact, _ in ranked]
         return sorted(selection, key=importance_order)
@@ -93,7 +93,7 @@ class Facts(MemoryPart):
         """List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
         entry gives the reason."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
+        user_id = checks_and_seals.check_id("user", user)
         refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
         return refused
 
@@ -101,8 +101,8 @@ class Facts(MemoryPart):
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         """List every value that a key has had, oldest first, each with the times at which the value was true."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        rules.check_text("key", key, limit=MAX_KEY_BYTES)
+        user_id = checks_and_seals.check_id("user", user)
+        checks_and_seals.check_text("key", key, limit=MAX_KEY_BYTES)
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id))
         return deciding.history(all_facts, key)
 
@@ -110,8 +110,8 @@ class Facts(MemoryPart):
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """List the messages that a fact came from, oldest first."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        fact_id = rules.check_id("fact", fact)
+        user_id = checks_and_seals.check_id("user", user)
+        fact_id = checks_and_seals.check_id("fact", fact)
 
         def read(tx: Tx) -> list[Message]:
             sources = find_fact(tx, space_id, user_id, fact_id).sources
@@ -125,8 +125,8 @@ class Facts(MemoryPart):
     async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
         """Get a fact by its id, even if the fact is no longer true."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        fact_id = rules.check_id("fact", id)
+        user_id = checks_and_seals.check_id("user", user)
+        fact_id = checks_and_seals.check_id("fact", id)
         return await self.runtime.read(lambda tx: find_fact(tx, space_id, user_id, fact_id))
 
     @operation("POST /v1/users/{user as id}/facts", right="write", once="words", tool="add_fact")
@@ -150,16 +150,16 @@ class Facts(MemoryPart):
         rebuild of the facts keeps this fact; `undo` removes it.
         """
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        author = user_id if speaker is None else rules.check_id("speaker", speaker)
+        user_id = checks_and_seals.check_id("user", user)
+        author = user_id if speaker is None else checks_and_seals.check_id("speaker", speaker)
         new = FoundFact(
-            rules.check_choice("category", category, FACT_CATEGORIES),
+            checks_and_seals.check_choice("category", category, FACT_CATEGORIES),
             check_line("key", key, MAX_KEY),
             check_line("value", value, MAX_VALUE),
             subject=None if subject is None else check_line("subject", subject, MAX_KEY),
             corrects=True,
-            since=rules.check_day("valid_from", valid_from),
-            until=rules.check_day("valid_to", valid_to),
+            since=checks_and_seals.check_day("valid_from", valid_from),
+            until=checks_and_seals.check_day("valid_to", valid_to),
         )
         if new.category == "instruction" and author != user_id:
             raise InvalidInput("category", "must not be 'instruction': only the user themselves can give instructions")
@@ -195,8 +195,8 @@ class Facts(MemoryPart):
         """
         space_id = self.runtime.resolve_space(space)
         text = check_line("value", value, MAX_VALUE)
-        since = rules.check_day("valid_from", valid_from)
-        until = rules.check_day("valid_to", valid_to)
+        since = checks_and_seals.check_day("valid_from", valid_from)
+        until = checks_and_seals.check_day("valid_to", valid_to)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)
         if text == old.value and since is None and until is None:
             raise InvalidInput("value", "is already the value of this fact")
@@ -228,9 +228,9 @@ class Facts(MemoryPart):
 
 async def changeable_fact(runtime: Runtime, id: str, space: str, user: str, speaker: str | None) -> tuple[Fact, str]:
     """The fact that somebody wants to change, and who that is."""
-    user_id = rules.check_id("user", user)
-    author = user_id if speaker is None else rules.check_id("speaker", speaker)
-    fact_id = rules.check_id("fact", id)
+    user_id = checks_and_seals.check_id("user", user)
+    author = user_id if speaker is None else checks_and_seals.check_id("speaker", speaker)
+    fact_id = checks_and_seals.check_id("fact", id)
 
     def read(tx: Tx) -> Fact:
         fact = find_fact(tx, space, user_id, fact_id)
@@ -247,7 +247,7 @@ async def changeable_fact(runtime: Runtime, id: str, space: str, user: str, spea
 
 async def append_change(runtime: Runtime, space: str, author: str, text: str, metadata: dict[str, object]) -> Message:
     draft = Draft("user", text, author, author, metadata=metadata)
-    batch = Batch(space, rules.profile_conversation(author), author, [draft])
+    batch = Batch(space, checks_and_seals.profile_conversation(author), author, [draft])
     return (await runtime.append_messages([batch], is_source=True))[0][0].message
 
 
@@ -321,7 +321,7 @@ def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:
 
 def check_line(field: str, value: str, limit: int) -> str:
     """The text on one line; it must say something, and not be longer than facts may be."""
-    text = " ".join(rules.check_text(field, value, limit=limit * BYTES_PER_CHARACTER).split())
+    text = " ".join(checks_and_seals.check_text(field, value, limit=limit * BYTES_PER_CHARACTER).split())
     if not text:
         raise InvalidInput(field, "is empty")
     if len(text) > limit:

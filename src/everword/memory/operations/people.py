@@ -16,7 +16,7 @@ from typing import Any
 
 from everword.context import people as knowing
 from everword.errors import EmbedderError, Forbidden, InvalidInput, NotFound
-from everword.facts import tables as profiles
+from everword.facts import stored_facts as profiles
 from everword.facts.profile_changes import (
     MergeScene,
     forgettable_knowledge,
@@ -26,14 +26,19 @@ from everword.facts.profile_changes import (
 )
 from everword.facts.prompts import ForgetInputs, forget, remember
 from everword.facts.rules.person_shift import statements_about
-from everword.facts.rules.profile_statements import AuthoredMessage, matching_facts, parse_statement, target_statement
-from everword.facts.tables import own_name, viewer_alone
+from everword.facts.rules.remembered_statements import (
+    AuthoredMessage,
+    matching_facts,
+    parse_statement,
+    target_statement,
+)
+from everword.facts.stored_facts import own_name, viewer_alone
 from everword.facts.view import FactsView
-from everword.log import rules
+from everword.log import checks_and_seals
 from everword.log.access import Access, Viewer
-from everword.log.operation_decorator import operation
-from everword.log.rules import first_expiry
-from everword.log.tables import NAME_KINDS, PEOPLE, SHOWN_BY_PLATFORM
+from everword.log.append_and_read import NAME_KINDS, PEOPLE, SHOWN_BY_PLATFORM
+from everword.log.checks_and_seals import first_expiry
+from everword.log.operation_declarations import operation
 from everword.memory.operations.facts import undo_change
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.model import Batch, Digest, Draft, Fact, Forgotten, Member, Message, Profile, Statement, Whom
@@ -74,10 +79,10 @@ class Knowledge(MemoryPart):
         lasting statement, and no fact is extracted from it.
         """
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        rules.check_text("text", text, limit=MAX_STATEMENT)
+        user_id = checks_and_seals.check_id("user", user)
+        checks_and_seals.check_text("text", text, limit=MAX_STATEMENT)
         now = self.runtime.parts.clock.now()
-        expires_at = None if expires is None else rules.check_expiry("expires", expires, now)
+        expires_at = None if expires is None else checks_and_seals.check_expiry("expires", expires, now)
         name = await self.runtime.read(lambda tx: own_name(tx, space_id, user_id))
         masked_text = self.runtime.parts.secrets.guard_text("text", text)
         if not statements_about(name, masked_text):
@@ -106,8 +111,8 @@ class Knowledge(MemoryPart):
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        request_id = rules.check_id("id", id)
+        user_id = checks_and_seals.check_id("user", user)
+        request_id = checks_and_seals.check_id("id", id)
 
         asker = self.access.user  # a user's key takes back only what that user asked for
 
@@ -130,7 +135,7 @@ class Knowledge(MemoryPart):
         everword writes no digests.
         """
         space_id = self.runtime.resolve_space(space)
-        person = rules.check_id("user", user)
+        person = checks_and_seals.check_id("user", user)
         reader = await self._viewer(space_id) or Viewer(person, shared=True)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
         digest_request = await self.runtime.digests.prepare_request(space_id, seconds)
@@ -170,12 +175,12 @@ class Knowledge(MemoryPart):
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
-        user_id = None if user is None else rules.check_id("user", user)
+        user_id = None if user is None else checks_and_seals.check_id("user", user)
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
             raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
         digest_request = await self.runtime.digests.prepare_request(space_id, seconds, day)
         if conversation is not None:
-            channel = rules.check_id("conversation", conversation)
+            channel = checks_and_seals.check_id("conversation", conversation)
             channel_digest = await self.runtime.digests.channel(digest_request, channel, week=week)
             return [] if channel_digest is None else [channel_digest]
         if not week:
@@ -195,7 +200,7 @@ class Knowledge(MemoryPart):
         A space without a time zone of its own uses the setting `time_zone`."""
         space_id = self.runtime.resolve_space(space)
         default = self.runtime.parts.settings.time_zone
-        rules.check_id("time_zone", name)
+        checks_and_seals.check_id("time_zone", name)
         parse_time_zone(name)
         await self.runtime.write(lambda tx: days.set_zone(tx, space_id, name, default))
         self.runtime.wake()
@@ -204,21 +209,25 @@ class Knowledge(MemoryPart):
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
         """Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention"."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
+        user_id = checks_and_seals.check_id("user", user)
         now = self.runtime.parts.clock.now()
-        rules.check_choice("kind", kind, NAME_KINDS)
+        checks_and_seals.check_choice("kind", kind, NAME_KINDS)
         if self.access.user is not None:  # by a user's key, a nickname or an alias that nobody else in the space has
             if kind in SHOWN_BY_PLATFORM:
                 self.access.check_unbound()
             await check_free_name(self.runtime, name, user_id, space_id)
-        name = self.runtime.parts.secrets.guard_text("name", rules.check_id("name", name))
+        name = self.runtime.parts.secrets.guard_text("name", checks_and_seals.check_id("name", name))
         await self.runtime.write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
 
     @operation("DELETE /v1/users/{user as id}/names/{name}", right="write", tells="nothing")
     async def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
         """Remove a name of a person. A display name returns with the next message that has this name."""
         space_id = self.runtime.resolve_space(space)
-        row = {"space": space_id, "user_id": rules.check_id("user", user), "name": rules.check_id("name", name)}
+        row = {
+            "space": space_id,
+            "user_id": checks_and_seals.check_id("user", user),
+            "name": checks_and_seals.check_id("name", name),
+        }
         is_own_key = self.access.user is not None
         kinds = [kind for kind in NAME_KINDS if not (is_own_key and kind in SHOWN_BY_PLATFORM)]
 
@@ -239,7 +248,7 @@ class Knowledge(MemoryPart):
         """Find the person that a name, nickname, alias, mention or id refers to. The result is one person, several
         candidates, or nobody."""
         space_id = self.runtime.resolve_space(space)
-        rules.check_text("name", name, limit=MAX_KEY)
+        checks_and_seals.check_text("name", name, limit=MAX_KEY)
         members = await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))
         return resolve(name, members, speaker=speaker)
 
@@ -282,11 +291,13 @@ async def forget_knowledge(
     meant_id: str | None = None,
 ) -> Forgotten:
     """Retire what fits the words. If they are taken from another message than the request, `meant_id` is its id."""
-    user_id = rules.check_id("user", user)
-    rules.check_text("what", what, limit=MAX_STATEMENT)
+    user_id = checks_and_seals.check_id("user", user)
+    checks_and_seals.check_text("what", what, limit=MAX_STATEMENT)
     what = runtime.parts.secrets.guard_text("what", what)
     request = None if message is None else await find_request(runtime, space, message)
-    author = request.author if request else user_id if speaker is None else rules.check_id("speaker", speaker)
+    author = (
+        request.author if request else user_id if speaker is None else checks_and_seals.check_id("speaker", speaker)
+    )
     await runtime.wait_for_view(FactsView.name, space)
     now = runtime.parts.clock.now()
     shared = runtime.parts.settings.share_channels
@@ -336,15 +347,15 @@ async def keep_command(
     """The message in the log that gave a command; if there is none, the text is kept as one, by its speaker."""
     if message is not None:
         return await find_request(runtime, space, message)
-    author = rules.check_id("speaker", speaker)
+    author = checks_and_seals.check_id("speaker", speaker)
     draft = Draft("user", text, author, author, metadata={NOTES: {"command": command}}, expires_at=expires_at)
-    batch = Batch(space, rules.profile_conversation(author), author, [draft])
+    batch = Batch(space, checks_and_seals.profile_conversation(author), author, [draft])
     return (await runtime.append_messages([batch], is_source=True))[0][0].message
 
 
 async def find_request(runtime: Runtime, space: str, message: str) -> Message:
     """The message in the log that asks for something."""
-    message_id = rules.check_id("message", message)
+    message_id = checks_and_seals.check_id("message", message)
     messages: Sequence[Message] = await runtime.read(lambda tx: tx.find_messages(space, ids=[message_id]))
     if not messages or not messages[0].is_shown_at(runtime.parts.clock.now()):
         raise NotFound(f"there is no message {message_id!r} in space {space!r}")

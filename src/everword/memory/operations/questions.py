@@ -18,21 +18,21 @@ from everword.errors import EmbedderError, InvalidInput, NotFound, ScopeError
 from everword.facts.findings import COMMANDS
 from everword.facts.prompts import AskInputs, AskReply, Line
 from everword.facts.prompts import ask as ask_task
-from everword.facts.rules.profile import value_with_days
-from everword.facts.tables import is_channel, name_for, names_in_context
+from everword.facts.rules.fact_relevance import value_with_days
+from everword.facts.stored_facts import is_channel, name_for, names_in_context
 from everword.facts.view import command_of
-from everword.log import rules
+from everword.log import checks_and_seals
 from everword.log.access import Viewer, is_claim
-from everword.log.operation_decorator import operation
-from everword.log.tables import find_own_conversation
+from everword.log.append_and_read import find_own_conversation
+from everword.log.operation_declarations import operation
 from everword.memory.operations.facts import rank_facts
 from everword.memory.runtime import MemoryPart, Runtime
 from everword.memory.search import search_messages
 from everword.model import Fact, Filter, Hit, MemoryAnswer, Role
 from everword.ports import Tx
-from everword.recall.rules import selection
-from everword.recall.rules.selection import FLOOR
-from everword.text.fences import Labels, author_labels, person_byline
+from everword.recall.rules import relevance
+from everword.recall.rules.relevance import FLOOR
+from everword.text.escaping import Labels, author_labels, person_byline
 from everword.text.filler import is_small_talk
 
 MAX_QUESTION = 4_000  # bytes
@@ -68,12 +68,12 @@ class Questions(MemoryPart):
         everword uses only what was said in that channel.
         """
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        if not rules.check_text("question", question, limit=MAX_QUESTION).strip():
+        user_id = checks_and_seals.check_id("user", user)
+        if not checks_and_seals.check_text("question", question, limit=MAX_QUESTION).strip():
             raise InvalidInput("question", "is empty")
         runtime = self.runtime
         question = runtime.parts.secrets.mask(question)
-        place = None if conversation is None else rules.check_id("conversation", conversation)
+        place = None if conversation is None else checks_and_seals.check_id("conversation", conversation)
         # Without a viewer, the person themselves reads the answer, to whom all channels are open.
         viewer = await self._viewer(space_id)
         await runtime.wait_for_view("facts", space_id)
@@ -142,7 +142,7 @@ def build_inputs(
     names = names_in_context(tx, space, {*authors, *(fact.speaker for fact, _ in facts)}, scope.viewer)
     fact_lines = [Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
     shown_facts = lines_within(fact_lines, CHARACTERS // 2)
-    stems = selection.stems(question)
+    stems = relevance.stems(question)
     speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
     labels = author_labels([*speakers, ("user", scope.person)], names)
     message_lines = [
@@ -184,5 +184,5 @@ def fact_line(fact: Fact, names: dict[str, str]) -> str:
 def message_line(hit: Hit, labels: Labels, stems: Collection[str]) -> str:
     message = hit.message
     author = labels[message.role, message.author]
-    text = " ".join(selection.excerpt(message.content, stems, LONG).split())
+    text = " ".join(relevance.excerpt(message.content, stems, LONG).split())
     return f"{message.time:%Y-%m-%d} {author}: {text}"

@@ -14,10 +14,10 @@ from typing import Any
 
 from everword.errors import DamagedMessage, InvalidInput
 from everword.follow.model_calls import activity_of
-from everword.log import rules
-from everword.log import tables as log
+from everword.log import append_and_read as log
+from everword.log import checks_and_seals
 from everword.log.access import PROGRAM
-from everword.log.operation_decorator import Operation, operation
+from everword.log.operation_declarations import Operation, operation
 from everword.memory.runtime import DAYS, FIRST, MemoryPart, Parts, Runtime, answer_by_name, with_waits
 from everword.memory.search import MAX_LIMIT, check_search, search
 from everword.model import Conversation, Degraded, Filter, Hit, HitKind, Message, Retried, Role, Stats, Verification
@@ -42,9 +42,9 @@ class SearchAndMaintenance(MemoryPart):
         moved, read the first page again. A conversation whose messages were all removed is not listed.
         """
         space_id = self.runtime.resolve_space(space)
-        count = rules.check_number("limit", limit, MAX_LIMIT)
-        user_id = None if user is None else rules.check_id("user", user)
-        before = None if after == "" else rules.check_cursor("after", after)
+        count = checks_and_seals.check_number("limit", limit, MAX_LIMIT)
+        user_id = None if user is None else checks_and_seals.check_id("user", user)
+        before = None if after == "" else checks_and_seals.check_cursor("after", after)
 
         def read(tx: Tx) -> list[Conversation]:
             page = tx.conversations(space_id, user_id, recent=True, before=before, limit=count)
@@ -108,7 +108,7 @@ class SearchAndMaintenance(MemoryPart):
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Delete a view (data derived from the log, such as facts or topics) and build it again."""
         check_view(self.runtime, view)
-        space_id = None if space is None else rules.check_id("space", space)
+        space_id = None if space is None else checks_and_seals.check_id("space", space)
         if view == self.runtime.index.name:
             await self.runtime.parts.embedder.ready()
 
@@ -143,11 +143,11 @@ class SearchAndMaintenance(MemoryPart):
         """
         where: dict[str, str] = {}
         if space is not None:
-            where["space"] = rules.check_id("space", space)
+            where["space"] = checks_and_seals.check_id("space", space)
         if view is not None:
             where["view"] = check_view(self.runtime, view)
         if conversation is not None:
-            where["conversation"] = rules.check_id("conversation", conversation)
+            where["conversation"] = checks_and_seals.check_id("conversation", conversation)
         self.runtime.parts  # noqa: B018  a memory that is closed tries nothing
         from everword.follow.follower import retry_set_aside
 
@@ -170,8 +170,8 @@ class SearchAndMaintenance(MemoryPart):
         messages. With `salvage`, the export skips messages that cannot be read."""
         where = Filter(
             self.runtime.resolve_space(space),
-            user=None if user is None else rules.check_id("user", user),
-            conversation=None if conversation is None else rules.check_id("conversation", conversation),
+            user=None if user is None else checks_and_seals.check_id("user", user),
+            conversation=None if conversation is None else checks_and_seals.check_id("conversation", conversation),
         )
         after: tuple[str, int] = (conversation or "", 0)
         damage: list[DamagedMessage] = []

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 from everword.errors import NotFound
 from everword.facts.rules.person_shift import first_person, statements_about
 from everword.formats.memories import fold, is_user, observation_sentence, relation_sentence
-from everword.log.tables import new_id
+from everword.log.append_and_read import new_id
 from everword.memory.memory import SeenMemory
 from everword.memory.operations.documents import DocumentsFace
 from everword.model import Batch, Change, Document, Draft

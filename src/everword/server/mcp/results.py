@@ -1,7 +1,7 @@
 """What the tools of MCP return: the text that a model reads, and the same as typed values.
 
-Stored text is escaped in both (`text.fences`): it comes back as something said earlier, and cannot pose as a message, a
-role or an instruction. Ids and names of people are returned as they are, since callers ask by them; only tokens of a
+Stored text is escaped in both (`text.escaping`): it comes back as something said earlier, and cannot pose as a message,
+a role or an instruction. Ids and names of people are returned as they are, since callers ask by them; only tokens of a
 model's template are escaped in them.
 
 A client sees the name of a result's class in the schema of its tool, as the `title`, and of a class inside another as
@@ -23,11 +23,11 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from everword.context.people import text_with_speaker
 from everword.errors import EverwordError
-from everword.json_values import to_json_shallow
 from everword.model import Fact, FactCategory, Kept, Message, RefusalKind, RefusedFact, Role, Statement
-from everword.recall.rules import selection
+from everword.recall.rules import relevance
 from everword.server.problems import Problem, describe_error, logger, problem_of
-from everword.text import fences
+from everword.text import escaping
+from everword.values_to_json import to_json_shallow
 
 LONG = 4_000  # characters of a message in search results; of a longer one only an excerpt is shown
 EVERYTHING = "that would forget everything, so nothing was forgotten: name one thing at a time"
@@ -42,13 +42,13 @@ OUTCOMES: dict[Kept, str] = {
 def escape_name(text: str) -> str:
     """Escape an id or a name. It stands inside a value and not at the start of a line, so that one like `user:42` is
     not read as a role. One with invisible characters gets a sign, so that it does not look like another's."""
-    safe_text = fences.escape(f"a {text}")[2:]
-    return safe_text if fences.strip_invisible(text) == text else fences.with_sign(safe_text, text)
+    safe_text = escaping.escape(f"a {text}")[2:]
+    return safe_text if escaping.strip_invisible(text) == text else escaping.with_sign(safe_text, text)
 
 
 # Text as it is returned: it may hold what somebody said, on one line, or an id or a name.
-Text = Annotated[str, BeforeValidator(fences.escape)]
-Line = Annotated[str, BeforeValidator(fences.escape_line)]
+Text = Annotated[str, BeforeValidator(escaping.escape)]
+Line = Annotated[str, BeforeValidator(escaping.escape_line)]
 Name = Annotated[str, BeforeValidator(escape_name)]
 TurnNumber = Annotated[int, Field(description="Its number in the conversation.")]
 
@@ -61,13 +61,13 @@ def person_note(person: str | None, arguments: Mapping[str, Any]) -> str:
     return f"{escape_name(name)} is taken for the user {escape_name(person)}.\n"
 
 
-def fact_line(fact: Fact) -> fences.Fenced:
+def fact_line(fact: Fact) -> escaping.Fenced:
     whose = f"{fact.subject}: " if fact.subject else ""
-    return fences.escape_line(text_with_speaker(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
+    return escaping.escape_line(text_with_speaker(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
 
 
-def entry_lines(statements: Iterable[Statement], facts: Iterable[Fact]) -> list[fences.Fenced]:
-    lines = [fences.escape_line(text_with_speaker(statement, statement.text)) for statement in statements]
+def entry_lines(statements: Iterable[Statement], facts: Iterable[Fact]) -> list[escaping.Fenced]:
+    lines = [escaping.escape_line(text_with_speaker(statement, statement.text)) for statement in statements]
     return [*lines, *map(fact_line, facts)]
 
 
@@ -166,7 +166,7 @@ class SearchResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         shown_messages = [excerpt_about(arguments["query"], hit.message) for hit in answer]
-        text = fences.data_block("MESSAGES", fences.messages(shown_messages)) if answer else "Nothing was found."
+        text = escaping.data_block("MESSAGES", escaping.messages(shown_messages)) if answer else "Nothing was found."
         messages = [
             {**to_json_shallow(message), "score": hit.score, "excerpt": message is not hit.message}
             for message, hit in zip(shown_messages, answer, strict=True)
@@ -178,7 +178,7 @@ def excerpt_about(query: str, message: Message) -> Message:
     """The message; of a long one, only the part about a query."""
     if len(message.content) <= LONG:
         return message
-    return replace(message, content=selection.excerpt(message.content, selection.stems(query), LONG))
+    return replace(message, content=relevance.excerpt(message.content, relevance.stems(query), LONG))
 
 
 class StatementOut(BaseModel):
@@ -197,7 +197,7 @@ class RememberResult(ToolResult):
 
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
-        text = fences.data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in answer])
+        text = escaping.data_block("REMEMBERED", [escaping.escape_line(statement.text) for statement in answer])
         return cls.build(text, statements=answer)
 
 
@@ -234,7 +234,7 @@ class FactsResult(ToolResult):
 
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
-        text = fences.data_block("FACTS", map(fact_line, answer)) if answer else "Nothing is known yet."
+        text = escaping.data_block("FACTS", map(fact_line, answer)) if answer else "Nothing is known yet."
         return cls.build(person_note(answer[0].user if answer else None, arguments) + text, facts=answer)
 
 
@@ -259,8 +259,8 @@ class RefusedResult(ToolResult):
 
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
-        lines = [fences.escape_line(f"{fact.key}: {fact.value} ({fact.reason})") for fact in answer]
-        return cls.build(fences.data_block("REFUSED", lines) if lines else "Nothing was refused.", refused=answer)
+        lines = [escaping.escape_line(f"{fact.key}: {fact.value} ({fact.reason})") for fact in answer]
+        return cls.build(escaping.data_block("REFUSED", lines) if lines else "Nothing was refused.", refused=answer)
 
 
 class FactChangeResult(ToolResult):
@@ -273,7 +273,7 @@ class FactChangeResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         facts = [] if answer.fact is None else [answer.fact]
-        text = fences.data_block("FACT", map(fact_line, facts)) if facts else "The fact is deleted."
+        text = escaping.data_block("FACT", map(fact_line, facts)) if facts else "The fact is deleted."
         return cls.build(text, undo_id=answer.id, fact=facts, retired=answer.retired)
 
 
@@ -286,7 +286,7 @@ class UndoResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         lines = entry_lines(answer.statements, answer.facts)
-        text = fences.data_block("BACK", lines) if answer.found else "It is undone."
+        text = escaping.data_block("BACK", lines) if answer.found else "It is undone."
         return cls.build(text, statements=answer.statements, facts=answer.facts)
 
 
@@ -302,7 +302,7 @@ class AskResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         return cls.build(
-            person_note(answer.user, arguments) + fences.data_block("ANSWER", [fences.escape(answer.text)]),
+            person_note(answer.user, arguments) + escaping.data_block("ANSWER", [escaping.escape(answer.text)]),
             answer=answer.text,
             known=answer.known,
             made_by=answer.made_by,
@@ -325,7 +325,7 @@ class ForgetResult(ToolResult):
             raise ToolError(EVERYTHING)
         lines = entry_lines(answer.statements, answer.facts)
         text = (
-            fences.data_block("FORGOTTEN", lines)
+            escaping.data_block("FORGOTTEN", lines)
             if answer.found
             else "Nothing is known of that; nothing was forgotten."
         )
@@ -351,7 +351,7 @@ class ContextResult(ToolResult):
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
         context_text = join_context(answer.messages[:-1])
-        text = f"{fences.DATA}\n{context_text}" if context_text else "Nothing is known yet that matters for this."
+        text = f"{escaping.DATA}\n{context_text}" if context_text else "Nothing is known yet that matters for this."
         sections = [section for section in answer.receipt.sections if section.tokens]
         return cls.build(text, text=text, tokens=answer.receipt.tokens, sections=sections)
 
@@ -360,12 +360,12 @@ def join_context(messages: Sequence[Mapping[str, Any]]) -> str:
     """A context as one text: its system messages are fenced already, the recent messages are fenced here."""
     parts = [message["content"] for message in messages if message["role"] == "system"]
     recent = [
-        fences.message_line("", message["role"], None, fences.HIGHEST, message["content"])
+        escaping.message_line("", message["role"], None, escaping.HIGHEST, message["content"])
         for message in messages
         if message["role"] != "system"
     ]
     if recent:
-        parts.append(fences.section("RECENT MESSAGES", recent, between="\n"))
+        parts.append(escaping.section("RECENT MESSAGES", recent, between="\n"))
     return "\n\n".join(part for part in parts if part)
 
 

@@ -47,8 +47,8 @@ from starlette.types import ASGIApp
 from everword import __version__
 from everword.errors import EverwordError, InvalidInput, NotFound, ScopeError
 from everword.log.access import STDIO, Access
-from everword.log.operation_decorator import RIGHTS, Operation, operations_of
-from everword.log.rules import parse_expiry
+from everword.log.checks_and_seals import parse_expiry
+from everword.log.operation_declarations import RIGHTS, Operation, operations_of
 from everword.memory.memory import MemoryEngine, MemoryFace, SeenMemory
 from everword.memory.operations.conversation import ConversationFace
 from everword.model import Budget, Draft, FactCategory
@@ -58,7 +58,7 @@ from everword.server.mcp.graph import GRAPH_URI, build_graph_tools, read_as_json
 from everword.server.mcp.results import RESULTS, ConversationList, NewMessage, flatten_schema, log_failure, tool_errors
 from everword.server.problems import Problem, problem_of, validation_problem
 from everword.strict_json import LIMITS, UnreadableJson, check_json, json_events, read_json
-from everword.text import fences
+from everword.text import escaping
 
 PROFILE = "everword://profile"
 CONVERSATIONS = "everword://conversations"
@@ -417,7 +417,9 @@ class MemoryResources:
             memory, space = self._view.of_caller(ctx, "profile")
             profile = await memory.profile(user=resolve_person(memory, user), space=space, wait=0)
             return (
-                fences.data_block("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
+                escaping.data_block("PROFILE", [escaping.escape(profile.text)])
+                if profile.text
+                else "Nothing is known yet."
             )
 
     async def today(self, ctx: Ctx, user: str | None = None) -> str:
@@ -427,12 +429,12 @@ class MemoryResources:
             memory.access.check_operation("conversations")
             person = memory.access.user if user is None else user
             now = memory.runtime.parts.clock.now()
-            parts: list[fences.Fenced] = []
+            parts: list[escaping.Fenced] = []
             for conversation in await memory.conversations(space=space, user=person, limit=RECENT):
                 history = await memory.conversation(conversation.id, space=space).history(limit=SHOWN)
                 said = [m for m in history if m.time.date() == now.date() and m.is_shown_at(now)]
-                parts += fences.messages(said)
-            return fences.data_block("TODAY", parts) if parts else "Nothing was said today."
+                parts += escaping.messages(said)
+            return escaping.data_block("TODAY", parts) if parts else "Nothing was said today."
 
     async def graph(self, ctx: Ctx, user: str | None = None) -> str:
         """The full knowledge graph with all entities and relations, as JSON."""
@@ -446,7 +448,9 @@ class MemoryResources:
         with resource_errors("recall"):
             memory, space = self._view.of_caller(ctx, "search")
             hits = await memory.search(about, user=memory.access.user if user is None else user, space=space, limit=10)
-            block = fences.data_block("MESSAGES", fences.messages([hit.message for hit in hits])) if hits else NOTHING
+            block = (
+                escaping.data_block("MESSAGES", escaping.messages([hit.message for hit in hits])) if hits else NOTHING
+            )
             return f"What do you remember about {about!r}? Answer from this:\n\n{block}"
 
     async def person(self, ctx: Ctx, user: str | None = None) -> str:
@@ -476,7 +480,7 @@ class MemoryResources:
             shown_messages = [message for message in messages if message.is_shown_at(now)]
             if not shown_messages:
                 raise NotFound(f"there is no conversation {id!r} in space {space!r}; {CONVERSATIONS} lists them")
-            return fences.data_block("CONVERSATION", fences.messages(shown_messages))
+            return escaping.data_block("CONVERSATION", escaping.messages(shown_messages))
 
 
 NOT_UNDERSTOOD = "this is no request that can be read: is its JSON well-formed, and its text whole characters?"

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 from fastapi import Header, Query
 from starlette.responses import Response, StreamingResponse
 
-from everword import json_values
+from everword import values_to_json
 from everword.errors import AnswerGone, CommitUnknown, EverwordError, StoreAway, StoreBusy, StoreUnwritable
-from everword.log.operation_decorator import Repeats
-from everword.log.tables import ANSWER_IS_GONE
+from everword.log.append_and_read import ANSWER_IS_GONE
+from everword.log.operation_declarations import Repeats
 from everword.memory import idempotency
 from everword.memory.runtime import Runtime
 from everword.model import Message
@@ -51,7 +51,7 @@ IdempotencyKey = Annotated[
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as JSON."""
-    return Response(json_values.dumps(value), status, headers, JSON)
+    return Response(values_to_json.dumps(value), status, headers, JSON)
 
 
 def etag_of(body: bytes) -> str:
@@ -85,9 +85,9 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
     async def encode_lines() -> AsyncIterator[bytes]:
         async with aclosing(source) as messages:  # type: ignore[type-var]
             if first is not None:
-                yield json_values.dumps(first) + b"\n"
+                yield values_to_json.dumps(first) + b"\n"
             async for message in messages:
-                yield json_values.dumps(message) + b"\n"
+                yield values_to_json.dumps(message) + b"\n"
 
     return StreamingResponse(encode_lines(), media_type=LINES)
 
@@ -128,7 +128,7 @@ async def answer_once(
         except BaseException as error:
             await claim.end(error)
             raise
-        await claim.keep(json_values.dumps(form.shorten(result)), repeats)
+        await claim.keep(values_to_json.dumps(form.shorten(result)), repeats)
         return json_response(result)
 
 
@@ -156,7 +156,7 @@ class KeyClaim:
         for this one any more. If it is not known whether the request was done, that becomes the answer of its key."""
         if isinstance(error, CommitUnknown | Problem) and problem_of(error).code == UNKNOWN:
             problem = problem_of(error)
-            self._settle(problem.status, json_values.dumps(problem.document()), "nothing")
+            self._settle(problem.status, values_to_json.dumps(problem.document()), "nothing")
         else:
             await wait_briefly(self.release())
 

@@ -19,8 +19,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from everword.errors import EverwordError, InvalidInput
-from everword.json_values import dumps
-from everword.log.rules import ONCE, check_cursor, parse_expiry
+from everword.log.checks_and_seals import ONCE, check_cursor, parse_expiry
 from everword.log.secret_policy import masked
 from everword.memory.operations.changes import remove_conversation
 from everword.memory.operations.conversation import AsyncConversation
@@ -44,7 +43,8 @@ from everword.server.routes.answers import (
     line_response,
     matches_etag,
 )
-from everword.server.routes.derived import Conversation, User
+from everword.server.routes.from_declarations import Conversation, User
+from everword.values_to_json import dumps
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time

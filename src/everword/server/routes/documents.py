@@ -23,8 +23,7 @@ from starlette.responses import Response
 
 from everword import documents as rules
 from everword.errors import InvalidInput, NotFound
-from everword.json_values import dumps
-from everword.log.rules import parse_expiry
+from everword.log.checks_and_seals import parse_expiry
 from everword.memory.operations.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from everword.model import Change, Document
 from everword.server.access import Caller, caller_in_path_space
@@ -40,9 +39,10 @@ from everword.server.routes.answers import (
     etag_of,
     json_response,
 )
-from everword.server.routes.derived import MAX_NAMESPACE
+from everword.server.routes.from_declarations import MAX_NAMESPACE
 from everword.server.routes.shapes import PATTERN, Id
 from everword.strict_json import read_json
+from everword.values_to_json import dumps
 
 MAX_CURSOR = 4_096  # a namespace, written as JSON
 

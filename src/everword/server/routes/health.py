@@ -15,7 +15,7 @@ from fastapi.routing import iter_route_contexts
 
 from everword.errors import EverwordError, StoreBusy
 from everword.log.access import Access
-from everword.log.operation_decorator import OPERATIONS, RIGHTS, Operation
+from everword.log.operation_declarations import OPERATIONS, RIGHTS, Operation
 from everword.memory.memory import MemoryEngine
 from everword.server import MULTIPROCESS
 from everword.server.access import CHECKED_OPERATIONS, access_for

@@ -1,7 +1,7 @@
 """The typed requests and answers of the HTTP API: requests are models, answers are derived from our values.
 
 A request refuses unknown fields: a misspelt one would have no effect and no error. An answer has the fields of the
-value it is made of (`everword.json_values` writes it), so the two cannot drift apart; the models here describe it.
+value it is made of (`everword.values_to_json` writes it), so the two cannot drift apart; the models here describe it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from everword import model
-from everword.json_values import COMPUTED, LEFT_OUT, to_json_value
-from everword.log.operation_decorator import Operation
+from everword.log.operation_declarations import Operation
+from everword.values_to_json import COMPUTED, LEFT_OUT, to_json_value
 
 # An id is checked where it is used, with better messages; the pattern is for readers of the description.
 LINE = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"

@@ -28,10 +28,10 @@ from starlette.responses import Response, StreamingResponse
 
 from everword.config import Secret, Settings, setting_sources
 from everword.errors import EverwordError, InvalidInput, NotFound
-from everword.facts.tables import own_name
-from everword.log import tables as log
+from everword.facts.stored_facts import own_name
+from everword.log import append_and_read as log
 from everword.log.access import Access
-from everword.log.operation_decorator import RIGHTS
+from everword.log.operation_declarations import RIGHTS
 from everword.masking import mask_credentials
 from everword.memory.dashboard_data import count_days, list_spaces
 from everword.memory.memory import MemoryEngine

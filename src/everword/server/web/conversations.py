@@ -18,9 +18,9 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from everword.errors import InvalidInput, NotFound
-from everword.facts.tables import own_name
+from everword.facts.stored_facts import own_name
 from everword.log.access import ConversationScope
-from everword.log.rules import check_cursor
+from everword.log.checks_and_seals import check_cursor
 from everword.memory.dashboard_data import (
     ListedConversation,
     MessagePage,

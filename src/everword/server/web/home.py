@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from everword.facts.tables import active_facts_by_person, own_name
+from everword.facts.stored_facts import active_facts_by_person, own_name
 from everword.memory.dashboard_data import (
     BEGINNING,
     ListedPerson,

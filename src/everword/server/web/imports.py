@@ -29,7 +29,7 @@ from starlette.responses import Response
 
 from everword.errors import EverwordError, InvalidInput, NotFound
 from everword.formats import FORMATS, BadRecord, Reader, Record, open_records
-from everword.log.tables import TITLE_KEYS
+from everword.log.append_and_read import TITLE_KEYS
 from everword.memory.transfer import ImportProgress, batch_records, import_batch
 from everword.model.people import clean_name
 from everword.server import ServerOptions

@@ -22,8 +22,8 @@ from everword.context.build import TITLES
 from everword.context.receipts import SLOTS
 from everword.errors import InvalidInput, NotFound
 from everword.follow.model_calls import NONE
-from everword.log.rules import MAX_ID, check_share
-from everword.log.tables import cursor_of
+from everword.log.append_and_read import cursor_of
+from everword.log.checks_and_seals import MAX_ID, check_share
 from everword.memory.dashboard_data import Names, name_items, names_of_authors, past_replies, read_page
 from everword.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
 from everword.server.access import Caller, caller_for

@@ -32,7 +32,7 @@ from starlette.types import Scope
 
 from everword import __version__
 from everword.log.access import Access, ConversationScope, scope_for
-from everword.log.rules import TOLD
+from everword.log.checks_and_seals import TOLD
 from everword.memory.dashboard_data import ListedConversation, label_conversations, names_of_authors, recent_lines
 from everword.model import Message
 from everword.server import ServerOptions

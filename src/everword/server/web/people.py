@@ -18,9 +18,9 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from everword.errors import InvalidInput, NotFound
-from everword.facts.tables import channels_spoken_in, facts_of, names_in_context, own_name
+from everword.facts.stored_facts import channels_spoken_in, facts_of, names_in_context, own_name
 from everword.log.access import Viewer, channels_of, is_claim
-from everword.log.rules import parse_expiry
+from everword.log.checks_and_seals import parse_expiry
 from everword.memory.dashboard_data import days_of, names_of_authors, page_of_people
 from everword.model import FACT_CATEGORIES, Fact, FactChange, Statement
 from everword.server.access import Caller, caller_for

@@ -26,10 +26,10 @@ from everword.text.addressing import (
     without_address,
 )
 from everword.text.detect import detect
-from everword.text.fences import escape_line, plain_name
+from everword.text.escaping import escape_line, plain_name
 from everword.text.filler import is_small_talk, with_question_mark
 from everword.text.sentences import first_words, split_sentences
-from everword.text.words import stems
+from everword.text.word_weights import stems
 from everword.text.worth_telling import Telling, telling_of
 from everword.word_lists import Patterns, lazy_pattern
 

@@ -12,9 +12,9 @@ A model reads a day as XML with time, author and content that nobody can fake:
 
 The log keeps ids; here they become names: that of the author, and those of the people mentioned (`<@123>`, `<@!123>`,
 `@123`). A mention of an id without a name stays as it is. Names change, so none is ever stored for an id. Both ids and
-names are made distinct by `text.fences`: two people never have the same. All text goes through `fences` first,
+names are made distinct by `text.escaping`: two people never have the same. All text goes through `escaping` first,
 so that no word of a chat reads as the frame of an instruction. Then it is escaped as XML: a parser gives back what
-`fences` made of the text, which for ordinary words is the text itself. Erased messages are left out. In a group each
+`escaping` made of the text, which for ordinary words is the text itself. Erased messages are left out. In a group each
 message has the number of its thread, `<thread>3</thread>`.
 """
 
@@ -31,7 +31,7 @@ from zoneinfo import ZoneInfo
 
 from everword.errors import InvalidInput
 from everword.model import Message
-from everword.text import fences
+from everword.text import escaping
 from everword.text.names import MENTION
 from everword.word_lists import lazy_pattern
 
@@ -202,7 +202,7 @@ _NO_XML = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def transcript(
     messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo, links: Mapping[str, ThreadLink] | None = None
-) -> fences.Fenced:
+) -> escaping.Fenced:
     """The messages in their order, with times in that zone; `names` are display names by id. Threads of `links` have a
     number each."""
     visible_messages = [message for message in messages if message.is_lasting]
@@ -214,7 +214,7 @@ def transcript(
     threads = {id: numbers[link.thread] for id, link in (links or {}).items()}
     lines = [_element(message, names, people, zone, threads.get(message.id)) for message in visible_messages]
     frame = f"<messages zone={_quote_attribute(str(zone))}>"
-    return fences.Fenced("\n".join([frame, *lines, "</messages>"]))
+    return escaping.Fenced("\n".join([frame, *lines, "</messages>"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,20 +227,20 @@ class People:
     @classmethod
     def of(cls, authors: Iterable[str], names: Mapping[str, str]) -> People:
         author_ids = list(dict.fromkeys(authors))
-        ids = fences.distinct_labels({author: _display_id(author) for author in author_ids})
-        return cls(ids, fences.distinct_labels({author: _display_name(author, names) for author in author_ids}))
+        ids = escaping.distinct_labels({author: _display_id(author) for author in author_ids})
+        return cls(ids, escaping.distinct_labels({author: _display_name(author, names) for author in author_ids}))
 
 
 def _display_id(author: str) -> str:
     """An id on one line; with its sign if the line differs from the id."""
-    label = fences.escape_line(author)
-    return label if label == author else fences.with_sign(label, author)
+    label = escaping.escape_line(author)
+    return label if label == author else escaping.with_sign(label, author)
 
 
 def _display_name(author: str, names: Mapping[str, str]) -> str:
-    label = fences.escape_line(_short_name(author, names))
-    is_reserved = fences.RESERVED.fullmatch("".join(map(fences.fold_character, label)))
-    return fences.with_sign(f"member {label}", author) if is_reserved else label
+    label = escaping.escape_line(_short_name(author, names))
+    is_reserved = escaping.RESERVED.fullmatch("".join(map(escaping.fold_character, label)))
+    return escaping.with_sign(f"member {label}", author) if is_reserved else label
 
 
 def replace_mentions(text: str, names: Mapping[str, str]) -> str:
@@ -276,7 +276,7 @@ def _element(message: Message, names: Mapping[str, str], people: People, zone: t
         "timestamp": local_time(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
         "author_id": people.ids[message.author],
         "author": people.names[message.author],
-        "content": fences.escape(replace_mentions(message.content, names)),
+        "content": escaping.escape(replace_mentions(message.content, names)),
     }
     return f"<message>{''.join(f'<{tag}>{_escape_xml(text)}</{tag}>' for tag, text in fields.items())}</message>"
 

@@ -4,7 +4,7 @@ An extract is structure until the last moment: who said a line, in which turn an
 nothing ever reads them back from a text. Text names speakers where they change and days where they change:
 `2 Feb 2022, Alex: I sold the boat. Sam: Who bought it? 5 Feb 2022, Sam: I found a kayak.` Prose that a model wrote has
 no speaker; after somebody's words it is introduced by `Summary:`. Labels are distinct, and a sentence that begins as
-if somebody else spoke gets a dot before it, as in `fences`.
+if somebody else spoke gets a dot before it, as in `escaping`.
 
 The result is a list of lines, each with its speaker, its turn and its time; `render_lines` writes them as text.
 `gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
@@ -30,14 +30,14 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from everword.model import ExtractLine, Role, from_microseconds, to_microseconds
-from everword.summaries.rules import tiers
-from everword.summaries.rules.tiers import drop_dangling
-from everword.text import fences
+from everword.summaries.rules import shortened_messages
+from everword.summaries.rules.shortened_messages import drop_dangling
+from everword.text import escaping
 from everword.text.corrections import ComparedSentence, find_corrections, is_retraction
 from everword.text.dates import MONTHS
 from everword.text.detect import detect
 from everword.text.doc import doc_of
-from everword.text.fences import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
+from everword.text.escaping import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
 from everword.text.filler import is_filler, strip_opening, trim, with_question_mark
 from everword.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
 from everword.text.standalone import (
@@ -55,7 +55,7 @@ from everword.text.standalone import (
     tells_deed,
     wants_person,
 )
-from everword.text.words import full_stop, is_unspaced, stems, weigh
+from everword.text.word_weights import full_stop, is_unspaced, stems, weigh
 from everword.text.worth_telling import WEIGHT, Telling, is_judgement, read_signs, telling_of, told_part
 from everword.word_lists import lazy_pattern
 
@@ -460,7 +460,7 @@ def _is_torn(text: str) -> bool:
 
 
 def _clean(text: str) -> str:
-    return tiers.clean(text) if "[" in text else text
+    return shortened_messages.clean(text) if "[" in text else text
 
 
 def _bonus(statement: SummarySentence, *, opens: bool) -> float:
@@ -610,7 +610,7 @@ class _Choice:
         for number, place in enumerate(places):
             statement = self.statements[place]
             leans = number - places.index(statement.needs) if statement.needs in self.taken else 0
-            text = tiers.clean(self.taken[place][0].text)
+            text = shortened_messages.clean(self.taken[place][0].text)
             lines.append(replace(statement.line, text=text, leans=max(leans, 0)))
         return tuple(lines)
 
@@ -718,7 +718,7 @@ def _read_statements(
         lines_by_kind: dict[str, ExtractLine] = {}
         for sentence in sentences(text):
             words = sentence.text
-            if not has_word(tiers.drop_markers(words)):
+            if not has_word(shortened_messages.drop_markers(words)):
                 continue
             if sentence.kind == "prose" and line.role == "user":
                 words = with_question_mark(words)
@@ -773,7 +773,7 @@ def first_sentences(text: str, limit: int, count: Count) -> str:
 def limit_texts(texts: Sequence[str]) -> list[str]:
     """The texts without invisible characters, the longest cut in the middle until the total is bounded."""
     limit = size_limit([len(text) for text in texts], MAX_CHARACTERS)
-    return [fences.strip_invisible(_both_ends(limit_text(text), limit)) for text in texts]
+    return [escaping.strip_invisible(_both_ends(limit_text(text), limit)) for text in texts]
 
 
 def size_limit(sizes: Sequence[int], total: int) -> int:
@@ -1052,7 +1052,7 @@ def _excerpt_lines(statements: Sequence[SummarySentence]) -> list[ExtractLine]:
 def _first_excerpt(lines: Iterable[ExtractLine], limit: int, count: Count) -> tuple[ExtractLine, ...]:
     """As much of the first line with a word as there is room for: used if nothing else fits."""
     for line in lines:
-        text = tiers.clean(line.text)
+        text = shortened_messages.clean(line.text)
         if limit < 1 or not has_word(text):
             continue
         for form in (replace(line, text=text), whole_line(text, line.turn)[0]):

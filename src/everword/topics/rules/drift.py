@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from everword.model import Role
 from everword.text.doc import lower_words
-from everword.text.words import is_unspaced
+from everword.text.word_weights import is_unspaced
 from everword.topics.rules.topic_set import is_zero
 from everword.topics.rules.words import MessageWords, read_words
 from everword.word_lists import lazy_pattern

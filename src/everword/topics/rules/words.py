@@ -31,7 +31,16 @@ from everword.text.doc import doc_of
 from everword.text.english import PAST_FORMS, PLAIN_VERBS, form_after_i
 from everword.text.filler import describes, is_small_talk, may_name, trim_address
 from everword.text.sentences import clauses
-from everword.text.words import SPELT_NUMBERS, concreteness, is_ordinary, is_unspaced, matters, stem, whole_words, words
+from everword.text.word_weights import (
+    SPELT_NUMBERS,
+    concreteness,
+    is_ordinary,
+    is_unspaced,
+    matters,
+    stem,
+    whole_words,
+    words,
+)
 from everword.text.worth_telling import is_judgement
 from everword.word_lists import WordLists, lazy_pattern
 

@@ -19,7 +19,16 @@ from everword.text.dates import MONTH_ABBREVIATIONS, MONTHS, WEEKDAYS
 from everword.text.doc import words_before
 from everword.text.filler import is_filler, is_small_talk, strip_addressee, trim
 from everword.text.sentences import Sentence, clauses, limit_text
-from everword.text.words import SPELT_NUMBERS, WORD, is_content, is_ordinary, matters, shorten_phrase, stem, words
+from everword.text.word_weights import (
+    SPELT_NUMBERS,
+    WORD,
+    is_content,
+    is_ordinary,
+    matters,
+    shorten_phrase,
+    stem,
+    words,
+)
 from everword.word_lists import Patterns, WordLists, lazy_pattern
 
 _PATTERNS = Patterns("mentions")

@@ -21,8 +21,8 @@ from hashlib import sha256
 from typing import Any
 
 from everword.errors import AnswerGone, DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
-from everword.log import rules
-from everword.log.rules import is_as_changed, is_sealed, kept_as, older_versions, original_message, says_same
+from everword.log import checks_and_seals
+from everword.log.checks_and_seals import is_as_changed, is_sealed, kept_as, older_versions, original_message, says_same
 from everword.log.secret_policy import SecretPolicy
 from everword.masking import masked_logger
 from everword.model import (
@@ -113,7 +113,7 @@ def append_messages(
     for draft, marks in drafts_with_marks:
         known_message = next((existing[key] for key in draft_keys(draft) if key in existing), None)
         if known_message is None:
-            message = rules.seal_message(
+            message = checks_and_seals.seal_message(
                 message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now, marks),
                 head,
                 os.urandom(16),
@@ -144,7 +144,7 @@ def guard_drafts(
         secrets = after_conversation(tx, conversation.space, conversation.id, secrets)
     drafts_with_marks: list[tuple[Draft, Marks]] = []
     for draft in drafts:
-        full_draft = rules.check_draft(draft, conversation, now)
+        full_draft = checks_and_seals.check_draft(draft, conversation, now)
         try:
             drafts_with_marks.append(secrets.guard_draft(full_draft))
         except SecretRefused as error:
@@ -185,7 +185,7 @@ def existing_messages(
     ids = [draft.id for draft in drafts if draft.id is not None and draft.id not in fresh_ids]
     known_drafts = drafts if conversation.turns else ()  # else nothing is in it yet
     platform_ids = [draft.platform_id for draft in known_drafts if draft.platform_id is not None]
-    erased_ids = {id: rules.hash_platform_id(id) for id in platform_ids}
+    erased_ids = {id: checks_and_seals.hash_platform_id(id) for id in platform_ids}
     existing: dict[str, Message] = {}
     if not ids and not erased_ids:
         return existing
@@ -202,7 +202,7 @@ def existing_messages(
 
 def is_anonymous(message: Message) -> bool:
     """Whether a message was erased with the name of its conversation: then it was perhaps in any other."""
-    return message.erased and message.conversation.startswith(rules.ERASED)
+    return message.erased and message.conversation.startswith(checks_and_seals.ERASED)
 
 
 def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime, secrets: Marks) -> Message:
@@ -218,7 +218,9 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
         time=draft.time or now,
         platform_id=draft.platform_id,
         metadata=draft.metadata,
-        expires_at=None if draft.expires_at is None else rules.check_expiry("expires", draft.expires_at, now),
+        expires_at=None
+        if draft.expires_at is None
+        else checks_and_seals.check_expiry("expires", draft.expires_at, now),
         reply_to=draft.reply_to,
         kept="new",
         secrets=secrets,
@@ -242,7 +244,9 @@ def adopt_conversation(tx: Tx, conversation: Conversation, user: str | None) -> 
 
 
 def is_told_by_another(conversation: str, user: str) -> bool:
-    return conversation.startswith(rules.TOLD) and conversation != rules.profile_conversation(user)
+    return conversation.startswith(checks_and_seals.TOLD) and conversation != checks_and_seals.profile_conversation(
+        user
+    )
 
 
 def not_owned(conversation: Conversation, user: str) -> ScopeError:
@@ -316,15 +320,17 @@ def check_chain(tx: Tx, conversation: Conversation, count: ProofCount) -> list[F
             continue
         problem = find_message_problem(message, turn + 1, last_link, changes)
         if problem is not None:
-            faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
+            faults.append(checks_and_seals.fault(conversation, min(turn + 1, message.turn), problem))
         count.add(message)
         turn = message.turn
         last_link = message.seal.link
-    problem = rules.tail_problem(conversation, turn, last_link)
+    problem = checks_and_seals.tail_problem(conversation, turn, last_link)
     if problem is not None:
-        faults.append(rules.fault(conversation, turn + (turn < conversation.turns), problem))
+        faults.append(checks_and_seals.fault(conversation, turn + (turn < conversation.turns), problem))
     unreadable_turns = sorted(reasons.items())
-    return faults + [rules.fault(conversation, turn, f"cannot be read: {reason}") for turn, reason in unreadable_turns]
+    return faults + [
+        checks_and_seals.fault(conversation, turn, f"cannot be read: {reason}") for turn, reason in unreadable_turns
+    ]
 
 
 def ignore_damage(error: StoreError, row: Mapping[str, Any]) -> None:
@@ -336,8 +342,8 @@ def find_message_problem(
 ) -> str | None:
     """What is wrong with a message, given the changes of its conversation."""
     if not changes or message.erased:
-        return rules.message_problem(message, turn, last_link, message)
-    problem = rules.message_problem(message, turn, last_link, original_message(message, changes))
+        return checks_and_seals.message_problem(message, turn, last_link, message)
+    problem = checks_and_seals.message_problem(message, turn, last_link, original_message(message, changes))
     return problem if problem or is_as_changed(message, changes) else "is not what its last change made of it"
 
 
@@ -453,7 +459,7 @@ def append_change(tx: Tx, conversation: Conversation, change: LogChange) -> Conv
     """Add a change to the end of a conversation's changes, and return the conversation, which must be locked, with its
     new head; the caller saves it."""
     numbered = replace(change, number=conversation.changes + 1)
-    sealed = rules.seal_change(numbered, conversation.changes_head, os.urandom(16))
+    sealed = checks_and_seals.seal_change(numbered, conversation.changes_head, os.urandom(16))
     tx.put(CHANGES_TABLE, [to_row(sealed)])
     return replace(conversation, changes=sealed.number, changes_head=sealed.seal.link)
 
@@ -462,7 +468,7 @@ def append_erased_change(tx: Tx, conversation: Conversation, change: LogChange, 
     """The same for a change that is erased from the start: it stands for words that are gone."""
     longer = append_change(tx, conversation, change)
     (row,) = tx.rows(CHANGES_TABLE, where={"space": longer.space, "conversation": longer.id, "number": longer.changes})
-    tx.put(CHANGES_TABLE, [to_row(rules.erase_change(to_change(row)), erasure)])
+    tx.put(CHANGES_TABLE, [to_row(checks_and_seals.erase_change(to_change(row)), erasure)])
     return longer
 
 
@@ -475,7 +481,7 @@ def erase_edits(tx: Tx, space: str, messages: Sequence[Message], erasure: str) -
         conversation = tx.conversation(space, id)
         changes = [] if conversation is None else changes_of(tx, conversation)
         edits = [change for change in changes if change.kind == "edit" and change.turn in turns and not change.erased]
-        tx.put(CHANGES_TABLE, [to_row(rules.erase_change(change), erasure) for change in edits])
+        tx.put(CHANGES_TABLE, [to_row(checks_and_seals.erase_change(change), erasure) for change in edits])
 
 
 def to_change(row: Mapping[str, Any]) -> LogChange:
@@ -495,12 +501,12 @@ def find_change_faults(conversation: Conversation, changes: Sequence[LogChange])
     faults = []
     link = b""
     for number, change in enumerate(changes, 1):
-        problem = rules.change_problem(change, number, link)
+        problem = checks_and_seals.change_problem(change, number, link)
         if problem is not None:
-            faults.append(rules.fault(conversation, change.turn, problem))
+            faults.append(checks_and_seals.fault(conversation, change.turn, problem))
         link = change.seal.link
-    problem = rules.changes_end_problem(conversation, changes)
-    return faults if problem is None else [*faults, rules.fault(conversation, 0, problem)]
+    problem = checks_and_seals.changes_end_problem(conversation, changes)
+    return faults if problem is None else [*faults, checks_and_seals.fault(conversation, 0, problem)]
 
 
 # -- titles of conversations
@@ -586,8 +592,8 @@ def note_renamed_messages(tx: Tx, space: str, conversation: str, now: datetime) 
     rows = []
     for message in every_message(tx, Filter(space, conversation=conversation), warn_of_damage):
         name = message.platform_id or ""
-        if name.startswith((rules.ONCE, rules.ERASED)) and message.id >= oldest_id:
-            name = name if message.erased else rules.hash_platform_id(name)
+        if name.startswith((checks_and_seals.ONCE, checks_and_seals.ERASED)) and message.id >= oldest_id:
+            name = name if message.erased else checks_and_seals.hash_platform_id(name)
             rows.append({"space": space, "id": row_id(now, name)})
     tx.put(ANSWERS, [row | {"request": b"", "at": now, "status": DONE, "body": None} for row in rows])
 
@@ -597,10 +603,10 @@ def refuse_renamed_messages(tx: Tx, batch: Batch, additions: Sequence[Added], no
     one key were added together, so the first is looked up."""
     pairs = zip(batch.drafts, additions, strict=True)
     new_names = (draft.platform_id or "" for draft, addition in pairs if addition.new)
-    name = next((name for name in new_names if name.startswith(rules.ONCE)), None)
+    name = next((name for name in new_names if name.startswith(checks_and_seals.ONCE)), None)
     if name is None:
         return
-    ids = possible_row_ids(now, rules.hash_platform_id(name))
+    ids = possible_row_ids(now, checks_and_seals.hash_platform_id(name))
     if tx.rows(ANSWERS, limit=1, where={"space": batch.space, "id": ids}):
         raise AnswerGone(ANSWER_IS_GONE)
 

@@ -22,7 +22,7 @@ from everword.errors import ModelNonsense
 from everword.model import ChatMessage, Role
 from everword.ports import Request
 from everword.strict_json import UnreadableJson, read_json_at
-from everword.text.fences import Fenced, escape, escape_line, section, strip_invisible
+from everword.text.escaping import Fenced, escape, escape_line, section, strip_invisible
 from everword.word_lists import lazy_pattern, read_entries
 
 I_contra = TypeVar("I_contra", contravariant=True)

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from everword.errors import InvalidInput
-from everword.facts.tables import FACTS, NAME_LIKE, STATEMENTS, members_of, own_name, to_fact
+from everword.facts.stored_facts import FACTS, NAME_LIKE, STATEMENTS, members_of, own_name, to_fact
 from everword.log.access import is_claim
-from everword.log.tables import PEOPLE, PRIVATE, warn_of_damage
+from everword.log.append_and_read import PEOPLE, PRIVATE, warn_of_damage
 from everword.model import Ambiguous, Candidate, Filter, Member, Name, Resolved, Unknown, Whom
 from everword.ports import Tx
 from everword.text.names import resolve_misspelt

@@ -21,11 +21,11 @@ from everword.facts.rules.deciding import is_occasion
 from everword.facts.rules.keys_and_values import is_in_category, keys_named
 from everword.log.access import is_claim
 from everword.model import FACT_CATEGORIES, Fact, FactCategory
-from everword.recall.rules.selection import rarity, relevance
+from everword.recall.rules.relevance import rarity, relevance
 from everword.text.dates import format_days, month_name
 from everword.text.detect import DEFAULT
 from everword.text.doc import lower_letter_runs, read_once
-from everword.text.fences import person_byline
+from everword.text.escaping import person_byline
 from everword.text.language_packs import phrase
 from everword.text.terms import analyse, query_groups
 from everword.word_lists import read_table

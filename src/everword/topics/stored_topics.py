@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everword.errors import InvalidInput
-from everword.log.rules import check_role
-from everword.log.tables import CALLED_BY, warn_of_damage
+from everword.log.append_and_read import CALLED_BY, warn_of_damage
+from everword.log.checks_and_seals import check_role
 from everword.model import ExtractLine, Filter, Message, from_microseconds, to_microseconds
 from everword.model.views import TopicMessage
 from everword.ports import Tx
@@ -31,7 +31,7 @@ from everword.summaries.rules.days import GIVEN
 from everword.summaries.rules.extract import from_object, narrative_lines
 from everword.topics.rules.drift import DriftMessage
 from everword.topics.rules.fading import TopicOutline, TopicState
-from everword.topics.rules.threads import MEMORY, Link, ThreadMessage, Threads
+from everword.topics.rules.reply_threads import MEMORY, Link, ThreadMessage, Threads
 from everword.topics.rules.topic_set import Row, round_vector
 from everword.topics.rules.words import TopicWords
 

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from everword.errors import Forbidden
-from everword.facts.tables import hears_channel
+from everword.facts.stored_facts import hears_channel
 from everword.log.access import PROGRAM, Access, Viewer
-from everword.log.operation_decorator import Operation
-from everword.log.rules import check_items
+from everword.log.checks_and_seals import check_items
+from everword.log.operation_declarations import Operation
 from everword.memory.operations.facts import missing_fact
 from everword.memory.operations.people import check_display_names
 from everword.memory.runtime import Runtime

@@ -30,7 +30,7 @@ from typing import Any, TypeAlias, TypeVar
 from everword.documents import SESSIONS
 from everword.errors import EverwordError, InvalidInput
 from everword.log.access import ConversationScope
-from everword.log.rules import MAX_ID, check_id
+from everword.log.checks_and_seals import MAX_ID, check_id
 from everword.memory.blocking import BlockingMemory
 from everword.memory.memory import MemoryEngine, MemoryFace
 from everword.memory.openai_relay import (
@@ -45,8 +45,8 @@ from everword.memory.openai_relay import (
 from everword.memory.operations.conversation import ConversationFace
 from everword.memory.runtime import Runtime
 from everword.model import Change, Document, Draft, Message
-from everword.openai.shapes import Fields
-from everword.text import fences
+from everword.openai.request_layouts import Fields
+from everword.text import escaping
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +155,9 @@ class TurnMemory:
 
         async def search(memory: MemoryFace) -> str:
             hits = await memory.search(query, user=self.user, space=self.space, limit=FOUND)
-            return fences.data_block("MESSAGES", fences.messages([hit.message for hit in hits])) if hits else NOTHING
+            return (
+                escaping.data_block("MESSAGES", escaping.messages([hit.message for hit in hits])) if hits else NOTHING
+            )
 
         answer = await attempt_async(lambda: run_async(self.memory, search))
         return UNREACHABLE if answer is None else answer
@@ -169,7 +171,7 @@ class TurnMemory:
 
         async def remember(memory: MemoryFace) -> str:
             statements = await memory.remember(statement, user=self.user, space=self.space)
-            return fences.data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements])
+            return escaping.data_block("REMEMBERED", [escaping.escape_line(statement.text) for statement in statements])
 
         try:
             return await run_async(self.memory, remember)

@@ -33,7 +33,7 @@ from everword.follow.faults import (
 )
 from everword.follow.store_calls import StoreCalls
 from everword.follow.view import Hooks, Run, SaveResult, View
-from everword.log.tables import cursor_of, cursors_of, set_cursor, set_cursors
+from everword.log.append_and_read import cursor_of, cursors_of, set_cursor, set_cursors
 from everword.masking import masked_logger
 from everword.model import Filter, SetAside
 from everword.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx

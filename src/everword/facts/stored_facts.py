@@ -23,11 +23,11 @@ from types import MappingProxyType
 from typing import Any
 
 from everword.log.access import Viewer, is_claim
-from everword.log.tables import NAME_KINDS, PEOPLE, PRIVATE, name_rows, warn_of_damage
+from everword.log.append_and_read import NAME_KINDS, PEOPLE, PRIVATE, name_rows, warn_of_damage
 from everword.model import Answer, Fact, Member, Message, Name, Statement
 from everword.model.people import clean_name
 from everword.ports import WHOLE_SPACE, Tx
-from everword.text.fences import RESERVED
+from everword.text.escaping import RESERVED
 from everword.text.names import fold_name
 from everword.word_lists import lazy_pattern
 

@@ -18,8 +18,8 @@ from pydantic import AwareDatetime, Field, create_model
 from starlette.responses import Response
 
 from everword.errors import InvalidInput
-from everword.log.operation_decorator import PLACE, Operation, operations_of
-from everword.log.rules import parse_expiry
+from everword.log.checks_and_seals import parse_expiry
+from everword.log.operation_declarations import PLACE, Operation, operations_of
 from everword.memory.commands import MAX_NAMES
 from everword.memory.memory import MemoryFace
 from everword.memory.operations.changes import read_message
