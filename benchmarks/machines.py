@@ -9,10 +9,12 @@ part, followers on, people and channels write, search and ask for contexts, in o
 90 %; Citus itself counts the statements. The second part stops machines, so it needs all of them on this computer, and
 the right to end their processes: each machine is stopped at once (SIGQUIT, as in a crash) while clients write by way of
 two servers, and is started again after `--seconds`. One of these talks to the coordinator, the other to the first
-machine, and if that is away to the coordinator. Then a server and a worker are killed (SIGKILL). A client repeats what
-was not answered, with its Idempotency-Key, and meanwhile goes on with other spaces; what it writes it searches for
-until it finds it. With `--worker-alone`, the servers make no views, and a worker makes all of them. In the end all that
-was answered must be in the log once, and in the index once; if not, this program fails.
+machine, and if that is away to the coordinator. An `everword worker` works beside them. While a machine is away,
+a server and the worker are killed (SIGKILL) and started again. A client repeats what was not answered, with its
+Idempotency-Key, and meanwhile goes on with other spaces; what it writes it searches for until it finds it. Each message
+is also a fact: before a machine is started or stopped, the clients pause until all facts of the spaces that are there
+have been made. With `--worker-alone`, the servers make no views, and the worker makes all of them. In the end all that
+was answered must be in the log, in the index and among the facts, each once; if not, this program fails.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ PLACES = 8  # spaces that the clients write to
 PATIENCE = 60.0  # seconds that a client waits for an answer
 SETTLED = 600.0  # seconds until all views are made
 FOUND = 10.0  # seconds for which a client searches for what it has written
+DERIVED = 120.0  # seconds until a message is a fact, at most, while the clients pause
 PAUSE = 0.05  # seconds that a client waits after an error
 COUNTS = (
     "SELECT query_execution_single_shard, query_execution_multi_shard FROM citus_stat_counters "
@@ -68,6 +71,7 @@ DOUBLED = (
     "SELECT count(*) - count(DISTINCT (space, conversation, turn, part)) AS doubled, "
     "count(DISTINCT (space, conversation, turn)) FROM everword.entries"
 )
+FACTS = "SELECT value FROM everword.facts WHERE space = %s AND active = 1"
 
 
 # -- how many statements ask one machine
@@ -201,6 +205,7 @@ class Load:
     answers: list[Answer] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)  # space and text of what was acknowledged
     searches: list[Search] = field(default_factory=list)
+    may_go: threading.Event = field(default_factory=threading.Event)
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def run(self, number: int) -> None:
@@ -208,10 +213,11 @@ class Load:
         waiting: dict[str, str] = {}
         with httpx2.Client(headers={"Authorization": f"Bearer {self.key}"}, timeout=PATIENCE) as http:
             for count in itertools.count(number):
+                self.may_go.wait()
                 if self.is_over.is_set() and not waiting:
                     return
                 space = self.spaces[count % len(self.spaces)]
-                text = waiting.get(space) or f"parcel {number}x{count} in Delft"
+                text = waiting.get(space) or f"I like cheese {number}x{count}"
                 if space not in waiting and self.is_over.is_set():
                     continue
                 if self.say(http, number, space, text):
@@ -264,10 +270,12 @@ class Load:
 def running(load: Load, clients: int) -> Iterator[None]:
     with ThreadPoolExecutor(clients) as threads:
         work = [threads.submit(load.run, number) for number in range(clients)]
+        load.may_go.set()
         try:
             yield
         finally:
             load.is_over.set()
+            load.may_go.set()
         for client in work:
             client.result()
 
@@ -288,6 +296,26 @@ def describe(load: Load, name: str, began: float, end: float, away: Callable[[st
     median = milliseconds(percentile(times, 0.5))
     gap = f"{max(gaps):.2f}"
     return name, f"{end - began:.0f}", len(there), median, gap, later, found, unfound, kept_away, len(refused), wait
+
+
+def count_facts(store: str, spaces: Sequence[str]) -> Counter[tuple[str, str]]:
+    """How often what was said in each space is a fact."""
+    with psycopg.connect(store) as connection:
+        rows = ((space, connection.execute(FACTS, [space]).fetchall()) for space in spaces)
+        return Counter((space, f"I like {value}") for space, values in rows for (value,) in values)
+
+
+def seconds_until_facts(store: str, load: Load, spaces: Sequence[str]) -> float:
+    """How long it takes, while the clients pause, until all that was acknowledged in these spaces is facts."""
+    load.may_go.clear()
+    began = time.monotonic()
+    expected = {(space, text) for space, text in [*load.kept] if space in spaces}
+    while missing := expected - count_facts(store, spaces).keys():
+        if time.monotonic() - began > DERIVED:
+            raise SystemExit(f"no facts {DERIVED:.0f} s after they were said: {sorted(missing)}")
+        time.sleep(1)
+    load.may_go.set()
+    return time.monotonic() - began
 
 
 def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: float) -> None:
@@ -316,53 +344,54 @@ def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: floa
         def phase(name: str, away: Callable[[str], bool] = lambda space: False) -> None:
             began = time.monotonic()
             time.sleep(seconds)
-            rows.append(describe(load, name, began, time.monotonic(), away))
+            row = describe(load, name, began, time.monotonic(), away)
+            there = [space for space in spaces if not away(space)]
+            rows.append((*row, f"{seconds_until_facts(store, load, there):.0f}"))
 
         try:
             with running(load, clients):
                 phase("all are there")
                 for machine in machines:
+
+                    def is_away(space: str, name: str = machine.name) -> bool:
+                        return place_of[space] == name
+
                     machine.stop()
-                    phase(f"{machine.name} is away", lambda space, name=machine.name: place_of[space] == name)  # type: ignore[misc]
+                    phase(f"{machine.name} is away", is_away)
+                    os.kill(servers[0][1], signal.SIGKILL)
+                    worker.kill()
+                    worker.wait()
+                    worker = work_beside()
+                    servers[0] = serve(0)
+                    load.ports[0] = servers[0][0]
+                    phase("and a server and the worker were killed", is_away)
                     machine.start()
                     back_at = time.monotonic()
                     phase(f"{machine.name} is back")
-                    mine = [
-                        a.at
-                        for a in load.answers
-                        if a.at > back_at and place_of[a.space] == machine.name and a.status == 200
-                    ]
+                    mine = [a.at for a in load.answers if a.at > back_at and is_away(a.space) and a.status == 200]
                     print(f"{machine.name} was back: first answer for its spaces after {min(mine) - back_at:.2f} s")
-                os.kill(servers[0][1], signal.SIGKILL)
-                phase("a server is killed")
-                servers[0] = serve(0)
-                load.ports[0] = servers[0][0]
-                worker.kill()
-                worker.wait()
-                worker = work_beside()
-                phase("a worker is killed")
         finally:
             worker.kill()
             worker.wait()
         searched = ("not found at once", "longest until found s", "not found")
         header = ("what", "seconds", "answered elsewhere", "median ms", "longest gap s", *searched, "answered there")
-        show("Clients write and search", (*header, "refused", "longest wait ms"), rows)
+        show("Clients write and search", (*header, "refused", "longest wait ms", "all facts after s"), rows)
         reasons = Counter((answer.status, answer.detail) for answer in load.answers if answer.status != 200)
         show("Refused", ("status", "detail", "times"), [(*reason, count) for reason, count in reasons.most_common()])
         check_whole(store, load)
 
 
 def check_whole(store: str, load: Load) -> None:
-    """Fails if something that was answered is not in the log and in the index, or is there twice."""
+    """Fails if something that was answered is not in the log, in the index and among the facts, or is there twice."""
     with Memory(store, telemetry="off") as memory:
         memory.settle(SETTLED)
         report = memory.verify()
         stored = Counter((m.space, m.content) for space in load.spaces for m in memory.export(space=space))
     with psycopg.connect(store) as connection:
         doubled, indexed = connection.execute(DOUBLED).fetchall()[0]
-    kept = set(load.kept)
-    lost, twice = len(kept - stored.keys()), sum(count > 1 for count in stored.values())
-    row = (len(load.kept), len(stored), lost, twice, len(stored.keys() - kept), indexed, doubled, report.ok)
+    kept, facts = set(load.kept), count_facts(store, load.spaces)
+    lost, twice = len(kept - stored.keys()), sum(count > 1 for count in (*stored.values(), *facts.values()))
+    row = (len(kept), len(stored), lost, twice, len(stored.keys() - kept), indexed, doubled, len(facts), report.ok)
     header = (
         "acknowledged",
         "stored",
@@ -371,10 +400,11 @@ def check_whole(store: str, load: Load) -> None:
         "stored, not acknowledged",
         "indexed",
         "indexed twice",
+        "facts",
         "log whole",
     )
     show("In the end", header, [row])
-    if lost or twice or doubled or indexed != len(stored) or not report.ok:
+    if lost or twice or doubled or indexed != len(stored) or facts.keys() != stored.keys() or not report.ok:
         raise SystemExit("something was lost or doubled")
 
 
