@@ -334,7 +334,7 @@ def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: floa
 
         def work_beside() -> subprocess.Popen[bytes]:
             command = [sys.executable, "-m", "everword", "worker", "--store", doors[0]]
-            return subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+            return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
         servers = [serve(0), serve(1)]
         worker = work_beside()

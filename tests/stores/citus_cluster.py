@@ -201,7 +201,7 @@ def test_spaces_on_other_machines_are_served_while_one_is_away(postgres: Postgre
     assert isinstance(postgres, CitusServer)
     with ExitStack() as stack:
         wire, lost_space = stack.enter_context(wire_to_a_machine(postgres, postgres_url))
-        memory = stack.enter_context(Memory(postgres.address_by(0, postgres_url), telemetry="off"))
+        memory = stack.enter_context(Memory(postgres.address_by(0, postgres_url), telemetry="off", index_seconds=30))
         chats = {space: memory.conversation("c", user="ann", space=space) for space in SPACES}
         for chat in chats.values():
             chat.add("user", "I keep a kettle in Delft.")
@@ -216,6 +216,14 @@ def test_spaces_on_other_machines_are_served_while_one_is_away(postgres: Postgre
                 hits = memory.search("teapot in Bonn", user="ann", space=space)
                 assert any("teapot" in hit.message.content for hit in hits)
         assert 0 < served < len(SPACES)
+
+
+def test_doctor_names_a_machine_that_is_away(postgres: PostgresServer, postgres_url: str) -> None:
+    assert isinstance(postgres, CitusServer)
+    with wire_to_a_machine(postgres, postgres_url) as (wire, _):
+        wire.hang_up()
+        result = everword("doctor", env={"EVERWORD_STORE": postgres.address_by(0, postgres_url)})
+    assert re.search(rf"fail machines +cannot be reached: \S+:{wire.port};", result.output)
 
 
 def test_a_worker_finds_what_is_new_on_other_machines_while_one_is_away(

@@ -292,8 +292,11 @@ def check_machines(store: Store) -> Iterator[CheckResult]:
     if not isinstance(store, PostgresStore) or not store.spread:
         return
     machines = store.machines()
-    parts = "; ".join(f"{machine.name}: {machine.size / 1e6:,.1f} MB" for machine in machines)
-    if skew_of(machines) > MOST_SKEW:
+    away_names = [machine.name for machine in machines if machine.size is None]
+    parts = "; ".join(f"{machine.name}: {(machine.size or 0) / 1e6:,.1f} MB" for machine in machines)
+    if away_names:
+        yield "fail", "machines", f"cannot be reached: {', '.join(away_names)}; spaces on other machines can be used"
+    elif skew_of(machines) > MOST_SKEW:
         remedy = "run `SELECT citus_rebalance_start()` on the coordinator; one space stays on one machine"
         yield "warn", "machines", f"unevenly spread by Citus: {parts}; {remedy}"
     else:

@@ -28,7 +28,7 @@ import click
 
 from everword.cli.options import SPACE, STORE, global_option, printable, warn
 from everword.cli.output import plural, progress_bar
-from everword.errors import NotFound, NotSettled, StoreError
+from everword.errors import MachineAway, NotFound, NotSettled, StoreError
 
 if TYPE_CHECKING:
     from everword.config import Settings
@@ -417,8 +417,9 @@ async def report_followers(memory: MemoryEngine, store: Store, stop: asyncio.Eve
             states = await asyncio.to_thread(view_states, store, memory.views)
             news = describe_states(states)
             pause = BUSY if any(state.behind for state in states) else IDLE
-        except StoreError as error:  # the followers wait for it too
-            news = f"waiting for the store: {error}"
+        except StoreError as error:  # the followers wait for it too, but for the spaces of other machines
+            awaited = "one machine, working on the spaces of others" if isinstance(error, MachineAway) else "the store"
+            news = f"waiting for {awaited}: {error}"
             pause = IDLE
         if news and news != last_news:
             click.echo(printable(news))

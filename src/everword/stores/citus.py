@@ -27,9 +27,10 @@ SPREAD_TABLES = text(
     "JOIN pg_dist_partition ON logicalrelid = c.oid WHERE nspname = :schema"
 )
 MACHINES = text(
-    "SELECT nodename || ':' || nodeport, coalesce(sum(shard_size), 0) FROM pg_dist_node "
-    "LEFT JOIN citus_shards USING (nodename, nodeport) WHERE noderole = 'primary' AND isactive AND shouldhaveshards "
-    "GROUP BY 1 ORDER BY 1"
+    "SELECT nodename || ':' || nodeport, CASE WHEN citus_check_connection_to_node(nodename, nodeport) "
+    "THEN (SELECT coalesce(sum(shard_size), 0) FROM citus_shards AS shard "
+    "WHERE (shard.nodename, shard.nodeport) = (node.nodename, node.nodeport)) END "
+    "FROM pg_dist_node AS node WHERE noderole = 'primary' AND isactive AND shouldhaveshards ORDER BY 1"
 )
 MOST_SKEW = 2.0
 
@@ -88,16 +89,16 @@ REWRITE_NOTES = "SELECT run_command_on_workers('VACUUM FULL pg_catalog.pg_statis
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine that may hold rows, and the bytes of ours that it holds."""
+    """A machine that may hold rows, and the bytes of ours that it holds; None if it cannot be reached."""
 
     name: str
-    size: int
+    size: int | None
 
 
 def skew_of(machines: Sequence[Machine]) -> float:
-    """How many times as much the fullest machine holds as they hold on average."""
-    total = sum(machine.size for machine in machines)
-    return max(machine.size for machine in machines) * len(machines) / total if total else 1.0
+    """How many times as much the fullest machine holds as those that can be reached hold on average."""
+    sizes = [machine.size for machine in machines if machine.size is not None]
+    return max(sizes) * len(sizes) / sum(sizes) if any(sizes) else 1.0
 
 
 def has_citus(connection: Connection) -> bool:
@@ -124,7 +125,8 @@ def check_spread(connection: Connection, name: str) -> bool:
 
 
 def read_machines(connection: Connection) -> list[Machine]:
-    return [Machine(row[0], int(row[1])) for row in connection.execute(MACHINES)]
+    rows = connection.execute(MACHINES)
+    return [Machine(name, None if size is None else int(size)) for name, size in rows]
 
 
 def spaces_there(connection: Connection, table: str, condition: str) -> list[str]:
