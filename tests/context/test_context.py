@@ -124,7 +124,7 @@ def test_a_prompt_begins_as_the_one_before(memory: Memory) -> None:
 def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0) as memory:
         chat = memory.conversation("demo", user="alex")
-        chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 41))
+        chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
         memory.settle()
         assert chat.reply("Hello there, how is the shop?").receipt.repeated == 0
         receipt = chat.reply("When are the tyres changed?").receipt

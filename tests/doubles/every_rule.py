@@ -53,7 +53,7 @@ class Given:
     moment: datetime = NOON
 
 
-LONGEST_ID = 256  # characters: what is longer is refused before a rule sees it (`log.rules.MAX_ID`)
+LONGEST_ID = 256  # characters: what is longer is refused before a rule sees it (`log.checks_and_seals.MAX_ID`)
 IDS = frozenset(["author", "authors", "id", "member", "members", "name", "names", "people", "speaker", "space", "user"])
 
 # Parameters whose name says more than their type.
@@ -320,18 +320,20 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "secrets.detector.announced_secrets": lambda given: list(
         RULES["secrets.detector.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
-    "log.rules.contains_turn": lambda given: RULES["log.rules.contains_turn"]([[1, 2]], 1),
-    "log.rules.with_audience": lambda given: RULES["log.rules.with_audience"](
+    "log.checks_and_seals.contains_turn": lambda given: RULES["log.checks_and_seals.contains_turn"]([[1, 2]], 1),
+    "log.checks_and_seals.with_audience": lambda given: RULES["log.checks_and_seals.with_audience"](
         changed_message_of(given).metadata, given.text
     ),
-    "log.rules.give_names": lambda given: RULES["log.rules.give_names"](
+    "log.checks_and_seals.give_names": lambda given: RULES["log.checks_and_seals.give_names"](
         changed_message_of(given), log_changes_of(given)[1], log_changes_of(given)[1].after
     ),
-    "log.rules.undo_change": call_with_changes("log.rules.undo_change"),
-    "log.rules.check_choice": lambda given: RULES["log.rules.check_choice"]("field", given.text, ("role", given.text)),
-    "log.rules.is_result": call_with_changes("log.rules.is_result"),
+    "log.checks_and_seals.undo_change": call_with_changes("log.checks_and_seals.undo_change"),
+    "log.checks_and_seals.check_choice": lambda given: RULES["log.checks_and_seals.check_choice"](
+        "field", given.text, ("role", given.text)
+    ),
+    "log.checks_and_seals.is_result": call_with_changes("log.checks_and_seals.is_result"),
     **{
-        f"log.rules.{name}": lambda given, name=name: RULES[f"log.rules.{name}"](  # type: ignore[misc]
+        f"log.checks_and_seals.{name}": lambda given, name=name: RULES[f"log.checks_and_seals.{name}"](  # type: ignore[misc]
             changed_message_of(given), log_changes_of(given)
         )
         for name in ("original_message", "is_as_changed")
@@ -348,10 +350,14 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
     "openai.anthropic.chat_messages": lambda given: anthropic.chat_messages([message_of(given)]),
     "openai.anthropic.source_url": lambda given: anthropic.source_url({"type": "url", "url": given.text}),
-    "openai.shapes.chat_messages": lambda given: request_layouts.chat_messages(body_of(given)),
-    "openai.shapes.chat_with_texts": lambda given: request_layouts.chat_with_texts(body_of(given), [given.text]),
-    "openai.shapes.chat_reply": lambda given: request_layouts.chat_reply({"choices": [{"message": message_of(given)}]}),
-    "openai.shapes.anthropic_messages": lambda given: request_layouts.anthropic_messages(body_of(given)),
+    "openai.request_layouts.chat_messages": lambda given: request_layouts.chat_messages(body_of(given)),
+    "openai.request_layouts.chat_with_texts": lambda given: request_layouts.chat_with_texts(
+        body_of(given), [given.text]
+    ),
+    "openai.request_layouts.chat_reply": lambda given: request_layouts.chat_reply(
+        {"choices": [{"message": message_of(given)}]}
+    ),
+    "openai.request_layouts.anthropic_messages": lambda given: request_layouts.anthropic_messages(body_of(given)),
     "openai.messages.tail_start": lambda given: messages.tail_start([message_of(given)], TOKENIZER, 100),
     "openai.messages.lay_out": lambda given: messages.lay_out(body_of(given), Budget(), TOKENIZER, all_of_it=False),
     "openai.messages.is_whole": lambda given: messages.is_whole(
@@ -425,7 +431,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         book_of(given), said_of(given), RULE, FadedTopics
     ),
     "topics.rules.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
-    "follow.task.parts_by_label": lambda given: model_task.parts_by_label(given.text, {"question": "question"}),
+    "follow.model_task.parts_by_label": lambda given: model_task.parts_by_label(given.text, {"question": "question"}),
 }
 
 
@@ -444,26 +450,26 @@ OTHERS = frozenset(
         "text.doc.reading_in",
         "text.language_packs.phrase",
         "text.language_packs.packs_with",
-        "topics.rules.threads.fit_width",
-        "topics.rules.threads.weigh",
-        "topics.rules.threads.reason_of",
+        "topics.rules.reply_threads.fit_width",
+        "topics.rules.reply_threads.weigh",
+        "topics.rules.reply_threads.reason_of",
         "text.language_packs.wordings",
         "text.sentences.parts_between",
         "secrets.marks_from_json",
         "secrets.mask_parts",
         "secrets.with_texts",
-        "follow.task.read_instructions",
+        "follow.model_task.read_instructions",
         "summaries.rules.days.is_current",
-        "recall.rules.selection.join_sentences",
+        "recall.rules.relevance.join_sentences",
         "context.reply_markers.growing_pattern",
         "context.reply_markers.name_pattern",
         "summaries.rules.window.continues",
         "summaries.rules.window.cuts",
         "summaries.rules.window.depths",
-        "recall.rules.selection.relevance",
-        "recall.rules.selection.is_none_relevant",
-        "recall.rules.selection.relevance_with_neighbours",
-        "recall.rules.selection.shared_rarity",
+        "recall.rules.relevance.relevance",
+        "recall.rules.relevance.is_none_relevant",
+        "recall.rules.relevance.relevance_with_neighbours",
+        "recall.rules.relevance.shared_rarity",
         "recall.rules.ranking.count_particulars",
         "recall.rules.ranking.is_preference",
         "recall.rules.ranking.is_question",
@@ -483,7 +489,7 @@ OTHERS = frozenset(
         "recall.rules.neighbours.distinct_numbers",
         "recall.rules.neighbours.joined_columns",
         "recall.rules.neighbours.to_columns",
-        "recall.rules.selection.nearest_turns",
+        "recall.rules.relevance.nearest_turns",
         "recall.rules.neighbours.surroundings",
         "topics.rules.topic_set.compare_with_centroids",
         "topics.rules.topic_set.round_vectors",

@@ -26,7 +26,7 @@ from everword.cli.main import program
 
 pytestmark = pytest.mark.checklist("G19")
 KEY = "sk-ant-api03-" + "b1C2" * 24
-ASKED, REPLIED = "Where is the cache?", "In versioned_cache.py, the key is " + KEY
+ASKED, REPLIED = "Where is the cache?", "In cache.py, the key is " + KEY
 T1, T2 = "2025-04-01T09:00:00.000Z", "2025-04-01T09:00:05.000Z"
 
 
@@ -147,7 +147,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     put(project / "CLAUDE.md", f"Run make lint before each commit. The key is {KEY}")
     git = ["git", "-C", str(project), "-c", "user.name=Kim", "-c", "user.email=kim@example.org"]
     subprocess.run([*git, "init", "--quiet"], check=True)
-    for name, subject in (("versioned_cache.py", "Add the cache"), ("secret.env", "Add the keys")):
+    for name, subject in (("cache.py", "Add the cache"), ("secret.env", "Add the keys")):
         put(project / name, name)
         subprocess.run([*git, "add", name], check=True)
         command = [*git, "commit", "--quiet", "-m", subject, "--date", "2025-03-01T10:00:00+02:00"]
@@ -215,4 +215,4 @@ def test_what_a_compaction_would_lose_is_kept(project: Path, tmp_path: Path) -> 
         missing = {**compact, "transcript_path": "/nowhere"}
         service.keep(memory, {**request, "id": "3", "event": "turn", "payload": missing})
         kept = [message.content for message in memory.export(space=project_of(str(project)).id)]
-    assert kept == ["In versioned_cache.py, the key is [secret: API key]\n- ran `make lint`"]
+    assert kept == ["In cache.py, the key is [secret: API key]\n- ran `make lint`"]

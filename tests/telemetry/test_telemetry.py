@@ -163,7 +163,7 @@ def test_both_at_once_and_a_look_into_a_cache() -> None:
     call: Call = Called()
     counting.call(call)
     assert registry.get_sample_value("everword_cache_total", {"kind": "merge", "outcome": "hit"}) == 3
-    assert "everword.versioned_cache" in (read.to_json() if (read := reader.get_metrics_data()) else "")
+    assert "everword.cache" in (read.to_json() if (read := reader.get_metrics_data()) else "")
     assert [(one.what, one.count, one.tokens) for one in counting.activities()] == [("cache", 3, 0), ("memory", 1, 42)]
     provider.shutdown()
 

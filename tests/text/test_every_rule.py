@@ -44,7 +44,7 @@ UNITS_OF_ALL = sample(2)  # for each of all others
 LINEAR = (
     "recall.rules.query.parse_query",
     "facts.english.finder.complete_answer",
-    "facts.english.patterns.name_readings",
+    "facts.english.clause_readers.name_readings",
     "facts.english.clauses.supposes",
     "text.dates.parse_date",
     "facts.english.finder.instructions",
@@ -67,10 +67,10 @@ LINEAR = (
     "context.reply_markers.Cutter",
     "openai.stream.ReplyStream",
     "text.sentences.clauses",
-    "summaries.rules.tiers.clean",
-    "summaries.rules.tiers.pairs_in",
+    "summaries.rules.shortened_messages.clean",
+    "summaries.rules.shortened_messages.pairs_in",
     "text.dates.spans",
-    "follow.task.parts_by_label",
+    "follow.model_task.parts_by_label",
     "context.reply_markers.parse_inline",
 )
 
@@ -189,9 +189,9 @@ def test_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
         ("secrets.detector.find_secrets", "password. it's now "),
         ("secrets.detector.find_secrets", "door code "),
         ("secrets.detector.find_secrets", "login with a and "),
-        ("summaries.rules.tiers.drop_dangling", "\t"),
-        ("summaries.rules.tiers.drop_dangling", " the"),
-        ("text.mentions.statement_pairs", "allergic to "),
+        ("summaries.rules.shortened_messages.drop_dangling", "\t"),
+        ("summaries.rules.shortened_messages.drop_dangling", " the"),
+        ("text.key_value_statements.statement_pairs", "allergic to "),
     ],
 )
 @pytest.mark.checklist("F15")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from everword.text.filler import bare_request, is_filler, strip_addressee, trim
-from everword.text.pairs_and_mentions import AMOUNT, WHEN, amounts, names
+from everword.text.key_value_statements import AMOUNT, WHEN, amounts, names
 from everword.text.sentences import (
     MAX_CHARACTERS,
     MAX_SENTENCE,

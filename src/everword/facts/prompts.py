@@ -59,9 +59,9 @@ from everword.text.detect import detect_within
 from everword.text.english import RELATIONS
 from everword.text.escaping import Fenced, author_labels, escape_line, person_byline, plain_name, section
 from everword.text.filler import is_small_talk
+from everword.text.key_value_statements import names
 from everword.text.names import fold_name
 from everword.text.own_words import own_words
-from everword.text.pairs_and_mentions import names
 from everword.text.sentences import both_ends, first_words, limit_text, sentences
 from everword.text.terms import analyse
 from everword.word_lists import lazy_pattern

@@ -17,7 +17,7 @@ from everword.ports import Request
 from everword.text.detect import detect
 from everword.text.escaping import Fenced, escape_line, section
 from everword.text.filler import is_filler
-from everword.text.pairs_and_mentions import names, topic_pairs
+from everword.text.key_value_statements import names, topic_pairs
 from everword.text.sentences import sentences
 from everword.text.terms import analyse
 from everword.text.word_weights import is_content, stems, weigh, words

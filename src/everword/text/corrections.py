@@ -16,7 +16,7 @@ from typing import NamedTuple
 from everword.model import Message
 from everword.text.detect import detect
 from everword.text.doc import read_once
-from everword.text.pairs_and_mentions import WHEN
+from everword.text.key_value_statements import WHEN
 from everword.text.word_weights import is_content, is_ordinary, stem, words
 from everword.word_lists import Patterns, WordLists, lazy_pattern
 

@@ -22,7 +22,7 @@ from everword.text.corrections import says_new_value, states_value
 from everword.text.doc import MARKS, begins_with, doc_of, lower_tokens, read_once
 from everword.text.english import SPOKEN_PAST_FORMS, has_predicate, has_verb
 from everword.text.filler import is_filler, trim_address
-from everword.text.pairs_and_mentions import WHEN
+from everword.text.key_value_statements import WHEN
 from everword.text.references import References, lists, read_nouns, read_references, root
 from everword.text.sentences import Sentence, has_question_mark, split_sentences
 from everword.text.word_weights import is_content, is_ordinary, is_unspaced, words

@@ -14,7 +14,7 @@ from everword.text.corrections import says_new_value
 from everword.text.doc import lower_tokens, read_once
 from everword.text.english import PAST_FORMS, PLAIN_VERBS, SAME_IN_THE_PAST, form_after_i
 from everword.text.filler import capitalise, strip_opening
-from everword.text.pairs_and_mentions import WHEN
+from everword.text.key_value_statements import WHEN
 from everword.word_lists import Patterns, WordLists
 
 _WORDS = WordLists("telling")

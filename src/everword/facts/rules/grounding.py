@@ -20,7 +20,7 @@ from everword.model import FactRefusal, FoundFact, Role
 from everword.text.dates import TimeSpan, parse_times, spans
 from everword.text.english import RELATIONS, species
 from everword.text.filler import is_small_talk
-from everword.text.pairs_and_mentions import CALENDAR, CAPITAL_NOUNS
+from everword.text.key_value_statements import CALENDAR, CAPITAL_NOUNS
 from everword.text.sentences import limit_text, split_sentences
 from everword.text.terms import analyse
 from everword.text.word_weights import WORD, is_content, is_ordinary, words

@@ -24,7 +24,7 @@ from operator import itemgetter
 
 from everword.facts.rules.grounding import Grounds
 from everword.model import Message, Tiers
-from everword.text import escaping, pairs_and_mentions
+from everword.text import escaping, key_value_statements
 from everword.text.detect import detect
 from everword.text.filler import bare_request, capitalise, is_filler, trim
 from everword.text.sentences import MAX_CHARACTERS, Sentence, clauses, limit_text, sentences
@@ -44,7 +44,7 @@ class _PairForm:
     """One way to write a pair: the number of the pair, its words, and its price without the key."""
 
     number: int
-    pair: pairs_and_mentions.KeyValue
+    pair: key_value_statements.KeyValue
     roots: frozenset[str]
     price: int
 
@@ -70,26 +70,26 @@ def key_values(text: str, budget: int, count: Count) -> str:
 
 def _find_pairs(
     text: str, message_sentences: list[Sentence], language: str, weights: Mapping[str, float]
-) -> list[pairs_and_mentions.KeyValue]:
+) -> list[key_value_statements.KeyValue]:
     """The pairs of a text, the weightiest first, none twice."""
     pairs = [
-        *pairs_and_mentions.statement_pairs(message_sentences, language),
-        *pairs_and_mentions.question_pairs(message_sentences),
-        *pairs_and_mentions.list_pairs(message_sentences, language),
-        *pairs_and_mentions.technical_pairs(text, message_sentences),
+        *key_value_statements.statement_pairs(message_sentences, language),
+        *key_value_statements.question_pairs(message_sentences),
+        *key_value_statements.list_pairs(message_sentences, language),
+        *key_value_statements.technical_pairs(text, message_sentences),
     ]
     pairs += [
-        *pairs_and_mentions.mention_pairs(message_sentences, language),
-        *pairs_and_mentions.topic_pairs(message_sentences, language, weights),
+        *key_value_statements.mention_pairs(message_sentences, language),
+        *key_value_statements.topic_pairs(message_sentences, language, weights),
     ]
-    unique: dict[tuple[str, str], pairs_and_mentions.KeyValue] = {}
+    unique: dict[tuple[str, str], key_value_statements.KeyValue] = {}
     for pair in sorted((_tidy_pair(pair, language) for pair in pairs), key=lambda pair: -pair.weight):
         if pair.value:
             unique.setdefault((pair.key, pair.value.casefold()), pair)
     return list(unique.values())
 
 
-def _tidy_pair(pair: pairs_and_mentions.KeyValue, language: str) -> pairs_and_mentions.KeyValue:
+def _tidy_pair(pair: key_value_statements.KeyValue, language: str) -> key_value_statements.KeyValue:
     """The pair in one line, without our separators and dangling words; light if all its words are ordinary."""
     value = " ".join(pair.value.replace(";", ",").replace(" = ", " is ").split())
     value = value.strip(_MARKS if pair.key in _LITERAL else _MARKS + "\"'“”«»")
@@ -97,7 +97,7 @@ def _tidy_pair(pair: pairs_and_mentions.KeyValue, language: str) -> pairs_and_me
         value = drop_dangling(value)
     key = shorten_phrase(" ".join(re.split(r"[\s;=]+", pair.key)).strip(), language)
     solid = pair.key in _SURE or any(matters(word, language) for word in value.split())
-    return pairs_and_mentions.KeyValue(key, value, pair.weight if solid else pair.weight * 0.3)
+    return key_value_statements.KeyValue(key, value, pair.weight if solid else pair.weight * 0.3)
 
 
 _MARKS = " .,:!?…–—-*"
@@ -130,7 +130,7 @@ def _separates(character: str) -> bool:
     return character == "," or character.isspace()
 
 
-def render_pairs(pairs: Iterable[pairs_and_mentions.KeyValue]) -> str:
+def render_pairs(pairs: Iterable[key_value_statements.KeyValue]) -> str:
     """The pairs as a line, the values of one key side by side."""
     values_by_key: dict[str, list[str]] = {}
     for pair in pairs:
@@ -155,13 +155,13 @@ class _PairChooser:
         prices = {key: count(f"; {key} =") - 1 for key in self._places_by_key}
         self._costs = [form.price + prices[form.pair.key] for form in forms]
 
-    def choose(self, budget: int, thrift: float) -> tuple[float, list[pairs_and_mentions.KeyValue]]:
+    def choose(self, budget: int, thrift: float) -> tuple[float, list[key_value_statements.KeyValue]]:
         """The gain of the pairs that fit the budget, and these pairs, the weightiest first."""
         forms, gains, costs = self._forms, list(self._gains), list(self._costs)
         rates = [gain / cost**thrift for gain, cost in zip(gains, costs, strict=True)]
         open_places = list(range(len(forms)))
         covered_roots: set[str] = set()
-        selection: list[pairs_and_mentions.KeyValue] = []
+        selection: list[key_value_statements.KeyValue] = []
         total_gain = 0.0
         room = budget + 1
         while open_places := [place for place in open_places if costs[place] <= room]:
@@ -201,8 +201,8 @@ def _gain(form: _PairForm, weights: Mapping[str, float], covered_roots: Set[str]
 
 
 def _pair_forms(
-    pair: pairs_and_mentions.KeyValue, budget: int, count: Count, language: str, weights: Mapping[str, float]
-) -> Iterator[pairs_and_mentions.KeyValue]:
+    pair: key_value_statements.KeyValue, budget: int, count: Count, language: str, weights: Mapping[str, float]
+) -> Iterator[key_value_statements.KeyValue]:
     """The pair as far as it fits, and in a small budget in half as many words too: the lightest words go first."""
     if pair.key in _SURE:
         if count(f"{pair.key} = {pair.value}") <= budget:
@@ -222,7 +222,7 @@ def _pair_forms(
         value = drop_dangling(joint.join(pieces)).strip(" ,")
         if value and (not fits or len(pieces) == half) and count(f"{pair.key} = {value}") <= budget:
             fits = True
-            yield pairs_and_mentions.KeyValue(pair.key, value, pair.weight)
+            yield key_value_statements.KeyValue(pair.key, value, pair.weight)
         if fits and (ample or len(pieces) <= half):
             return
         del pieces[_lightest_piece(pieces, language, weights) if joint else -1]
@@ -372,7 +372,7 @@ class _SentenceChooser:
         """The beginning of a sentence in `max_tokens` tokens; none if too little would be left."""
         text = trim(self._candidates[place].text)
         if self._candidates[place].is_question and self._is_english and not _ASKS.match(text):
-            text = pairs_and_mentions.end_of_question(clauses(text))
+            text = key_value_statements.end_of_question(clauses(text))
         text = bare_request(text)
         joint = "" if is_unspaced(text) else " "
         pieces = text.split()[:max_tokens] if joint else list(text[: 2 * max_tokens])
@@ -402,7 +402,9 @@ def _bonus(place: int, number: int, sentence: Sentence) -> float:
     bonus += 1.0 if _TELLING.search(sentence.text) else 0.0
     bonus += 1.5 if _CORRECTS.match(sentence.text) else 0.0
     bonus += (
-        0.7 if pairs_and_mentions.WHEN.search(sentence.text) or pairs_and_mentions.AMOUNT.search(sentence.text) else 0.0
+        0.7
+        if key_value_statements.WHEN.search(sentence.text) or key_value_statements.AMOUNT.search(sentence.text)
+        else 0.0
     )
     return bonus + (0.5 if sentence.is_question else 0.0)
 
@@ -448,7 +450,7 @@ def _wordings(sentence: Sentence, english: bool) -> Iterator[str]:
             if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
                 yield "".join(parts[:length]).rstrip(_TRAIL) + ("?" if asks else "")
     if len(parts) > 1:
-        last = _JOINT.sub("", pairs_and_mentions.end_of_question(parts) if asks else parts[-1])
+        last = _JOINT.sub("", key_value_statements.end_of_question(parts) if asks else parts[-1])
         if (_ASKS if asks else _SUBJECT).match(last) or (asks and not english):
             yield capitalise(last)
     if sentence.lead:
