@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
 from types import NoneType, TracebackType
 from typing import Annotated, Any, Self, get_args
@@ -231,29 +230,7 @@ def resolve_person(memory: SeenMemory, user: str | None) -> str:
 
 
 def build_tools(view: MemoryView) -> list[Tool]:
-    return [OperationTool.declare(operation, view) for operation in tool_operations().values()]
-
-
-@cache
-def tool_operations() -> Mapping[str, Operation]:
-    """The operations that are tools, by the name of the tool, in the order in which they are listed."""
-    operations = {
-        operation.tool: operation
-        for face in (MemoryFace, ConversationFace)
-        for operation in operations_of(face).values()
-    }
-    return {name: operations[name] for name in TEXTS}
-
-
-@cache
-def argument_model(tool: str) -> tuple[type[ArgModelBase], dict[str, Any]]:
-    """What checks the arguments of a tool, and its JSON schema: made once, which takes pydantic some milliseconds."""
-    arguments: dict[str, Any] = {
-        name: argument_field(tool_operations()[tool], name, about or USER)
-        for name, about in TEXTS[tool]["arguments"].items()
-    }
-    model = create_model(tool, __base__=ArgModelBase, **arguments)
-    return model, flatten_schema(model.model_json_schema()) | {"additionalProperties": False}
+    return [OperationTool.declare(operation, view) for operation in TOOL_OPERATIONS.values()]
 
 
 class OperationTool(Tool):
@@ -266,7 +243,7 @@ class OperationTool(Tool):
     def declare(cls, operation: Operation, view: MemoryView) -> OperationTool:
         texts = TEXTS[operation.tool]
         read_only, destructive, idempotent = HINTS[texts["hints"]]
-        model, parameters = argument_model(operation.tool)
+        model, parameters = ARGUMENTS[operation.tool]
         return cls(
             fn=operation.method,
             name=operation.tool,
@@ -320,6 +297,16 @@ class OperationTool(Tool):
         return await getattr(target, operation.method.__name__)(**operation_arguments(operation, values))
 
 
+def argument_model(operation: Operation) -> tuple[type[ArgModelBase], dict[str, Any]]:
+    """What checks the arguments of a tool, and its JSON schema."""
+    arguments: dict[str, Any] = {
+        name: argument_field(operation, name, about or USER)
+        for name, about in TEXTS[operation.tool]["arguments"].items()
+    }
+    model = create_model(operation.tool, __base__=ArgModelBase, **arguments)
+    return model, flatten_schema(model.model_json_schema()) | {"additionalProperties": False}
+
+
 def argument_field(operation: Operation, name: str, about: str) -> tuple[Any, Any]:
     """The type and the default of an argument, as the operation declares it."""
     parameter = operation.signature.parameters.get(argument_of(operation, name))
@@ -342,6 +329,11 @@ def plain_type(hint: Any) -> Any:
 def argument_of(operation: Operation, name: str) -> str:
     """What the method calls an argument: the id of a fact is called as in the path."""
     return "id" if operation.places.get("id") == name else name
+
+
+OPERATIONS = [*operations_of(MemoryFace).values(), *operations_of(ConversationFace).values()]
+TOOL_OPERATIONS = {name: next(each for each in OPERATIONS if each.tool == name) for name in TEXTS}
+ARGUMENTS = {name: argument_model(operation) for name, operation in TOOL_OPERATIONS.items()}
 
 
 def operation_arguments(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
