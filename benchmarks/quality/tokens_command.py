@@ -89,7 +89,7 @@ def choose_talk(file: Path, conversation: str | None, turns: int) -> Talk:
     longest = max(talks.values(), key=lambda talk: len(talk.exchanges), default=None)
     talk = longest if conversation is None else talks[conversation]
     if talk is None or not talk.exchanges:
-        raise InvalidInput("data", f"{file}: no message in it was answered, so there is nothing to replay")
+        raise InvalidInput("data", f"{file} contains no answered message, so there is nothing to replay")
     return talk.first_exchanges(turns // 2)
 
 

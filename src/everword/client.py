@@ -129,7 +129,11 @@ class ServerConnection:
         if "?" in base_url or "#" in base_url:
             raise InvalidInput("base_url", "must end with the host or a path; leave out what follows ? or #")
         if not isinstance(key, str) or not HEADER_TEXT.fullmatch(key):
-            raise InvalidInput("key", "has characters that no key has; copy it as `everword keys create` showed it")
+            raise InvalidInput(
+                "key",
+                "contains characters that keys never contain; copy the key exactly as `everword keys create` "
+                "printed it",
+            )
         keep_password_out_of_texts(base_url)
         keep_out_of_texts(key)
         self._url = base_url.rstrip("/").removesuffix("/v1")
@@ -240,7 +244,7 @@ class ServerConnection:
                 await response.aclose()
         except httpx2.HTTPError as error:
             if has_begun:
-                raise ServerError(f"{self.address} hung up in the middle of an answer") from error
+                raise ServerError(f"{self.address} closed the connection in the middle of an answer") from error
             raise unreachable_error(self.address, error) from error
 
     def read(self, kind: Any, content: bytes | str) -> Any:
@@ -286,7 +290,7 @@ class ServerConnection:
     @property
     def _client(self) -> httpx2.AsyncClient:
         if self._http is None:
-            raise EverwordError("this client is not open: use it inside `with` (or `async with`), and not after")
+            raise EverwordError("this client is not open; use it inside its `with` or `async with` block")
         return self._http
 
 
@@ -479,7 +483,10 @@ class AsyncClient(MemoryFace):
         if not all_batches:
             return []
         if len({batch.space for batch in all_batches}) > 1:
-            raise InvalidInput("batches", "are for several spaces; on a server, make one call for each space")
+            raise InvalidInput(
+                "batches",
+                "contain several spaces, but a server accepts one space per call; make one call for each space",
+            )
         body = [
             without_none(conversation=batch.conversation, user=batch.user)
             | edit_field(batch.on_edit)
@@ -682,7 +689,9 @@ class AsyncClientDocuments(DocumentsFace):
                 await asyncio.sleep(random.uniform(0, EDIT_PAUSE))  # not all of them at once again
             else:
                 return answer
-        raise StoreBusy(f"others kept changing the documents of {tuple(names)!r}; nothing was written, try again")
+        raise StoreBusy(
+            f"other programs kept changing the documents in {tuple(names)!r}, so nothing was written; try again"
+        )
 
     async def namespaces(
         self,

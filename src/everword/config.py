@@ -328,7 +328,7 @@ def check_prefix(key: str) -> None:
     if key.startswith(OLD_PREFIX) and (
         name.lower() in BY_NAME or name in ("CONFIG", "DEBUG") or name.endswith("_TOKEN")
     ):
-        raise ConfigError(f"{key} is now called {PREFIX}{name}: rename it")
+        raise ConfigError(f"the variable {key} is now called {PREFIX}{name}; rename it")
 
 
 def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
@@ -336,9 +336,9 @@ def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, 
     path = Path(config_path) if config_path else folder / FILE
     if not path.exists():
         if config_path:
-            raise ConfigError(f"{PREFIX}CONFIG names {config_path}, which does not exist")
+            raise ConfigError(f"{PREFIX}CONFIG points to {config_path}, which does not exist")
         if (folder / OLD_FILE).exists():
-            raise ConfigError(f"{folder / OLD_FILE} is now called {FILE}: rename it")
+            raise ConfigError(f"the settings file {folder / OLD_FILE} must now be called {FILE}; rename it")
         return []
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -351,8 +351,8 @@ def check_old_store(folder: Path) -> None:
     """Refuse to begin an empty memory beside one that lies where the default store was before."""
     if (folder / OLD_STORE).exists() and not (folder / STORE).exists():
         raise ConfigError(
-            f"{folder / OLD_STORE} is a store under the old name; the default is now {STORE}: rename the file, "
-            f"with the files that begin with its name, or name it: {PREFIX}STORE={OLD_STORE}"
+            f"{folder / OLD_STORE} is a store with an old name. Rename it and its companion files to "
+            f"{STORE}, or set {PREFIX}STORE={OLD_STORE}"
         )
 
 
@@ -375,7 +375,7 @@ def convert_value(name: str, value: Any, source: str) -> Any:
     """Convert a value to its setting's type, or raise an error that names its source."""
     definition = BY_NAME.get(name)
     if definition is None:
-        raise ConfigError(f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}")
+        raise ConfigError(f"{source}: there is no setting {name!r}; the settings are {', '.join(sorted(BY_NAME))}")
     kind: Any = type(definition.default)
     about = definition.metadata
     try:

@@ -35,14 +35,14 @@ class StrictBuffer(ReceiveBuffer):
         lines: list[bytearray] | None = super().maybe_extract_lines()
         if lines is not None:
             if _AMBIGUOUS.search(received, 0, len(received) - len(self._data)):
-                raise h11.RemoteProtocolError("a line end or a character that is ambiguous")
+                raise h11.RemoteProtocolError("the request contains an ambiguous line end or character")
             check_framing(lines)
         return lines
 
     def maybe_extract_next_line(self) -> bytearray | None:
         line: bytearray | None = super().maybe_extract_next_line()
         if line is not None and not _CHUNK_SIZE.fullmatch(line):
-            raise h11.RemoteProtocolError("the size of a chunk is ambiguous")
+            raise h11.RemoteProtocolError("the request contains a chunk with an ambiguous size")
         return line
 
 
@@ -52,9 +52,9 @@ def check_framing(lines: list[bytearray]) -> None:
     lengths = [value.strip() for name, value in fields if name.strip() == b"content-length"]
     codings = [value.strip() for name, value in fields if name.strip() == b"transfer-encoding"]
     if len(lengths) + len(codings) > 1 or not all(length.isdigit() for length in lengths):
-        raise h11.RemoteProtocolError("the length of the body is ambiguous")
+        raise h11.RemoteProtocolError("the request has an ambiguous body length")
     if codings and (codings != [b"chunked"] or not lines[0].endswith(b" HTTP/1.1")):
-        raise h11.RemoteProtocolError("the transfer coding is ambiguous")
+        raise h11.RemoteProtocolError("the request has an ambiguous transfer coding")
 
 
 class StrictConnection(h11.Connection):

@@ -174,7 +174,7 @@ def _refuse_constant(name: str) -> float:
 def _parse_finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError("a number too large")
+        raise ValueError("the number is too large")
     return number
 
 

@@ -103,7 +103,9 @@ def read_transcript(path: str | Path, conversation: str | None = None) -> Transc
         reason = f"there is no {conversation!r} in {path}; there are {len(transcripts)}: {examples}"
         raise InvalidInput("conversation", reason)
     if not transcripts.get(conversation):
-        raise InvalidInput("data", f"{path}: no message in it was answered, so there is nothing to replay")
+        raise InvalidInput(
+            "data", f"{path} contains no answered message, so there is nothing to replay; give another file"
+        )
     return Transcript(f"{conversation} of {Path(path).name}", transcripts[conversation])
 
 
@@ -135,7 +137,9 @@ def python_transcript(turns: int) -> Transcript:
     ]
     if len(pairs) < turns // 2:
         raise InvalidInput(
-            "turns", f"this Python's own documentation has {2 * len(pairs)} turns only; name a file: --data"
+            "turns",
+            f"are too many: Python's documentation has only {2 * len(pairs)} turns; give a longer "
+            "transcript with --data",
         )
     return Transcript("questions about Python's standard library, answered by its own documentation", tuple(pairs))
 
@@ -218,7 +222,7 @@ def replay(
 ) -> TokenReport:
     """Replay a transcript and count its tokens. `on_exchange` is called with the number of each exchange."""
     if not transcript.exchanges:
-        raise InvalidInput("data", "holds no exchange, so there is nothing to replay")
+        raise InvalidInput("data", "contains no question with an answer, so there is nothing to replay")
     plan = plan or Plan()
     count = (tokenizer := open_tokenizer(Settings())).count
 

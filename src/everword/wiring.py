@@ -79,17 +79,17 @@ def open_store(
     kind, colon, path = url.partition(":")
     if colon and kind == "json":
         if not path.strip() or Path(path).is_dir():
-            raise ConfigError(f"store: {url!r} names no file; write json:FILE, such as json:memory.json")
+            raise ConfigError(f"store: {url!r} contains no file name; write json:FILE, such as json:memory.json")
         from everword.stores.jsonfile import JsonStore
 
         return JsonStore(path, busy_seconds=settings.busy_seconds, cache_bytes=cache)
     if "://" in url and kind != "sqlite":
-        raise ConfigError(f"store: there is no kind of store {kind!r}; use a file name, json:FILE or postgresql://…")
+        raise ConfigError(f"store: {kind!r} is not a kind of store; use a file name, json:FILE or postgresql://…")
     from everword.stores.sqlite import SqliteStore
 
     name = path.removeprefix("///") if colon and kind == "sqlite" else url
     if name == ":memory:":
-        raise ConfigError("store: must name a file; for a temporary memory, name a file in a temporary folder")
+        raise ConfigError("store: must be a file; for a temporary memory, use a file in a temporary folder")
     return SqliteStore(name, busy_seconds=settings.busy_seconds, cache_bytes=cache)
 
 
@@ -101,7 +101,8 @@ def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Emb
 
         if not settings.embedder_url:
             raise ConfigError(
-                "embedder_url: is empty; name the server, as in EVERWORD_EMBEDDER_URL=http://localhost:8080/v1"
+                "embedder_url: is empty; give the server's address, as in "
+                "EVERWORD_EMBEDDER_URL=http://localhost:8080/v1"
             )
         endpoint = EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
         return CachedEmbedder(endpoint, telemetry=telemetry)
@@ -233,7 +234,9 @@ def build_model(settings: Settings, name: str, url: str, key: str) -> LLM:
 
     model, _, own_url = name.partition("@")
     if not (own_url or url):
-        raise ConfigError("chat_url: is empty; name the server, as in EVERWORD_CHAT_URL=http://localhost:11434/v1")
+        raise ConfigError(
+            "chat_url: is empty; give the server's address, as in EVERWORD_CHAT_URL=http://localhost:11434/v1"
+        )
     return OpenAIModel(own_url or url, key, model, timeout=settings.model_seconds, apis=settings.chat_apis)
 
 

@@ -130,7 +130,7 @@ class WordLists:
         if name not in self._lists:
             items = next(filter(None, (read_list(name, file, self._folder) for file in self._files)), ())
             if not items:
-                raise AttributeError(f"{self._folder} has no list {name!r} in {', '.join(self._files)}")
+                raise AttributeError(f"the files {', '.join(self._files)} in {self._folder} contain no list {name!r}")
             self._lists[name] = items
         return self._lists[name]
 

@@ -291,5 +291,5 @@ def test_a_memory_that_cannot_add_anything_does_not_fail_the_run(
         assert talk(memory, "one", model, "Hello, what do you know of me?", budget=1) == "Hello!"
         assert model.instructions == ["Be brief."]
         assert "without the memory" in caplog.text
-        with pytest.raises(InvalidInput, match="say whose memory it is"):
+        with pytest.raises(InvalidInput, match="give the ID of the user"):
             EverwordSession(memory, "one").tools()

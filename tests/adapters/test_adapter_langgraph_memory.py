@@ -212,7 +212,7 @@ def test_erasing_a_person_removes_their_checkpoints_and_no_others(store_url: str
             graph.invoke({"texts": [("user", f"a letter of {user}")], "size": ""}, thread(id, user))
         graph.invoke({"texts": [("user", "nobody's")], "size": ""}, {"configurable": {"thread_id": "alex"}})
         for config in (thread("one", "sam"), thread("alex", "alex")):
-            with pytest.raises(ScopeError, match="a thread has one user"):
+            with pytest.raises(ScopeError, match="a thread can have only one user"):
                 graph.get_state(config)
         memory.erase(user="alex")
         assert graph.get_state(thread("one")).values == {}

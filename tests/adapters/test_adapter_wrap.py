@@ -352,7 +352,7 @@ def test_everything_else_is_the_clients_own(memory: Memory) -> None:
 def test_what_cannot_remember_is_told_at_once(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="must be a client of `openai` or `anthropic`"):
         everword.wrap(object(), memory, user="alex")
-    with pytest.raises(InvalidInput, match="give it a Memory"):
+    with pytest.raises(InvalidInput, match="give a Memory"):
         everword.wrap(Provider().openai(), AsyncMemory("memory.db"), user="alex")
     with pytest.raises(InvalidInput, match="user"):
         everword.wrap(Provider().openai(), memory, user="")

@@ -483,7 +483,7 @@ def test_a_copy_that_is_not_equal_is_refused() -> None:
     whole = Verification(1, 200, 0, (), "abc")
     check_equal(whole, whole)
     for other in (Verification(1, 199, 0, (), "abc"), Verification(1, 200, 0, (), "abd")):
-        with pytest.raises(StoreError, match="differs from its original"):
+        with pytest.raises(StoreError, match="differs from the original"):
             check_equal(whole, other)
 
 

@@ -216,9 +216,9 @@ def test_what_cannot_be_moved_says_why(tmp_path: Path) -> None:
         assert memory.move_conversation("chat", to="chat", user="alex").moved == {}
         refused: list[tuple[Any, str]] = [
             (lambda: memory.move_conversation("chat"), "give at least one"),
-            (lambda: memory.move_conversation("chat", to="all"), "choose another, or rename that one first"),
-            (lambda: memory.move_conversation("all", user="kim"), "rename it only"),
-            (lambda: memory.move_conversation("chat", to="profile:x"), "reserved"),
+            (lambda: memory.move_conversation("chat", to="all"), "which another conversation already has"),
+            (lambda: memory.move_conversation("all", user="kim"), "only its ID can be changed"),
+            (lambda: memory.move_conversation("chat", to="profile:x"), "must not begin with"),
             (lambda: memory.move_conversation("profile:alex", to="x"), "merge_users"),
             (lambda: memory.move_conversation("chat", user=" "), "empty"),
             (lambda: memory.merge_users("alex", into="alex"), "the same user"),
@@ -248,9 +248,9 @@ def test_only_what_is_as_it_was_moved_is_taken_back(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match="moved again"):
             memory.undo_move(first.id)
         back = memory.undo_move(second.id)
-        with pytest.raises(InvalidInput, match="undone already"):
+        with pytest.raises(InvalidInput, match="already been undone"):
             memory.undo_move(second.id)
-        with pytest.raises(InvalidInput, match="is itself an undo"):
+        with pytest.raises(InvalidInput, match="is an undo, and"):
             memory.undo_move(back.id)
         memory.conversation("chat").delete(1)
         with pytest.raises(InvalidInput, match="removed since"):
@@ -311,7 +311,7 @@ def test_an_old_id_can_be_erased_and_what_moved_stays(tmp_path: Path) -> None:
         move = memory.merge_users("zanon", into="alex")
         memory.conversation("chat", user="alex").add("user", "I like tea.")
         memory.erase(user="zanon")
-        with pytest.raises(NotFound, match="has since been erased"):
+        with pytest.raises(NotFound, match="the moved messages have been erased"):
             memory.undo_move(move.id)
         assert [message.user for message in memory.conversation("chat").history()] == ["alex", "alex"]
         assert memory.verify().ok, "what it was is not known, its place in the chain is"

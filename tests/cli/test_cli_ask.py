@@ -53,7 +53,7 @@ def test_a_question_is_answered_with_what_it_rests_on() -> None:
     unknown = everword("ask", "What does she like?", "--user", "nobody")
     assert (unknown.exit_code, unknown.stdout) == (1, "Nothing that is remembered answers that.\n")
     assert listed("--about", "where does she live")[0]["value"] == "Kiel"
-    assert "without --as-of" in everword("facts", "mia", "--history", "city", "--about", "home").stderr
+    assert "cannot be combined with --as-of" in everword("facts", "mia", "--history", "city", "--about", "home").stderr
     succeeded("worker", "--once")
     assert "likes: rowing" in succeeded("search", "rowing", "--user", "mia", "--facts")
     hits = json_lines(succeeded("search", "rowing", "--user", "mia", "--facts", "--json"))

@@ -92,7 +92,7 @@ def test_a_json_store_is_backed_up_while_it_is_open() -> None:
         assert "is open in" in failed("--store", "json:a.json", "restore", "b.json", "--force")
     succeeded("--store", "json:a.json", "restore", "b.json", "--force")
     assert len(exported_ids("json:a.json")) == 5
-    assert "of different kinds" in failed("--store", "new.db", "restore", "b.json")
+    assert "different kinds of store" in failed("--store", "new.db", "restore", "b.json")
 
 
 def test_a_store_is_replaced_only_by_force_and_while_nobody_has_it_open() -> None:

@@ -183,12 +183,12 @@ def test_a_published_set_is_read_and_people_take_turns() -> None:
 
 def test_what_cannot_be_replayed_is_said_in_a_line() -> None:
     Path("alone.jsonl").write_text('{"conversation": "c", "role": "user", "content": "Anybody?"}\n', encoding="utf-8")
-    assert "no message in it was answered" in failed("bench", "tokens", "--data", "alone.jsonl")
+    assert "contains no answered message" in failed("bench", "tokens", "--data", "alone.jsonl")
     assert "missing.jsonl" in failed("bench", "tokens", "--data", "missing.jsonl")
     Path("odd.json").write_text("[1, 2]", encoding="utf-8")
     assert "odd.json" in failed("bench", "tokens", "--data", "odd.json")
     assert "--data" in failed("bench", "tokens", "--conversation", "c")
-    assert "turns only" in failed("bench", "tokens", "--turns", 100_000)
+    assert "are too many" in failed("bench", "tokens", "--turns", 100_000)
     assert everword("bench", "tokens", "--budget", "huge").exit_code == 2
     assert everword("bench", "tokens", "--turns", 1).exit_code == 2
 

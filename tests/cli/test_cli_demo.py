@@ -105,7 +105,7 @@ def test_the_demo_can_be_kept_and_looked_at(tmp_path: Path) -> None:
     assert succeeded("export", "--store", "json:kept/demo.json") == succeeded("export", "--store", "kept/demo.db")
     again = everword("demo", "--keep", "kept")
     assert again.exit_code == 2
-    assert "exists already" in again.stderr
+    assert "already exists" in again.stderr
 
 
 def test_the_demo_runs_as_a_program_on_a_plain_terminal(tmp_path: Path) -> None:

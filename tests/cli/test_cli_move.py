@@ -40,7 +40,7 @@ def test_it_shows_moves_and_takes_back() -> None:
     succeeded("move", "--undo", move["id"])
     assert owners() == {"chat": "anon", "other": "anon"}
     assert succeeded("verify").startswith("whole: 2 messages")
-    assert "rename that one first" in failed("move", "chat", "--to", "other")
+    assert "which another conversation already has" in failed("move", "chat", "--to", "other")
     assert "nothing was merged" in failed("merge", "nobody", "--into", "alex")
 
 

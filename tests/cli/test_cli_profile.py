@@ -148,4 +148,4 @@ def test_undo_without_an_id_takes_back_the_last_change_and_says_which(tmp_path: 
     assert "Graz" in undone.stdout
     assert "tea" not in undone.stdout
     assert "tea" in succeeded("undo", "--user", "kim")
-    assert "nothing to take back" in failed("undo", "--user", "kim")
+    assert "there is nothing to undo" in failed("undo", "--user", "kim")

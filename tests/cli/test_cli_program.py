@@ -151,8 +151,8 @@ def test_a_file_that_is_no_store_is_one_line(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_of_store_is_one_line() -> None:
-    assert "must name a file" in failed("import", "-", "--store", ":memory:", input="")
-    assert "there is no kind of store 'mysql'" in failed("import", "-", "--store", "mysql://host/db", input="")
+    assert "must be a file" in failed("import", "-", "--store", ":memory:", input="")
+    assert "'mysql' is not a kind of store" in failed("import", "-", "--store", "mysql://host/db", input="")
 
 
 def test_a_broken_settings_file_is_one_line(tmp_path: Path) -> None:

@@ -228,4 +228,4 @@ def test_copy_can_migrate_its_target(postgres: PostgresServer) -> None:
 
 def test_files_migrate_themselves() -> None:
     assert "everword.db: schema" in succeeded("migrate")
-    assert "--hnsw is for PostgreSQL" in failed("migrate", "--hnsw")
+    assert "--hnsw works only with PostgreSQL" in failed("migrate", "--hnsw")

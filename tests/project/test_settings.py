@@ -105,7 +105,7 @@ def test_variables_of_another_program_that_begin_alike_are_not_ours(tmp_path: Pa
 
 def test_a_file_of_settings_under_the_name_of_before_is_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "recollect.toml").write_text('space = "file"')
-    with pytest.raises(ConfigError, match=r"recollect\.toml is now called everword\.toml"):
+    with pytest.raises(ConfigError, match=r"recollect\.toml must now be called everword\.toml"):
         load(tmp_path)
     (tmp_path / "recollect.toml").rename(tmp_path / "everword.toml")
     assert load(tmp_path).space == "file"
@@ -113,7 +113,7 @@ def test_a_file_of_settings_under_the_name_of_before_is_not_passed_over(tmp_path
 
 def test_no_empty_memory_is_begun_beside_a_default_store_of_before(tmp_path: Path) -> None:
     (tmp_path / "recollect.db").touch()
-    with pytest.raises(ConfigError, match=r"recollect\.db .* rename the file.* EVERWORD_STORE=recollect\.db"):
+    with pytest.raises(ConfigError, match=r"recollect\.db .* Rename it .* EVERWORD_STORE=recollect\.db"):
         load(tmp_path)
     assert load(tmp_path, {"EVERWORD_STORE": "recollect.db"}).store == "recollect.db"
     (tmp_path / "recollect.db").rename(tmp_path / "everword.db")

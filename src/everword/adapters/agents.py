@@ -79,7 +79,7 @@ class EverwordSession(SessionABC):
     @property
     def _turns(self) -> TurnMemory:
         if self._user is None:
-            raise InvalidInput("user", "is missing: say whose memory it is, as in EverwordSession(…, user=…)")
+            raise InvalidInput("user", 'is missing; give the ID of the user, as in EverwordSession(…, user="alex")')
         return TurnMemory(self._memory, self._user, None, self._space, self._budget)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:

@@ -66,7 +66,9 @@ UNREACHABLE = "The memory cannot be reached now. Go on without it."
 def run_blocking(memory: AnyMemory, work: Work[T]) -> T:
     """Run the work, blocking."""
     if not isinstance(memory, BlockingMemory):
-        raise EverwordError("this adapter has an AsyncMemory: call its asynchronous methods, or give it a Memory")
+        raise EverwordError(
+            "this adapter uses an AsyncMemory: call its asynchronous methods, or create the adapter with a Memory"
+        )
     return memory.run(work)
 
 
@@ -250,7 +252,11 @@ async def check_engine(memory: MemoryFace) -> None:
 
 def engine_of(memory: MemoryFace) -> MemoryEngine:
     if not isinstance(memory, MemoryEngine):
-        raise InvalidInput("memory", "is on a server: give the program's client the server's address as its base URL")
+        raise InvalidInput(
+            "memory",
+            "is a client of a server, which cannot be used here; give the server's address to your "
+            "program as its base URL",
+        )
     return memory
 
 

@@ -178,8 +178,11 @@ class EverwordSaver(BaseCheckpointSaver[int]):
         head = await documents.get((CHECKPOINTS, thread_id), number)
         user = fields.get("user_id")
         if head is not None and user is not None and head.user != str(user):
-            reason = "was begun without a user_id" if head.user is None else "is somebody else's"
-            raise ScopeError(f"the thread {thread_id!r} {reason}: a thread has one user, use another thread_id")
+            owner = "no user" if head.user is None else "another user"
+            raise ScopeError(
+                f"the thread {thread_id!r} belongs to {owner}, and a thread can have only one user; use "
+                "another thread_id"
+            )
         return (CHECKPOINTS, thread_id, number), head
 
     # -- a checkpoint

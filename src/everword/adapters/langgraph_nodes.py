@@ -63,7 +63,10 @@ class EverwordNodes:
         fields = config.get("configurable") or {}
         user, thread = self._user or fields.get("user_id"), fields.get("thread_id")
         if user is None:
-            raise InvalidInput("user", 'is missing: pass {"configurable": {"user_id": …}} or EverwordNodes(…, user=…)')
+            raise InvalidInput(
+                "user",
+                'is missing; give the ID of the user: {"configurable": {"user_id": …}} or EverwordNodes(…, user=…)',
+            )
         return TurnMemory(self._memory, str(user), None if thread is None else str(thread), self._space, self._budget)
 
     def _recall(self, state: Any, config: RunnableConfig) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def wrap(
     is_async = hasattr(client, "__aenter__")
     if not is_async and not isinstance(memory, BlockingMemory):
         raise InvalidInput(
-            "memory", "is asynchronous, but the client is not: give it a Memory, or wrap an async client"
+            "memory", "is asynchronous, but the client is not; give a Memory, or wrap an asynchronous client"
         )
     check_local(memory)
     turns = TurnMemory(memory, user, conversation, space, budget)

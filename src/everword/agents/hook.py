@@ -88,7 +88,7 @@ def send(home: str, request: dict, begin: float) -> "dict | None":  # type: igno
 
 def ask(path: str, line: bytes, end: float) -> dict:  # type: ignore[type-arg]
     if os.stat(path).st_uid != os.getuid():
-        raise OSError("the socket belongs to another user")
+        raise OSError("the socket of the hook belongs to another user")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(max(end - time.monotonic(), 0.001))
         connection.connect(path)

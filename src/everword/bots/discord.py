@@ -156,7 +156,7 @@ class DiscordPlatform:
             if not any(event.is_set() for event in events):
                 async with translate_errors():
                     await self._gateway
-                raise ServerError("Discord has ended the connection")
+                raise ServerError("Discord closed the connection")
         finally:
             for wait in waits:
                 wait.cancel()
@@ -214,7 +214,7 @@ class DiscordPlatform:
             if message.answers in self._interactions:
                 return await self._interactions.answer(message.answers, message.text, view, is_private=is_private)
             if message.answers and is_private:
-                raise PlatformRefused("Discord: the interaction has expired, so no private answer can be sent")
+                raise PlatformRefused("Discord: the interaction has expired, so the bot cannot send a private answer")
             channel = self._channel(place)
             # The library's types do not know that both may be None.
             options: dict[str, Any] = {"view": view}

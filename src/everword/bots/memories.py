@@ -294,7 +294,7 @@ def copy_file(old_file: Path, old_storage: StorageKind, new_file: Path, new_stor
 def check_equal(source: Verification, target: Verification) -> None:
     """Raise if a copy is not what it was made of."""
     if not target.ok or source != target:
-        raise StoreError("the copy differs from its original, so the original stays in use")
+        raise StoreError("the copy of the store differs from the original, so the original stays in use")
 
 
 def remove_store(file: Path) -> None:
@@ -303,7 +303,9 @@ def remove_store(file: Path) -> None:
         try:
             file.with_name(file.name + ending).unlink(missing_ok=True)
         except OSError as error:
-            raise StoreUnwritable(f"{file.name}{ending} cannot be removed: {error.strerror or error}") from error
+            raise StoreUnwritable(
+                f"the file {file.name}{ending} cannot be removed: {error.strerror or error}"
+            ) from error
 
 
 # -- what every part of a bot works with

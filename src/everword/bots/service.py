@@ -84,7 +84,9 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreUnwritable(f"{folder}: {error.strerror or error}; choose another folder with --data") from error
+        raise StoreUnwritable(
+            f"the folder {folder} cannot be created: {error.strerror or error}; choose another folder with --data"
+        ) from error
 
 
 async def follow_schedule(bot: Bot) -> None:

@@ -268,7 +268,7 @@ class TelegramPlatform:
 
     async def private_place(self, person_id: str) -> Place:
         if not person_id.isdigit():  # what is sent to a group or a channel, all of it sees
-            raise PlatformRefused("Telegram: an anonymous admin has no private chat")
+            raise PlatformRefused("Telegram: an anonymous admin cannot receive private messages")
         return Place(PLATFORM, person_id, is_private=True)
 
 

@@ -37,7 +37,7 @@ from everword.follow.faults import request_reading
 from everword.follow.view import View
 from everword.log.append_and_read import after_conversation, append_change, cursor_of
 from everword.log.checks_and_seals import (
-    TOLD,
+    PROFILE_PREFIX,
     check_metadata,
     check_text,
     edited_fields,
@@ -59,7 +59,12 @@ EDITED = "it was edited"  # why a view is to read a message again
 def still_command(edited: Message, message: Message) -> Message:
     """The edited message; without the mark of a command if its text is no such command any more."""
     command = command_of(message)
-    if command is None or message.role != "user" or message.conversation.startswith(TOLD) or command in LASTING:
+    if (
+        command is None
+        or message.role != "user"
+        or message.conversation.startswith(PROFILE_PREFIX)
+        or command in LASTING
+    ):
         return edited
     if read_command(edited).kind == command:
         return edited
@@ -79,7 +84,7 @@ def refuse_change(tx: Tx, message: Message, edited: Message) -> list[str]:
     if command_of(edited) != "remember" or message.role != "user":
         return []
     persons = sorted({row["user_id"] for row in rows if row["kind"] == profiles.SAID})
-    is_of_author = message.conversation.startswith(TOLD) or _subject_after(message, edited) == "me"
+    is_of_author = message.conversation.startswith(PROFILE_PREFIX) or _subject_after(message, edited) == "me"
     return persons or ([message.author] if is_of_author else [])
 
 
@@ -118,7 +123,7 @@ def put_version(
     policy = after_conversation(tx, message.space, message.conversation, secrets)
     draft, marks = policy.guard_draft(Draft(message.role, text, metadata=new_metadata))
     if not text.strip() and not new_metadata:
-        raise InvalidInput("content", "is empty, and there is no metadata; to remove a message, delete it")
+        raise InvalidInput("content", "is empty, and the message has no metadata; to remove a message, delete it")
     new = replace(message, content=draft.content, metadata=draft.metadata, secrets=marks, original=None)
     edited = still_command(new.masked, message)
     if edited_fields(edited) == edited_fields(message):

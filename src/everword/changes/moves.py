@@ -48,8 +48,8 @@ from everword.log.append_and_read import (
     warn_of_damage,
 )
 from everword.log.checks_and_seals import (
-    ERASED,
-    TOLD,
+    ERASED_PREFIX,
+    PROFILE_PREFIX,
     check_id,
     contains_turn,
     profile_conversation,
@@ -68,16 +68,19 @@ Row = Mapping[str, Any]
 def check_new_name(name: str) -> str:
     """The new id of a conversation; not one that memory uses itself."""
     id = check_id("to", name)
-    if id.startswith((TOLD, ERASED)):
-        raise InvalidInput("to", f"begins with {TOLD!r} or {ERASED!r}, which is reserved")
+    if id.startswith((PROFILE_PREFIX, ERASED_PREFIX)):
+        raise InvalidInput("to", f"must not begin with {PROFILE_PREFIX!r} or {ERASED_PREFIX!r}; choose another ID")
     return id
 
 
 def check_movable(conversation: str) -> str:
     """The id of a conversation that may be moved; not one that memory keeps itself."""
     id = check_id("conversation", conversation)
-    if id.startswith((TOLD, ERASED)):
-        raise InvalidInput("conversation", f"{id!r} is internal; `merge_users` moves it with its user")
+    if id.startswith((PROFILE_PREFIX, ERASED_PREFIX)):
+        raise InvalidInput(
+            "conversation",
+            f"{id!r} is internal and cannot be moved alone; use `merge_users` to move it together with its user",
+        )
     return id
 
 
@@ -167,7 +170,9 @@ def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, loc
     if user is None or user == owner:
         return None if new_id == id else plan_rename(tx, conversation, new_id, lock)
     if owner is None:
-        raise InvalidInput("user", f"{id!r} has no user (a channel, or an erased user): rename it only")
+        raise InvalidInput(
+            "user", f"cannot be changed: {id!r} is a channel or belonged to an erased user; only its ID can be changed"
+        )
     if has_said_all_in(tx, space, owner, id):
         plan = plan_people(tx, space, "move", owner, user, lock)
     else:
@@ -186,16 +191,14 @@ def find_conversation(tx: Tx, space: str, id: str) -> Conversation:
 
 def check_free(tx: Tx, space: str, id: str, new_id: str) -> None:
     if new_id != id and tx.conversation(space, new_id) is not None:
-        raise InvalidInput(
-            "to", f"is {new_id!r}, and there is a conversation of that name: choose another, or rename that one first"
-        )
+        raise InvalidInput("to", f"is {new_id!r}, which another conversation already has; choose another ID")
 
 
 def has_said_all_in(tx: Tx, space: str, user: str, id: str) -> bool:
     """Whether a person has said nothing outside this conversation, but for what they told by command."""
     places = {message.conversation for message in messages_of_person(tx, space, user)}
     places |= {place.id for place in every_conversation(tx, space, user) if not is_empty(tx, place)}
-    return all(place == id or place.startswith(TOLD) for place in places)
+    return all(place == id or place.startswith(PROFILE_PREFIX) for place in places)
 
 
 def plan_rename(tx: Tx, conversation: Conversation, new_id: str, lock: Lock) -> MovePlan:
@@ -231,7 +234,7 @@ def plan_people(tx: Tx, space: str, kind: MoveKind, user: str, into: str, lock: 
     steps: list[Step] = []
     for id in sorted(conversations_of_person(tx, space, user)):
         step = plan_step(tx, find_conversation(tx, space, id), user, into)
-        if id.startswith(TOLD) and step.conversation.user == user:
+        if id.startswith(PROFILE_PREFIX) and step.conversation.user == user:
             step = replace(step, id=free_profile_conversation(tx, space, into, {step.id for step in steps}))
         steps.append(step)
     return MovePlan(space, kind, user, into, steps, whole=True)
@@ -287,11 +290,11 @@ def parts_to_undo(tx: Tx, space: str, id: str) -> list[LogChange]:
     all_moves = moves_in(tx, space)
     parts = [change for change in all_moves if change.after.get("id") == id]
     if not parts:
-        raise NotFound(f"there is no move {id!r} in space {space!r}, or what it moved has since been erased")
+        raise NotFound(f"there is no move {id!r} in space {space!r}, or the moved messages have been erased")
     if "undoes" in parts[0].after:
-        raise InvalidInput("id", f"{id!r} is itself an undo; to undo that, repeat the move")
+        raise InvalidInput("id", f"{id!r} is an undo, and an undo cannot be undone; move the messages again")
     if any(change.after.get("undoes") == id for change in all_moves):
-        raise InvalidInput("id", f"{id!r} was undone already")
+        raise InvalidInput("id", f"{id!r} has already been undone")
     return parts
 
 
@@ -367,7 +370,7 @@ def check_unchanged(message: Message, part: LogChange, names: Collection[str]) -
     """Raise if a message is not what a move made of it."""
     after = part.after
     if message.erased:
-        raise InvalidInput("id", "cannot be undone: something that was moved has been removed since")
+        raise InvalidInput("id", "cannot be undone, because a moved message has been removed since")
     if ("owned" in names and message.user != after["person"]) or (
         "written" in names and message.author != after["person"]
     ):
@@ -375,7 +378,9 @@ def check_unchanged(message: Message, part: LogChange, names: Collection[str]) -
 
 
 def changed_since(conversation: str) -> InvalidInput:
-    return InvalidInput("id", f"cannot be taken back: {conversation!r} was moved again since; take that back first")
+    return InvalidInput(
+        "id", f"cannot be undone, because conversation {conversation!r} was moved again; undo the later move first"
+    )
 
 
 DOCUMENTS = "documents"

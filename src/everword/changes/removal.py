@@ -91,7 +91,7 @@ from everword.log.append_and_read import (
     warn_of_damage,
 )
 from everword.log.checks_and_seals import (
-    TOLD,
+    PROFILE_PREFIX,
     compute_digest,
     edited_fields,
     erase_change,
@@ -264,7 +264,7 @@ def statements_meaning(tx: Tx, space: str, messages: Sequence[Message], known: C
     requests: dict[str, Message] = {}
     for conversation, turns in removed.items():
         for message in messages_after(tx, space, conversation, turns, MEANT):
-            if command_of(message) == "remember" and not message.conversation.startswith(TOLD):
+            if command_of(message) == "remember" and not message.conversation.startswith(PROFILE_PREFIX):
                 requests[message.id] = message
     rows = rows_with(tx, profiles.STATEMENTS, space, "speaker", {message.author for message in requests.values()})
     return [
@@ -324,7 +324,7 @@ def tell_again(tx: Tx, person: str, message: Message) -> None:
 
 def told_text(message: Message) -> str:
     """What a message asks to remember, without the asking."""
-    if message.conversation.startswith(TOLD) or command_of(message) is None:
+    if message.conversation.startswith(PROFILE_PREFIX) or command_of(message) is None:
         return message.content
     return parse_command(message.content, NAMES, for_bot=True).text or message.content
 
@@ -686,7 +686,7 @@ def anonymise_conversations(
         is_named = any(checks_and_seals.names_person(conversation.id, id) for id in ids)
         if is_own and is_named and is_empty(tx, conversation):
             note_renamed_messages(tx, space, conversation.id, now)
-            tx.rename_conversation(space, conversation.id, f"{checks_and_seals.ERASED}{new_id(now)}")
+            tx.rename_conversation(space, conversation.id, f"{checks_and_seals.ERASED_PREFIX}{new_id(now)}")
             count += 1
     return count
 

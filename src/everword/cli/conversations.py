@@ -182,14 +182,14 @@ def conversations(user: str | None, as_json: bool) -> None:
     everword conversations --user alex
     everword history "Trip to Lisbon"
     """
-    from everword.log.checks_and_seals import TOLD
+    from everword.log.checks_and_seals import PROFILE_PREFIX
 
     listing: list[Conversation] = []
     with open_for_reading(log_only=True) as handle:
         after = ""
         user = user and handle.find_person(user)
         while page := handle.memory.conversations(user=user, after=after, limit=PAGE):
-            listing += [conversation for conversation in page if not conversation.id.startswith(TOLD)]
+            listing += [conversation for conversation in page if not conversation.id.startswith(PROFILE_PREFIX)]
             after = page[-1].cursor
         names = handle.names_of(conversation.user for conversation in listing if conversation.user)
     if as_json:

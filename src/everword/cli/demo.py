@@ -97,7 +97,7 @@ def demo(keep: Path | None) -> None:
             run_demo(Path(folder))
         return
     if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise click.UsageError(f"--keep: {keep} exists already; name a new folder")
+        raise click.UsageError(f"--keep: the folder {keep} already exists; give the name of a new folder")
     keep.mkdir(parents=True, exist_ok=True)
     run_demo(keep)
     click.echo(f"\nKept in {keep}. Try: everword search databases --store {keep / 'demo.db'}")
@@ -173,7 +173,7 @@ def open_memory(path: Path, model: ScriptedLLM | None = None) -> Iterator[Blocki
 def expect(condition: bool, problem: str) -> None:
     """End the demo with an error unless a claim is true."""
     if not condition:
-        raise EverwordError(f"the demo went wrong: {problem}")
+        raise EverwordError(f"the demo failed: {problem}")
 
 
 def print_step(out: Console, name: str, **values: object) -> None:

@@ -461,7 +461,9 @@ def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: b
     for check in checks:
         show_result(*check)
     if any(verdict == "fail" for verdict, _, _ in checks):
-        raise ConfigError(f"{FILE} was not written; mend what failed and run `everword init` again")
+        raise ConfigError(
+            f"{FILE} was not written, because a check failed; fix the problem and run `everword init` again"
+        )
     write_settings(path, settings)
     click.echo(f"wrote {FILE}; next: everword import FILE, or everword chat")
 

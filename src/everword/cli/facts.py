@@ -454,7 +454,10 @@ def last_change(handle: MemoryHandle, user: str) -> str:
     space = handle.settings.space
     changes = handle.store.read(lambda tx: statements_of(tx, space, user, kind=(FORGET, *CHANGES)))
     if not changes:
-        raise NotFound(f"nothing of {user!r} was forgotten or changed by hand in space {space!r}: nothing to take back")
+        raise NotFound(
+            f"there is nothing to undo: no entry in the profile of user {user!r} in space {space!r} was forgotten "
+            "or changed by hand"
+        )
     last = changes[-1]
     summary = printable(" ".join(last.text.split()))
     click.echo(f"taken back: {summary} ({format_time(last.said_at)})", err=True)
@@ -502,6 +505,10 @@ def show_entries(statements: Iterable[Statement], known_facts: Iterable[Fact]) -
 def check_choice(refused: bool, key: str | None, choice: Mapping[str, Any]) -> None:
     has_choice = any(value is not None for value in choice.values())
     if refused and (key is not None or has_choice):
-        raise click.UsageError("--refused shows what is not kept; use it alone")
+        raise click.UsageError(
+            "--refused cannot be combined with options that choose facts, because refused facts are not stored"
+        )
     if key is not None and has_choice:
-        raise click.UsageError("--history shows every value of one key; use it without --as-of, --category and --about")
+        raise click.UsageError(
+            "--history cannot be combined with --as-of, --category or --about, because it shows all values of one key"
+        )

@@ -82,7 +82,7 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool |
     `.everwordignore`, one pattern per line. The pattern `*` turns the memory off for the project.
     """
     if not hasattr(__import__("socket"), "AF_UNIX"):
-        raise ConfigError("hooks need Unix sockets, which Python does not have on this system")
+        raise ConfigError("hooks need Unix sockets, which this Python does not support")
     path = install(HOSTS[host], place_of(folder, everywhere))
     click.echo(f"wrote {path}:")
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -91,7 +91,10 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool |
     if not everywhere:
         offer_past(host, place_of(folder, everywhere), past)
     elif past:
-        raise click.UsageError("--past imports the sessions of one project: run it there, without --everywhere")
+        raise click.UsageError(
+            "--past cannot be combined with --everywhere, because it imports the sessions of one "
+            "project; run it in that project"
+        )
 
 
 def offer_past(host: str, folder: Path, is_wanted: bool | None) -> None:
@@ -264,7 +267,7 @@ def text_or_stdin(text: str | None) -> str:
     """The text of a command, or what is on standard input."""
     content = text if text is not None else sys.stdin.read(MOST_TEXT)
     if not content.strip():
-        raise click.UsageError("name a text, or write it to standard input")
+        raise click.UsageError("give a text as an argument or on standard input")
     return content.strip()
 
 

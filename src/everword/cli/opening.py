@@ -134,7 +134,8 @@ def require_existing(url: str) -> str:
     file = store_file(url)
     if file is not None and not file.exists():
         raise NotFound(
-            f"there is no store {url}; `everword import FILE` makes one, or name another: --store, EVERWORD_STORE"
+            f"there is no store {url}; create it with `everword import FILE`, or choose another with "
+            "--store or EVERWORD_STORE"
         )
     return url
 

@@ -62,7 +62,9 @@ def delete(
     """
     check_choice(message, conversation, choice)
     if as_json and not (yes or dry_run):
-        raise click.UsageError("--json needs --yes or --dry-run, because it does not ask")
+        raise click.UsageError(
+            "--json needs --yes or --dry-run, because a command with --json cannot ask for confirmation"
+        )
     with open_for_reading() as handle:
         choice["user"] = choice["user"] and handle.find_exact_person(choice["user"])
         if dry_run or not yes:
@@ -86,13 +88,13 @@ def check_choice(message: str | None, conversation: str | None, choice: Mapping[
     """Raise unless the options say what to delete."""
     has_filter = any(value is not None for value in choice.values())
     if message is not None and conversation is None:
-        raise click.UsageError("--message needs --conversation, which names where the message is")
+        raise click.UsageError("--message needs --conversation, the ID of the conversation that contains the message")
     if conversation is not None and has_filter:
         raise click.UsageError(
-            "--conversation goes with --message only; without it, all of the conversation is deleted"
+            "--conversation deletes a whole conversation, or one message with --message; leave out all other filters"
         )
     if conversation is None and not has_filter:
-        raise click.UsageError("say what to delete: --conversation, --before, --user or --query")
+        raise click.UsageError("choose what to delete with --conversation, --before, --user or --query")
 
 
 def run_delete(
@@ -166,14 +168,14 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
     from everword.cli.output import progress_bar
 
     if as_json and not yes:
-        raise click.UsageError("--json needs --yes, because it does not ask")
+        raise click.UsageError("--json needs --yes, because a command with --json cannot ask for confirmation")
     with open_for_reading() as handle:
         user = handle.find_exact_person(user)
         if not yes:
             click.echo(f"This removes all messages of {user!r} from {handle.store.name}, for good.", err=True)
             confirmation = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
             if confirmation != user:
-                raise EverwordError(f"that is not {user!r}; nothing was erased")
+                raise EverwordError(f"the name that you typed is not {user!r}; nothing was erased")
         with progress_bar() as bar:
             bar.add_task("erasing", total=None)
             erasure = handle.memory.erase(user=user)
@@ -210,7 +212,9 @@ def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool,
     everword redact --space team --yes
     """
     if as_json and not (dry_run or yes):
-        raise click.UsageError("--json needs --yes or --dry-run, because it does not ask")
+        raise click.UsageError(
+            "--json needs --yes or --dry-run, because a command with --json cannot ask for confirmation"
+        )
     with open_for_reading() as handle:
         user = user and handle.find_exact_person(user)
         run = partial(handle.memory.redact, user=user, conversation=conversation, space=handle.settings.space)
@@ -328,7 +332,9 @@ def move(
         take_back(undo, dry_run, as_json, conversation, to, user)
         return
     if conversation is None or (to is None and user is None):
-        raise click.UsageError("say what to move and where: everword move CONVERSATION --to ID, or --user ID")
+        raise click.UsageError(
+            "give the conversation and its new ID or user: everword move CONVERSATION --to ID, or --user ID"
+        )
     with open_for_reading() as handle:
         user = user and handle.find_exact_person(user)
         outcome = handle.memory.move_conversation(conversation, to=to, user=user, dry_run=dry_run)
@@ -358,7 +364,7 @@ def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, a
         take_back(undo, dry_run, as_json, user, into)
         return
     if user is None or into is None:
-        raise click.UsageError("say who becomes whom: everword merge USER --into OTHER")
+        raise click.UsageError("give both users: everword merge USER --into OTHER")
     with open_for_reading() as handle:
         user = handle.find_exact_person(user)
         into = handle.find_exact_person(into)
@@ -369,7 +375,7 @@ def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, a
 def take_back(id: str, dry_run: bool, as_json: bool, *other_options: str | None) -> None:
     """Undo a move or a merge."""
     if any(option is not None for option in other_options):
-        raise click.UsageError("--undo takes no USER, CONVERSATION or other target: its id is enough")
+        raise click.UsageError("--undo needs only the ID of the move or merge; leave out all other arguments")
     with open_for_reading() as handle:
         outcome = handle.memory.undo_move(id, dry_run=dry_run)
     show_move(outcome, as_json)

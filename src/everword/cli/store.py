@@ -238,9 +238,9 @@ def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     address = url or active_settings.store
     if opening.store_file(address) is not None:
         if hnsw:
-            raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
+            raise ConfigError("--hnsw works only with PostgreSQL; a store in a file has no HNSW index")
         if citus:
-            raise ConfigError("--citus is for PostgreSQL; a file lies on one machine")
+            raise ConfigError("--citus works only with PostgreSQL; a file cannot be distributed over several machines")
         opening.require_existing(address)
     width = embedder_width(active_settings) if hnsw else None
     store = open_store(address, active_settings, migrate=True, hnsw=width, spread=citus)
@@ -428,11 +428,16 @@ def restore(file: Path, force: bool, as_json: bool) -> None:
     if not file.exists():
         raise NotFound(f"there is no file {file}")
     if is_database(file) is settings.store.startswith(JSON):
-        raise StoreError(f"{file} and {settings.store} are of different kinds; `everword copy` converts a store")
+        raise StoreError(
+            f"{file} cannot replace {settings.store}, because they are different kinds of store; convert "
+            "it with `everword copy`"
+        )
     if target.exists() and target.samefile(file):
-        raise StoreError(f"{file} is the store itself; name a backup")
+        raise StoreError(f"{file} is the store itself; give the file of a backup")
     if target.exists() and not force:
-        raise StoreError(f"{target} exists; use --force to replace it, or restore elsewhere: --store OTHER")
+        raise StoreError(
+            f"{target} already exists; use --force to replace it, or restore to another file with --store OTHER"
+        )
     with verified_copy(file, target, settings) as (copy, proof):
         replace_store(copy, target)
     report(target, proof, "restored", as_json)
@@ -443,7 +448,7 @@ def file_of_store(settings: Settings, command: str, file: Path) -> Path:
     path = opening.store_file(settings.store)
     if path is None:
         line = command.format(file=file, url=f"'{mask_credentials(settings.store)}'")
-        raise StoreError(f"a store on PostgreSQL has a tool of its own; run: {line}")
+        raise StoreError(f"this command works only with files; for PostgreSQL, run: {line}")
     return path
 
 
@@ -467,8 +472,8 @@ def verified_copy(source: Path, target: Path, settings: Settings) -> Iterator[tu
         if not proof.ok:
             faults = plural(len(proof.faults), "fault")
             raise StoreError(
-                f"{source} has {faults}, and nothing was replaced; `everword verify --store {source}` names them, and"
-                " `everword copy --salvage` copies what can be read"
+                f"{source} has {faults}, so nothing was replaced; list them with `everword verify --store "
+                f"{source}`, or copy what can be read with `everword copy --salvage`"
             )
         complete_file(copy)
         yield copy, proof

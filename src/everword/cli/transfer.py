@@ -124,8 +124,8 @@ def import_(
                 await settle_or_warn(memory, store, helper)
         if bad_count and not skip_bad:
             raise ImportFailed(
-                f"{plural(bad_count, 'record')} could not be read, and all others are kept; "
-                "mend what is named above and run the import again, or use --skip-bad"
+                f"{plural(bad_count, 'record')} could not be read; all others were imported. Fix these "
+                "records and import again, or use --skip-bad"
             )
 
     try:
@@ -413,7 +413,7 @@ def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) 
     source_file = opening.store_file(source)
     target_file = opening.store_file(target)
     if source_file is not None and target_file is not None and source_file.resolve() == target_file.resolve():
-        raise StoreError(f"{source} and {target} are the same file; copy into a new store")
+        raise StoreError(f"{source} and {target} are the same file; give the file of a new store")
     new_file = target_file if target_file is not None and not target_file.exists() else None
     unreadable: list[StoreError] = []
     with closing(open_store(opening.require_existing(source), settings)) as origin:

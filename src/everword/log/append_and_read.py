@@ -202,7 +202,7 @@ def existing_messages(
 
 def is_anonymous(message: Message) -> bool:
     """Whether a message was erased with the name of its conversation: then it was perhaps in any other."""
-    return message.erased and message.conversation.startswith(checks_and_seals.ERASED)
+    return message.erased and message.conversation.startswith(checks_and_seals.ERASED_PREFIX)
 
 
 def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime, secrets: Marks) -> Message:
@@ -244,9 +244,9 @@ def adopt_conversation(tx: Tx, conversation: Conversation, user: str | None) -> 
 
 
 def is_told_by_another(conversation: str, user: str) -> bool:
-    return conversation.startswith(checks_and_seals.TOLD) and conversation != checks_and_seals.profile_conversation(
-        user
-    )
+    return conversation.startswith(
+        checks_and_seals.PROFILE_PREFIX
+    ) and conversation != checks_and_seals.profile_conversation(user)
 
 
 def not_owned(conversation: Conversation, user: str) -> ScopeError:
@@ -592,7 +592,7 @@ def note_renamed_messages(tx: Tx, space: str, conversation: str, now: datetime) 
     rows = []
     for message in every_message(tx, Filter(space, conversation=conversation), warn_of_damage):
         name = message.platform_id or ""
-        if name.startswith((checks_and_seals.ONCE, checks_and_seals.ERASED)) and message.id >= oldest_id:
+        if name.startswith((checks_and_seals.ONCE, checks_and_seals.ERASED_PREFIX)) and message.id >= oldest_id:
             name = name if message.erased else checks_and_seals.hash_platform_id(name)
             rows.append({"space": space, "id": row_id(now, name)})
     tx.put(ANSWERS, [row | {"request": b"", "at": now, "status": DONE, "body": None} for row in rows])

@@ -48,8 +48,10 @@ MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database
 MAX_CONTENT = 16 << 20  # bytes of UTF-8
 MAX_METADATA = 1 << 20  # bytes of JSON
-TOLD = "profile:"  # begins the name of the conversation with what somebody told by command; their id follows
-ERASED = "erased:"  # begins the new name of a conversation whose old one named an erased person; a random id follows
+PROFILE_PREFIX = "profile:"  # begins the name of the conversation with what somebody told by command; their id follows
+ERASED_PREFIX = (
+    "erased:"  # begins the new name of a conversation whose old one named an erased person; a random id follows
+)
 ONCE = "once:"  # begins the platform id of a message that has none, made of the key of its request
 PARTS = lazy_pattern(r"[:/~]")  # separates the parts of a conversation's name
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
@@ -101,9 +103,9 @@ def check_cursor(field: str, value: object) -> tuple[datetime, str]:
 
 def profile_conversation(speaker: str) -> str:
     """The conversation that keeps what a speaker tells by command. A long id is replaced by its hash."""
-    name = f"{TOLD}{speaker}"
+    name = f"{PROFILE_PREFIX}{speaker}"
     fits = len(name) <= MAX_ID and len(name.encode()) <= MAX_ID_BYTES
-    return name if fits else f"{TOLD}{hashlib.sha256(speaker.encode()).hexdigest()}"
+    return name if fits else f"{PROFILE_PREFIX}{hashlib.sha256(speaker.encode()).hexdigest()}"
 
 
 def names_person(conversation: str, user: str) -> bool:

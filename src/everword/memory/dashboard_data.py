@@ -32,7 +32,7 @@ from everword.log.append_and_read import (
     mask_row,
     warn_of_damage,
 )
-from everword.log.checks_and_seals import TOLD
+from everword.log.checks_and_seals import PROFILE_PREFIX
 from everword.memory.operations.conversation_topics import build_topic
 from everword.memory.runtime import Runtime
 from everword.model import Conversation, Episode, Fact, Filter, Member, Message, Name, Receipt, Tiers, Topic
@@ -125,7 +125,7 @@ def conversation_label(conversation: Conversation, title: str, owner: str) -> st
     """What a conversation is called: its title, or an id that somebody chose, or whose it is."""
     if title:
         return title
-    if conversation.id.startswith(TOLD):
+    if conversation.id.startswith(PROFILE_PREFIX):
         return f"What {owner or 'somebody'} asked to remember"
     if not MACHINE_ID.fullmatch(conversation.id):
         return conversation.id
@@ -260,7 +260,7 @@ async def read_news(runtime: Runtime, space: str, user: str | None, since: datet
         lines = [
             read_line(tx, conversation)
             for conversation in conversations
-            if not conversation.id.startswith(TOLD)
+            if not conversation.id.startswith(PROFILE_PREFIX)
             and conversation.last_message_at is not None
             and conversation.last_message_at >= since
         ]
@@ -315,7 +315,7 @@ async def titled_conversations(
         conversations = {
             conversation.id: conversation
             for conversation in tx.conversations(space, user, recent=True, limit=MOST_TITLES)
-            if not conversation.id.startswith(TOLD)
+            if not conversation.id.startswith(PROFILE_PREFIX)
         }
         titles = given_titles(tx, space, conversations)
         ids = [id for id in conversations if has_words(f"{titles.get(id, '')} {id}", wanted)]
@@ -724,7 +724,7 @@ async def episodes_of_many(
 def recent_talks(tx: Tx, space: str, user: str | None, before: Place | None) -> tuple[list[Conversation], str | None]:
     """The conversations that changed last, without those of commands; and where those after them begin, if any."""
     page = tx.conversations(space, user, recent=True, before=before, limit=TALKS + 1)
-    talks = [conversation for conversation in page[:TALKS] if not conversation.id.startswith(TOLD)]
+    talks = [conversation for conversation in page[:TALKS] if not conversation.id.startswith(PROFILE_PREFIX)]
     return talks, page[TALKS - 1].cursor if len(page) > TALKS else None
 
 

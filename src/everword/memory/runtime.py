@@ -82,7 +82,7 @@ LATE = (
     "courier",
     "retention",
 )  # built when first asked for
-CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
+CLOSED = "this memory is not open; use it inside its `with` or `async with` block"
 
 
 @dataclass(frozen=True, slots=True)

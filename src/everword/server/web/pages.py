@@ -32,7 +32,7 @@ from starlette.types import Scope
 
 from everword import __version__
 from everword.log.access import Access, ConversationScope, scope_for
-from everword.log.checks_and_seals import TOLD
+from everword.log.checks_and_seals import PROFILE_PREFIX
 from everword.memory.dashboard_data import ListedConversation, label_conversations, names_of_authors, recent_lines
 from everword.model import Message
 from everword.server import ServerOptions
@@ -355,7 +355,7 @@ def find_hint(group: str, name: str) -> str:
 
 def is_told(conversation: str) -> bool:
     """Whether a conversation holds what somebody told by command, and no talk."""
-    return conversation.startswith(TOLD)
+    return conversation.startswith(PROFILE_PREFIX)
 
 
 def shorten(text: str, length: int = MAX_SHOWN) -> str:
