@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import Any
 
+import httpx2
 import psycopg
 import pytest
 from cli_driver import everword, succeeded
@@ -26,6 +27,7 @@ from everword.ports import Tx
 from everword.stores.postgres import PostgresStore
 from everword.testing.doubles import FrozenClock, ScriptedLLM
 from everword.testing.samples import append_messages, make_conversation, make_message
+from everword.testing.serving import Serving
 
 SPACES = [f"s{number}" for number in range(8)]
 
@@ -118,7 +120,11 @@ def test_what_was_there_moves_with_nothing_left_on_the_coordinator(postgres: Pos
         PostgresStore(address, migrate=True).close()
         with closing(PostgresStore(address)) as store:
             store.write(lambda tx: append_messages(tx, make_message()))
-        succeeded("migrate", "--citus", address)
+        advice = everword("doctor", env={"EVERWORD_STORE": address}).output
+        assert "not distributed; to distribute the tables over 2 machines" in advice
+        on_another = everword("migrate", "--citus", postgres.address_by(1, address))
+        assert "is not the coordinator of its cluster" in on_another.output
+        assert "the tables are distributed over 2 machines" in succeeded("migrate", "--citus", address)
         with closing(PostgresStore(address)) as store:
             assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message()]
             assert len(store.machines()) == 2
@@ -159,9 +165,9 @@ def test_each_statement_asks_one_machine(postgres_url: str) -> None:
 
 
 @contextmanager
-def wire_to_a_machine(postgres: CitusServer, url: str) -> Iterator[tuple[PostgresProxy, str]]:
-    """A wire between the coordinator and the first of the other machines, and a space that lies there."""
-    address = postgres.address_by(1, url)
+def wire_to_a_machine(postgres: CitusServer, url: str, number: int = 1) -> Iterator[tuple[PostgresProxy, str]]:
+    """A wire between the coordinator and one of the other machines, and a space that lies there."""
+    address = postgres.address_by(number, url)
     machine = make_url(address)
     move = "SELECT citus_update_node(nodeid, nodename, %s) FROM pg_dist_node WHERE nodeport = %s"
     where = "SELECT get_shard_id_for_distribution_column('everword.usage', %s::text)"
@@ -224,6 +230,22 @@ def test_doctor_names_a_machine_that_is_away(postgres: PostgresServer, postgres_
         wire.hang_up()
         result = everword("doctor", env={"EVERWORD_STORE": postgres.address_by(0, postgres_url)})
     assert re.search(rf"fail machines +cannot be reached: \S+:{wire.port};", result.output)
+    assert "fail log             not checked, because a machine is away" in result.output
+    assert result.output.count(str(wire.port)) == 1
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_server_is_ready_while_a_machine_is_away(postgres: PostgresServer, postgres_url: str, number: int) -> None:
+    """It serves the spaces of the others, whether or not the default space is among them."""
+    assert isinstance(postgres, CitusServer)
+    with ExitStack() as stack:
+        wire, lost_space = stack.enter_context(wire_to_a_machine(postgres, postgres_url, number))
+        store = stack.enter_context(closing(PostgresStore(postgres.address_by(0, postgres_url))))
+        server = stack.enter_context(Serving(store, followers=False))
+        client = stack.enter_context(httpx2.Client(base_url=server.url))
+        wire.hang_up()
+        assert client.get("/v1/conversations", params={"space": lost_space}).status_code == 503
+        assert client.get("/readyz").json() == {"status": "ready"}
 
 
 def test_a_worker_finds_what_is_new_on_other_machines_while_one_is_away(

@@ -34,7 +34,7 @@ from everword.cli.opening import SERVER_SECONDS, current_settings, open_current_
 from everword.cli.options import JSON_LINES, STORE, StoreCommand, global_option, printable
 from everword.cli.output import console, plural, print_json, progress_bar, styled
 from everword.config import FILE, PREFIX, Secret, Settings, setting_sources
-from everword.errors import ConfigError, EverwordError, ModelError
+from everword.errors import ConfigError, EverwordError, MachineAway, ModelError
 from everword.masking import mask_credentials
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def doctor(ask: bool, as_json: bool) -> None:
 
 def show_result(verdict: Verdict, subject: str, detail: str) -> None:
     text = styled(f"{verdict:<5}", style=STYLES[verdict])
-    text.append(f"{subject:<15}", style="bold")
+    text.append(f"{subject:<16}", style="bold")
     text.append(printable(mask_credentials(detail)), style="none")
     console().print(text)
 
@@ -122,6 +122,8 @@ def run_check(subject: str, check: Iterator[CheckResult]) -> Iterator[CheckResul
 
     try:
         yield from check
+    except MachineAway:  # the check of machines names it
+        yield "fail", subject, "not checked, because a machine is away"
     except (EverwordError, OSError) as error:
         yield "fail", subject, str(error)
 
@@ -289,9 +291,13 @@ def check_machines(store: Store) -> Iterator[CheckResult]:
     from everword.stores.citus import MOST_SKEW, skew_of
     from everword.stores.postgres import PostgresStore
 
+    machines = store.machines() if isinstance(store, PostgresStore) else []
     if not isinstance(store, PostgresStore) or not store.spread:
+        if machines:
+            count = plural(len(machines), "machine")
+            remedy = "stop all servers and workers, and run `everword migrate --citus`"
+            yield "ok", "machines", f"not distributed; to distribute the tables over {count}, {remedy}"
         return
-    machines = store.machines()
     away_names = [machine.name for machine in machines if machine.size is None]
     parts = "; ".join(f"{machine.name}: {(machine.size or 0) / 1e6:,.1f} MB" for machine in machines)
     if away_names:

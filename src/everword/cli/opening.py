@@ -419,7 +419,8 @@ async def report_followers(memory: MemoryEngine, store: Store, stop: asyncio.Eve
             news = describe_states(states)
             pause = BUSY if any(state.behind for state in states) else IDLE
         except StoreError as error:  # the followers wait for it too, but for the spaces of other machines
-            awaited = "one machine, working on the spaces of others" if isinstance(error, MachineAway) else "the store"
+            is_partial = isinstance(error, MachineAway)
+            awaited = "a machine, and working on the spaces of other machines" if is_partial else "the store"
             news = f"waiting for {awaited}: {error}"
             pause = IDLE
         if news and news != last_news:

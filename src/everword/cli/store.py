@@ -232,6 +232,7 @@ def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     everword migrate --citus postgresql://user:password@coordinator/database
     """
     from everword.stores.migrations import CURRENT
+    from everword.stores.postgres import PostgresStore
     from everword.wiring import open_store
 
     active_settings = current_settings()
@@ -244,8 +245,10 @@ def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
         opening.require_existing(address)
     width = embedder_width(active_settings) if hnsw else None
     store = open_store(address, active_settings, migrate=True, hnsw=width, spread=citus)
-    store.close()
-    click.echo(f"{store.name}: schema {CURRENT}, the newest")
+    with closing(store):
+        count = len(store.machines()) if isinstance(store, PostgresStore) and store.spread else 0
+    over = f"; the tables are distributed over {plural(count, 'machine')}" if count else ""
+    click.echo(f"{store.name}: schema {CURRENT}, the newest{over}")
 
 
 def embedder_width(active_settings: Settings) -> int:

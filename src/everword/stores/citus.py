@@ -26,6 +26,7 @@ SPREAD_TABLES = text(
     "SELECT relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace "
     "JOIN pg_dist_partition ON logicalrelid = c.oid WHERE nspname = :schema"
 )
+IS_COORDINATOR = text("SELECT groupid = 0 FROM pg_dist_local_group")
 MACHINES = text(
     "SELECT nodename || ':' || nodeport, CASE WHEN citus_check_connection_to_node(nodename, nodeport) "
     "THEN (SELECT coalesce(sum(shard_size), 0) FROM citus_shards AS shard "
@@ -133,6 +134,12 @@ def spaces_there(connection: Connection, table: str, condition: str) -> list[str
     """The spaces, on machines that answer, with rows of a table that meet a condition."""
     params = {"table": f"{SCHEMA}.{table}", "condition": condition}
     return [space for result in connection.execute(SPACES_THERE, params).scalars() for space in json.loads(result)]
+
+
+def check_is_coordinator(connection: Connection, name: str) -> None:
+    """Raise if this is another machine of a cluster: only the coordinator can change tables."""
+    if has_citus(connection) and not connection.execute(IS_COORDINATOR).scalar():
+        raise ConfigError(f"{name} is not the coordinator of its cluster: run this with the coordinator's address")
 
 
 def begin_steps(connection: Connection) -> None:

@@ -357,7 +357,7 @@ class PostgresStore(SqlStore):
         address = parse_url(url)
         super().__init__(
             create_pooled_engine(address, busy_seconds),
-            address.render_as_string(hide_password=True),
+            address.set(drivername="postgresql").render_as_string(hide_password=True),
             busy_seconds,
         )
         self.cache = Cache(CACHE_BYTES)
@@ -420,12 +420,12 @@ class PostgresStore(SqlStore):
         return citus.check_spread(tx.connection, self.name)
 
     def machines(self) -> list[citus.Machine]:
-        """The machines that hold rows, if the database is spread."""
-        return self.run_with_retries(self._read_machines, self.reading) if self.spread else []
+        """The machines over which the database is spread, or could be; empty without Citus."""
+        return self.run_with_retries(self._read_machines, self.reading)
 
     @staticmethod
     def _read_machines(tx: Any) -> list[citus.Machine]:
-        return citus.read_machines(tx.connection)
+        return citus.read_machines(tx.connection) if citus.has_citus(tx.connection) else []
 
     @staticmethod
     def _lock_schema(tx: Any) -> None:
@@ -434,6 +434,7 @@ class PostgresStore(SqlStore):
         tx.connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('everword migrate'))"))
 
     def _migrate(self, tx: Any, spread: bool) -> None:
+        citus.check_is_coordinator(tx.connection, self.name)
         self._lock_schema(tx)
         self._rename_schema(tx)
         tx.connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")

@@ -13,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
 from fastapi.routing import iter_route_contexts
 
-from everword.errors import EverwordError, StoreBusy
+from everword.errors import EverwordError, MachineAway, StoreBusy
 from everword.log.access import Access
 from everword.log.operation_declarations import OPERATIONS, RIGHTS, Operation
 from everword.memory.memory import MemoryEngine
@@ -48,11 +48,14 @@ async def alive(request: Request) -> dict[str, str | int]:
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
     """Check that the store answers, so that you can send requests to this server. If the store does not answer, the
-    status is 503. The answer gives no details, because this route needs no key."""
+    status is 503. If one machine of a Citus cluster is down, the server is ready, because it serves the spaces on the
+    other machines. The answer gives no details, because this route needs no key."""
     memory: MemoryEngine = request.app.state.memory
     try:
         async with asyncio.timeout(LONGEST_LOOK):
             await memory.conversations(limit=1)
+    except MachineAway:
+        pass
     except (EverwordError, TimeoutError) as error:
         problem = problem_of(error if isinstance(error, EverwordError) else StoreBusy("no answer in time"))
         parts = [{"field": "store", "reason": "does not answer"}]
