@@ -186,7 +186,7 @@ def test_a_file_of_any_signs_is_kept_or_refused_in_words(shared: Memory, sign: s
     text = sign * ((512 << 10) // len(sign.encode()) - 1) + "x"
     answer = tool.result("t", {"command": "create", "path": "/memories/f", "file_text": text})
     if "is_error" in answer:
-        assert answer["content"].startswith("File /memories/f would take more than")
+        assert answer["content"].startswith("File /memories/f would be larger than")
         half = {"command": "create", "path": "/memories/f", "file_text": text[: len(text) // 6]}
         assert "is_error" not in tool.result("t", half)
     more = {"command": "insert", "path": "/memories/f", "insert_line": 0, "insert_text": text}

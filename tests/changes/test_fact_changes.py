@@ -218,7 +218,7 @@ def test_an_edit_is_seen_where_the_fact_was_seen_and_nowhere_else(memory: Memory
         ({"value": "x" * 201}, "value: has 201 characters; at most 200"),
         (
             {"valid_from": date(2026, 1, 2), "valid_to": date(2026, 1, 1)},
-            "valid_to: is 2026-01-01, which is before valid_from",
+            "valid_to: is 2026-01-01; must not be before valid_from",
         ),
         ({"valid_from": "2026-01-02"}, "valid_from: is a str; must be a date"),
     ],

@@ -215,13 +215,13 @@ def test_what_cannot_be_moved_says_why(tmp_path: Path) -> None:
         assert memory.move_conversation("chat", user="alex").id == "", "it is so already"
         assert memory.move_conversation("chat", to="chat", user="alex").moved == {}
         refused: list[tuple[Any, str]] = [
-            (lambda: memory.move_conversation("chat"), "give at least one"),
+            (lambda: memory.move_conversation("chat"), "give `to`, `user` or both"),
             (lambda: memory.move_conversation("chat", to="all"), "which another conversation already has"),
             (lambda: memory.move_conversation("all", user="kim"), "only its ID can be changed"),
             (lambda: memory.move_conversation("chat", to="profile:x"), "must not begin with"),
             (lambda: memory.move_conversation("profile:alex", to="x"), "merge_users"),
             (lambda: memory.move_conversation("chat", user=" "), "empty"),
-            (lambda: memory.merge_users("alex", into="alex"), "the same user"),
+            (lambda: memory.merge_users("alex", into="alex"), "the user who is to be merged"),
         ]
         for work, reason in refused:
             with pytest.raises(InvalidInput, match=reason):

@@ -85,7 +85,7 @@ BAD = (
 def test_bad_records_do_not_stop_an_import_and_it_does_not_succeed(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text(BAD, encoding="utf-8")
     error = failed("import", "bad.jsonl", talk(tmp_path / "talk.jsonl"))
-    assert error.startswith("3 records could not be read, and all others are kept")
+    assert error.startswith("3 records could not be read; all others were imported")
     assert "--skip-bad" in error
     kept = [line["content"] for line in json_lines(succeeded("export"))]
     assert kept[-3:] == ["one", "three", "six"]

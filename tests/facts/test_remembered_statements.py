@@ -167,7 +167,7 @@ class TestRows:
         assert self.rows(merged("I live in Rome"), self.profile(), source="m3")[0].id != once[0].id
 
     def test_a_number_that_no_statement_has_is_an_error(self) -> None:
-        with pytest.raises(InvalidInput, match="counted from 1"):
+        with pytest.raises(InvalidInput, match="must be from 1 to"):
             self.rows(ProfileMerge(replaced=(99,)), self.profile())
 
 

@@ -80,7 +80,7 @@ def test_a_message_with_tools_only_names_them(tmp_path: Path) -> None:
         ("hello", "message: expected an object, found text"),
         ({"sender": "system"}, "sender: expected human or assistant"),
         ({"uuid": None}, "uuid: expected an id, found nothing"),
-        ({"created_at": "2025-01-01T00:00:00"}, "created_at: a time without a zone; add one (Z, +02:00)"),
+        ({"created_at": "2025-01-01T00:00:00"}, "created_at: the time has no time zone; add one (Z or +02:00)"),
         ({"created_at": None}, "created_at: neither the message nor its conversation has a time"),
         ({"content": "text"}, "content: expected a list, found text"),
         ({"content": [{"type": "text", "text": 5}]}, "text: expected text, found a number"),

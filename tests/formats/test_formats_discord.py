@@ -98,7 +98,7 @@ def test_a_direct_chat_with_the_assistant_belongs_to_its_user(tmp_path: Path) ->
         ({"author": {}}, "author.id: expected an id, found nothing"),
         ({"id": None}, "id: expected an id, found nothing"),
         ({"content": {}}, "content: expected text, found an object"),
-        ({"timestamp": "2025-01-05T10:00:00"}, "timestamp: a time without a zone; add one (Z, +02:00) or give"),
+        ({"timestamp": "2025-01-05T10:00:00"}, "timestamp: the time has no time zone; add one (Z or +02:00), or give"),
         ({"timestamp": None}, "timestamp: expected a time, found nothing"),
         ({"attachments": "a"}, "attachments: expected a list, found text"),
         ({"reactions": [{"emoji": "x"}]}, "emoji: expected an object, found text"),
@@ -122,8 +122,8 @@ def test_a_bad_message_is_named_and_the_next_is_read(tmp_path: Path, change: dic
         ({"channel": None}, "channel: expected an object, found nothing"),
         ({"channel": {"id": {}}}, "channel.id: expected an id, found an object"),
         ({"guild": []}, "guild: expected an object, found a list"),
-        ({"messages": {"a": 1}}, "messages: does not have the form that DiscordChatExporter writes"),
-        ({"messages": "x"}, "messages: does not have the form that DiscordChatExporter writes"),
+        ({"messages": {"a": 1}}, "messages: is not in the format that DiscordChatExporter writes"),
+        ({"messages": "x"}, "messages: is not in the format that DiscordChatExporter writes"),
     ],
 )
 def test_a_bad_header_is_named_once(tmp_path: Path, fields: dict[str, Any], reason: str) -> None:
@@ -133,10 +133,10 @@ def test_a_bad_header_is_named_once(tmp_path: Path, fields: dict[str, Any], reas
 def test_a_file_without_messages_says_so(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"guild": {"id": "1"}}')
-    assert list(open_records(path)) == [BadRecord("message 1", "there is no list of messages in the file")]
+    assert list(open_records(path)) == [BadRecord("message 1", "the file contains no list of messages")]
     path.write_text("[]")
     assert list(open_records(path, "discord")) == [
-        BadRecord("message 1", "the file: does not have the form that DiscordChatExporter writes")
+        BadRecord("message 1", "the file: is not in the format that DiscordChatExporter writes")
     ]
 
 

@@ -77,7 +77,7 @@ def test_the_layout_of_the_json_does_not_matter(tmp_path: Path, name: str) -> No
     [
         (b"", "is empty"),
         (b"\xef\xbb\xbf \n", "is empty"),
-        ('{"role": "user"}'.encode("utf-16"), "is UTF-16: save it as UTF-8"),
+        ('{"role": "user"}'.encode("utf-16"), "is encoded as UTF-16; save it as UTF-8"),
         (b"name,text\nalex,hello\n", "is in an unknown format. Known: everword "),
         (b"[]", "is in an unknown format"),
         (b'{"type": "FeatureCollection", "features": []}', "is in an unknown format"),
@@ -94,7 +94,7 @@ def test_a_file_that_is_none_of_them_is_refused_with_the_reason(tmp_path: Path, 
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match="is a directory: name the file in it"):
+    with pytest.raises(ImportFailed, match="is a directory; give the path of one file"):
         open_records(tmp_path)
     with pytest.raises(ImportFailed, match="there is no file"):
         open_records(tmp_path / "missing")
@@ -156,9 +156,9 @@ def test_the_only_json_of_an_archive_is_read(tmp_path: Path) -> None:
 
 
 def test_an_archive_without_conversations_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match=r"has no conversations\.json"):
+    with pytest.raises(ImportFailed, match=r"contains no conversations\.json"):
         open_records(packed(tmp_path / "a.zip", {"a.json": "{}", "b.json": "{}"}))
-    with pytest.raises(ImportFailed, match=r"has no conversations\.json"):
+    with pytest.raises(ImportFailed, match=r"contains no conversations\.json"):
         open_records(packed(tmp_path / "b.zip", {}))
 
 
@@ -166,7 +166,7 @@ def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("conversations.json", "[]")
-    with pytest.raises(ImportFailed, match="packed in an unusual way"):
+    with pytest.raises(ImportFailed, match="compressed with a method that everword cannot read"):
         open_records(path)
     raw = bytearray(packed(path, {"conversations.json": DATA / "claude.json"}).read_bytes())
     raw[raw.rindex(b"PK\x01\x02") + 8] |= 1  # the flag of encryption
@@ -203,7 +203,7 @@ def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_standard_input_is_nothing_but_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ImportFailed, match="standard input is read as JSON Lines only"):
+    with pytest.raises(ImportFailed, match="standard input can contain JSON Lines only"):
         open_records("-", "chatgpt")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     assert list(open_records("-", "everword")) == []

@@ -178,7 +178,7 @@ USER = {"role": "user", "content": "hi"}
         ("[1, 2]", "line: expected an object, found a list"),
         ("null", "line: expected an object, found nothing"),
         (b'{"role": "user", "content": "\xff"}', "the line is not UTF-8 (byte 30); save or send it as UTF-8"),
-        ('{"role": "user", "content": "\\ud83d"}', "line: contains half a character"),
+        ('{"role": "user", "content": "\\ud83d"}', "line: contains a lone surrogate"),
         ('{"role": "user", "content": "a", "metadata": {"n": NaN}}', "the line is not valid JSON: NaN is not a number"),
         (
             '{"role": "user", "content": "a", "metadata": {"n": 1e999}}',
@@ -192,16 +192,16 @@ USER = {"role": "user", "content": "hi"}
         ({"role": "user", "content": ["a"]}, "content[0]: expected an object, found text"),
         ({"role": "user", "content": [{"type": "text"}]}, "text: expected text, found nothing"),
         ({"role": "assistant", "content": None, "tool_calls": "x"}, "tool_calls: expected a list, found text"),
-        ({**USER, "time": "2025-01-31T12:00:00"}, "time: a time without a zone; add one (Z, +02:00) or give a"),
-        ({**USER, "time": "yesterday"}, "time: not a time; write it as 2025-01-31T12:00:00Z"),
-        ({**USER, "time": 1_738_324_800_000}, "time: out of range; a number is in seconds since 1970"),
+        ({**USER, "time": "2025-01-31T12:00:00"}, "time: the time has no time zone; add one (Z or +02:00), or give a"),
+        ({**USER, "time": "yesterday"}, "time: is not a time; write it as 2025-01-31T12:00:00Z"),
+        ({**USER, "time": 1_738_324_800_000}, "time: the time is out of range; write a number as seconds since 1970"),
         ({**USER, "time": True}, "time: expected a time, found true or false"),
-        ({**USER, "time": "0001-01-01T00:00:00+14:00"}, "time: a time outside the years 1 to 9999"),
-        ({**USER, "time": -253_402_300_799}, "time: a time outside the years 1 to 9999"),
+        ({**USER, "time": "0001-01-01T00:00:00+14:00"}, "time: the time is outside the years 1 to 9999"),
+        ({**USER, "time": -253_402_300_799}, "time: the time is outside the years 1 to 9999"),
         ({**USER, "metadata": "x"}, "metadata: expected an object, found text"),
         ({**USER, "conversation": {}}, "conversation: expected an id, found an object"),
         ({**USER, "author": ""}, "author: expected an id, found empty text"),
-        ({**USER, "id": 1 << 200}, "id: too large for an id"),
+        ({**USER, "id": 1 << 200}, "id: the number is too large for an ID"),
         ({**USER, "erased": "yes"}, "erased: expected true or false"),
     ],
 )
@@ -225,7 +225,7 @@ def test_a_time_without_a_zone_is_that_of_the_caller(tmp_path: Path) -> None:
 
 def test_an_unknown_zone_is_refused_at_once(tmp_path: Path) -> None:
     for name in ("Europe/Atlantis", "Europe", "../x", ""):
-        with pytest.raises(InvalidInput, match="there is no zone"):
+        with pytest.raises(InvalidInput, match="is not a time zone"):
             open_records(lines(tmp_path / "x", USER), timezone=name)
 
 

@@ -81,7 +81,9 @@ def test_the_rest_is_in_the_metadata_and_the_chat_s_name_on_the_first_message() 
 
 def test_what_cannot_be_read_is_named_and_what_telegram_left_out_passed_over() -> None:
     assert [r for r in open_records(DATA / "telegram_chat.json") if isinstance(r, BadRecord)] == [
-        BadRecord("message 9", "date: a time without a zone; add one (Z, +02:00) or give a timezone"),
+        BadRecord(
+            "message 9", "date: the time has no time zone; add one (Z or +02:00), or give a time zone for the import"
+        ),
     ]
 
 
@@ -175,7 +177,7 @@ def test_a_bad_chat_is_named_and_the_next_is_read(tmp_path: Path) -> None:
 def test_a_file_without_messages_says_so(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     path.write_text('{"chats": {"list": []}}')
-    assert only(path) == BadRecord("message 1", "there is no list of messages in the file")
+    assert only(path) == BadRecord("message 1", "the file contains no list of messages")
     path.write_text("[1]")
     assert only(path) == BadRecord("message 1", "the file: not as Telegram Desktop writes it")
 

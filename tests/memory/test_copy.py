@@ -123,7 +123,7 @@ def test_a_target_that_is_not_empty_is_refused_and_left_alone(store_url: str, ad
     with (
         closing(open_store(addresses("sqlite", "source"), Settings())) as source,
         closing(open_store(store_url, Settings())) as target,
-        pytest.raises(StoreError, match="not empty; copy into a new store"),
+        pytest.raises(StoreError, match="not empty; copy into a new, empty store"),
     ):
         copy_store(source, target, ignore)
     with Memory(store_url) as memory:

@@ -166,7 +166,7 @@ def test_a_blocking_memory_inside_its_own_loop_is_refused(store_url: str) -> Non
     with Memory(store_url, embedder=embedder) as memory:
         memory.conversation("chat", user="alex").add("user", "a zebra")
         memory.settle()
-    assert refusals == ["Memory cannot be called from inside its own loop: use AsyncMemory there"]
+    assert refusals == ["Memory cannot be called inside its own event loop; use AsyncMemory there"]
 
 
 # -- closing

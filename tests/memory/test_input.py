@@ -60,7 +60,7 @@ CONTENT: Refusals = {
 }
 
 TIMES: Refusals = {
-    "future": (adding(time=NOW + timedelta(days=1, microseconds=1)), "time", "more than a day in the future"),
+    "future": (adding(time=NOW + timedelta(days=1, microseconds=1)), "time", "more than one day in the future"),
     "end of time": (adding(time=datetime.max.replace(tzinfo=UTC)), "time", "must be in the years 1900 to 2200"),
     "naive": (adding(time=datetime(2020, 1, 1)), "time", "has no time zone"),  # noqa: DTZ001
     "before the first year": (
@@ -149,17 +149,17 @@ NUMBERS: Refusals = {
         ("history before", "before", lambda n: asking(before=n)),
     )
     for value, reason in (
-        (0, "is 0; must be 1 to"),
-        (-1, "is -1; must be 1 to"),
+        (0, "is 0; must be from 1 to"),
+        (-1, "is -1; must be from 1 to"),
         (True, "must be a whole number, not bool"),
         (2.0, "must be a whole number, not float"),
         ("10", "must be a whole number, not str"),
-        (2**70, "must be 1 to"),
+        (2**70, "must be from 1 to"),
     )
 }
 
 QUERIES: Refusals = {
-    "search 1001": (searching(limit=1_001), "limit", "is 1001; must be 1 to 1,000"),
+    "search 1001": (searching(limit=1_001), "limit", "is 1001; must be from 1 to 1,000"),
     "NUL": (searching("a\x00"), "query", "NUL (at character 2)"),
     "lone surrogate": (searching(SURROGATE), "query", "lone surrogate"),
     "number": (searching(7), "query", "must be text, not int"),

@@ -21,7 +21,7 @@ def test_a_call_is_made_in_another_thread_and_its_result_or_error_comes_back(tmp
             assert await run(threading.get_ident) != threading.get_ident()
             with pytest.raises(ValueError, match="invalid literal"):
                 await run(int, "twelve")
-            with pytest.raises(RuntimeError, match="ended too early"):
+            with pytest.raises(RuntimeError, match="raised StopIteration"):
                 await run(next, iter(()))
 
     asyncio.run(use())

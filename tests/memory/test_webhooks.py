@@ -324,7 +324,7 @@ def test_events_are_sent_in_the_background(tmp_path: Path, receiver: Receiver) -
         ({"webhook_urls": "ftp://app.example.com"}, "must be like https"),
         ({"webhook_urls": "https://a.example,https://b.example"}, "two addresses for all spaces"),
         ({"webhook_urls": "https://a.example", "webhook_secret": "hunter2hunter2"}, "whsec_"),
-        ({"webhook_urls": "https://a.example", "webhook_events": "fact.lost"}, "there is no event"),
+        ({"webhook_urls": "https://a.example", "webhook_events": "fact.lost"}, "is not an event"),
     ],
 )
 def test_wrong_settings_are_refused_at_once(tmp_path: Path, options: dict[str, Any], problem: str) -> None:

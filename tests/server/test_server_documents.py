@@ -150,7 +150,7 @@ def test_a_key_of_one_user_has_that_users_documents_and_no_others(store_url: str
             assert not own.remove(("notes",), "hers")
             own.apply([Change(("notes",), "hers", None), Change(("notes",), "nobody's", None)])
             for key in ("hers", "nobody's"):
-                with pytest.raises(ScopeError, match="somebody else"):
+                with pytest.raises(ScopeError, match="another user"):
                     own.put(("notes",), key, {"text": "mine now"})
             with pytest.raises(ScopeError, match="another"):
                 own.put(("notes",), "new", {}, user="ann")

@@ -218,7 +218,7 @@ def test_nothing_said_is_no_error_and_what_is_wrong_is_named(store_url: str) -> 
         for score in (0, 2, -2, True, 0.5, "1"):
             with pytest.raises(InvalidInput, match="score"):
                 chat.feedback("t1", score)  # type: ignore[arg-type]
-        with pytest.raises(InvalidInput, match="one topic already"):
+        with pytest.raises(InvalidInput, match="is already merged with"):
             chat.merge_topics("t1", "t1")
         with pytest.raises(InvalidInput, match="nothing to undo"):
             chat.undo_merge("t1")

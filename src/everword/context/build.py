@@ -488,15 +488,17 @@ def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> i
     if head_tokens > budget.system:
         raise InvalidInput(
             "system",
-            f"has {head_tokens} tokens with everword's own instructions; the budget allows {budget.system}",
+            f"has {head_tokens} tokens, but the budget allows {budget.system}; these tokens include the "
+            "instructions that everword adds",
         )
-    system = head_tokens + PER_MESSAGE if head else 0
-    current = tokenizer.count(text) + PER_MESSAGE
-    room = budget.total - PER_REPLY - system - current
+    system_tokens = head_tokens + PER_MESSAGE if head else 0
+    text_tokens = tokenizer.count(text) + PER_MESSAGE
+    room = budget.total - PER_REPLY - system_tokens - text_tokens
     if room < 0:
         raise InvalidInput(
             "text",
-            f"has {current} tokens, and the system text has {system}; a budget of {budget.total} has no room for both",
+            f"has {text_tokens} tokens, which do not fit a budget of {budget.total} together with the "
+            f"system text ({system_tokens} tokens)",
         )
     return room
 
@@ -636,7 +638,9 @@ def fit_context(
         if context.receipt.tokens <= budget.total:
             return context
         if not drop_least_valuable(parts, recent, frame, BY_SECTION if budget.fixed else BY_WORTH):
-            raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
+            raise InvalidInput(
+                "text", f"does not fit a budget of {budget.total} tokens; shorten the text or raise the budget"
+            )
 
 
 def drop_least_valuable(

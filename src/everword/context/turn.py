@@ -86,7 +86,9 @@ async def stream(turn: Turn, tools: TurnTools) -> AsyncGenerator[str]:
         async with aclosing(run_rounds(turn, tools, streaming=True)) as pieces:
             async for piece in pieces:
                 if turn.ended:
-                    raise EverwordError("the memory was closed during this turn; open it again and ask again")
+                    raise EverwordError(
+                        "the memory was closed while the reply was written; open it again and repeat the question"
+                    )
                 turn.said.append(piece)
                 yield piece
     except BaseException:

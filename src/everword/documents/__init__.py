@@ -174,7 +174,9 @@ def matches_condition(value: Any, condition: Any) -> bool:
 
 def satisfies(value: Any, operator: str, operand: Any) -> bool:
     if operator not in OPERATORS:
-        raise InvalidInput("where", f"has no operator {operator!r}; it has {', '.join(OPERATORS)}")
+        raise InvalidInput(
+            "where", f"contains the unknown operator {operator!r}; the operators are {', '.join(OPERATORS)}"
+        )
     if operator in ("$eq", "$ne"):
         return bool(value == operand) == (operator == "$eq")
     pair: tuple[Any, Any] = (value, operand)

@@ -222,7 +222,7 @@ def paths_under(files: Files, path: str) -> list[str]:
 def text_argument(command: Mapping[str, Any], field: str) -> str:
     value = command.get(field)
     if not isinstance(value, str):
-        raise FileCommandRefused(f"The parameter `{field}` is missing or is no text; give it and try again.")
+        raise FileCommandRefused(f"The parameter `{field}` is missing or is not text; give it as text and try again.")
     try:
         return check_text(field, value)
     except InvalidInput as error:
@@ -244,7 +244,7 @@ def check_size(raw_path: str, text: str) -> str:
     """The text, checked to be short enough, also as JSON: a line break takes two bytes there."""
     if len(text.encode()) > MAX_FILE or len(canonical_json({"text": text}).encode()) > MAX_METADATA:
         raise FileCommandRefused(
-            f"File {raw_path} would take more than {MAX_FILE >> 10} KiB; keep less in it, or use several files."
+            f"File {raw_path} would be larger than {MAX_FILE >> 10} KiB; shorten the text, or use several files."
         )
     return text
 

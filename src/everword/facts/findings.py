@@ -255,7 +255,7 @@ def to_found_fact(row: Mapping[str, Any]) -> model.FoundFact:
         return found_fact_of(row["found"])
     except (LookupError, TypeError, ValueError):
         place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
-        raise StoreError(f"what was stored about {place} is damaged; run `everword rebuild facts`") from None
+        raise StoreError(f"the facts stored for {place} are damaged; run `everword rebuild facts`") from None
 
 
 def found_fact_of(values: Mapping[str, Any]) -> model.FoundFact:

@@ -65,7 +65,7 @@ def person_by_exact_name(tx: Tx, space: str, text: str) -> str:
     if text in (whom.member, *(name.text for name in names)):
         return whom.member
     shown = shown_person(tx, space, whom.member)
-    raise InvalidInput("user", f"is {text!r}, and nobody is called exactly that; did you mean {shown}?")
+    raise InvalidInput("user", f"is {text!r}, but no user has exactly this name; did you mean {shown}?")
 
 
 def shown_person(tx: Tx, space: str, person: str) -> str:

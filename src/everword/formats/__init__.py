@@ -161,7 +161,7 @@ def open_records(
     if format is not None and format not in FORMATS:
         raise ImportFailed(f"there is no format {format!r}. {describe_formats()}")
     if os.fspath(path) == STANDARD_INPUT and format not in (None, "everword"):
-        raise ImportFailed(f"standard input is read as JSON Lines only: save it to a file to import {format}")
+        raise ImportFailed(f"standard input can contain JSON Lines only; save the data to a file to import {format}")
     assistants = [assistant_ids] if isinstance(assistant_ids, str) else assistant_ids
     options = Options(user, frozenset(assistants), _zone(timezone))
     source = Source.of(path)
@@ -174,7 +174,9 @@ def _zone(name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise InvalidInput("timezone", f"there is no zone {name!r}; name one such as Europe/Berlin or UTC") from None
+        raise InvalidInput(
+            "timezone", f"{name!r} is not a time zone; use a name such as Europe/Berlin or UTC"
+        ) from None
 
 
 def _space(source: Source) -> str | None:
@@ -199,7 +201,7 @@ def format_of(source: Source) -> str:
     if not head.strip():
         raise ImportFailed(f"{source.name} is empty")
     if head.startswith(_UTF16):
-        raise ImportFailed(f"{source.name} is UTF-16: save it as UTF-8")
+        raise ImportFailed(f"{source.name} is encoded as UTF-16; save it as UTF-8")
     if channels.is_slack_export(source):
         return "slack"
     if channels.is_whatsapp_chat(head):

@@ -151,10 +151,10 @@ def read_discord(stream: Stream, options: Options) -> Iterator[Record | BadRecor
                         channel = replace(channel, about={})
             elif value is not START:
                 raise ImportFailed(
-                    f"{'.'.join(path) or 'the file'}: does not have the form that DiscordChatExporter writes"
+                    f"{'.'.join(path) or 'the file'}: is not in the format that DiscordChatExporter writes"
                 )
         if channel is None:
-            raise ImportFailed("there is no list of messages in the file")
+            raise ImportFailed("the file contains no list of messages")
     except ImportFailed as error:
         yield BadRecord(f"message {number + 1}", str(error))
 
@@ -325,7 +325,7 @@ def read_telegram(stream: Stream, options: Options) -> Iterator[Record | BadReco
             elif path and path[:-1] in _CHATS:
                 chat.header[path[-1]] = value
         if not has_messages:
-            raise ImportFailed("there is no list of messages in the file")
+            raise ImportFailed("the file contains no list of messages")
     except ImportFailed as error:
         yield BadRecord(chat.place(chat.messages + 1), str(error))
 
@@ -637,7 +637,7 @@ class _Entry:
             minute, second = int(self.date["minute"]), int(self.date["second"] or 0)
             return datetime(year, numbers["m"], numbers["d"], hour, minute, second, tzinfo=zone)
         except ValueError:
-            raise ImportFailed("is not a date") from None
+            raise ImportFailed("the date of the message does not exist") from None
 
 
 def is_whatsapp_chat(head: bytes) -> bool:
@@ -649,11 +649,13 @@ def read_whatsapp(stream: Stream, options: Options) -> Iterator[Record | BadReco
     """The messages of a chat, in its order."""
     try:
         if options.zone is None:
-            raise ImportFailed("WhatsApp writes local times: name their zone, as in --timezone Europe/Berlin")
+            raise ImportFailed(
+                "WhatsApp exports contain times without a time zone; give the zone, as in --timezone Europe/Berlin"
+            )
         entries = _entries(stream)
         sample = [entry for entry, _ in zip(entries, range(SAMPLE), strict=False)]
         if not sample:
-            raise ImportFailed("there is no message in the file")
+            raise ImportFailed("the file contains no message")
         order = _date_order(sample)
         chat = _chat_name(stream.name) or blake2b(sample[0].body.encode(), digest_size=8).hexdigest()
         occurrences = RepeatCounter()

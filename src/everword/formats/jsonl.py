@@ -152,7 +152,7 @@ def _conversation_message(
     """One message of a line that is a whole conversation, named by the line's content and its place in it."""
     fields = {**extra, **common, **mapping(message, "message")}
     if fields.pop("messages", None) is not None:
-        raise ImportFailed("messages: a message cannot contain messages")
+        raise ImportFailed("messages: a message cannot contain other messages")
     record = _record(fields, where, position, options)
     if record is None or _has_name(record):
         return record

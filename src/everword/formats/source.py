@@ -103,9 +103,9 @@ class Source:
         with _translate_errors(name):
             status = os.stat(name)
             if stat.S_ISDIR(status.st_mode):
-                raise ImportFailed(f"{name} is a directory: name the file in it, such as conversations.json")
+                raise ImportFailed(f"{name} is a directory; give the path of one file, such as conversations.json")
             if not stat.S_ISREG(status.st_mode):
-                raise ImportFailed(f"{name} is not a plain file: to read a pipe, use - (standard input)")
+                raise ImportFailed(f"{name} is not a regular file; to read a pipe, use - (standard input)")
             with open(name, "rb") as raw:
                 start = raw.read(len(DATABASE_START))
                 if start[:4] not in ZIP_STARTS:
@@ -160,7 +160,7 @@ def _only_file(name: str, files: Collection[tuple[str, zipfile.ZipInfo]]) -> zip
             return members[0]
         if members:
             break
-    raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
+    raise ImportFailed(f"{name} contains no conversations.json; unpack the archive and import one of its files")
 
 
 def _slack_members(name: str, files: Mapping[str, tuple[str, zipfile.ZipInfo]]) -> list[zipfile.ZipInfo]:
@@ -169,7 +169,7 @@ def _slack_members(name: str, files: Mapping[str, tuple[str, zipfile.ZipInfo]]) 
     members = [info for known in lists for base, info in files.values() if base == known]
     days = [info for path, (_, info) in sorted(files.items()) if SLACK_DAY.search(path)]
     if not days:
-        raise ImportFailed(f"{name} is an export of Slack without messages")
+        raise ImportFailed(f"{name} is a Slack export without messages")
     _check_members(name, [*members, *days])
     return [*members, *days]
 
@@ -177,9 +177,9 @@ def _slack_members(name: str, files: Mapping[str, tuple[str, zipfile.ZipInfo]]) 
 def _check_members(name: str, members: Sequence[zipfile.ZipInfo]) -> None:
     """Refuse members that cannot be read as they are."""
     if any(info.flag_bits & 1 for info in members):
-        raise ImportFailed(f"{name} is encrypted: unpack it with its password first")
+        raise ImportFailed(f"{name} is encrypted; unpack it with its password first")
     if any(info.compress_type not in _PACKINGS for info in members):
-        raise ImportFailed(f"{name} is packed in an unusual way: unpack it first")
+        raise ImportFailed(f"{name} is compressed with a method that everword cannot read; unpack it first")
 
 
 def _import_error(name: str, error: Exception) -> ImportFailed:
@@ -407,7 +407,7 @@ def text(value: Any, name: str) -> str:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise ImportFailed(f"{name}: contains half a character (a lone surrogate); remove it") from None
+            raise ImportFailed(f"{name}: contains a lone surrogate, which is half of a character; remove it") from None
     return value
 
 
@@ -420,7 +420,7 @@ def identifier(value: Any, name: str) -> str:
     """An id: text that is not empty, or a whole number, written as text."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value.bit_length() > 128:
-            raise ImportFailed(f"{name}: too large for an id")
+            raise ImportFailed(f"{name}: the number is too large for an ID")
         return str(value)
     if isinstance(value, str) and value:
         return text(value, name)
@@ -434,15 +434,17 @@ def moment(value: Any, name: str, zone: tzinfo | None = None) -> datetime:
     try:
         time = datetime.fromisoformat(value)
     except ValueError:
-        raise ImportFailed(f"{name}: not a time; write it as 2025-01-31T12:00:00Z") from None
+        raise ImportFailed(f"{name}: is not a time; write it as 2025-01-31T12:00:00Z") from None
     if time.tzinfo is None:
         if zone is None:
-            raise ImportFailed(f"{name}: a time without a zone; add one (Z, +02:00) or give a timezone")
+            raise ImportFailed(
+                f"{name}: the time has no time zone; add one (Z or +02:00), or give a time zone for the import"
+            )
         time = time.replace(tzinfo=zone)
     try:
         return time.astimezone(UTC)
     except OverflowError:
-        raise ImportFailed(f"{name}: a time outside the years 1 to 9999") from None
+        raise ImportFailed(f"{name}: the time is outside the years 1 to 9999") from None
 
 
 def epoch(value: Any, name: str) -> datetime:
@@ -450,17 +452,17 @@ def epoch(value: Any, name: str) -> datetime:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ImportFailed(f"{name}: expected a time, found {_kind(value)}")
     if not -LATEST_SECOND <= value <= LATEST_SECOND:
-        raise ImportFailed(f"{name}: out of range; a number is in seconds since 1970, not milliseconds")
+        raise ImportFailed(f"{name}: the time is out of range; write a number as seconds since 1970, not milliseconds")
     try:
         return EPOCH + timedelta(seconds=float(value))
     except OverflowError:
-        raise ImportFailed(f"{name}: a time outside the years 1 to 9999") from None
+        raise ImportFailed(f"{name}: the time is outside the years 1 to 9999") from None
 
 
 def plain(value: Any, name: str, depth: int = 1) -> Any:
     """A value as metadata stores it, at this depth of the metadata: any JSON writer can write it."""
     if isinstance(value, dict | list) and depth == KEPT_DEPTH:
-        raise ImportFailed(f"{name}: nested deeper than {KEPT_DEPTH} levels")
+        raise ImportFailed(f"{name}: is nested deeper than {KEPT_DEPTH} levels")
     if isinstance(value, dict):
         return {key: plain(item, name, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
@@ -468,7 +470,7 @@ def plain(value: Any, name: str, depth: int = 1) -> Any:
     if isinstance(value, Decimal):
         number = float(value)
         if number in (float("inf"), float("-inf")):
-            raise ImportFailed(f"{name}: a number too large")
+            raise ImportFailed(f"{name}: the number is too large")
         return number
     return value
 

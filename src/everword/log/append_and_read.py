@@ -148,8 +148,8 @@ def guard_drafts(
         try:
             drafts_with_marks.append(secrets.guard_draft(full_draft))
         except SecretRefused as error:
-            which = f"message {len(drafts_with_marks) + 1}: " if drafts_with_marks else ""
-            raise SecretRefused(which + error.field, error.reason) from None
+            message_number = f"message {len(drafts_with_marks) + 1}: " if drafts_with_marks else ""
+            raise SecretRefused(message_number + error.field, error.reason) from None
         if drafts_with_marks[-1][1]:
             secrets = secrets.after_texts([full_draft.content])
     return drafts_with_marks
@@ -192,7 +192,7 @@ def existing_messages(
     all_ids = [*erased_ids, *erased_ids.values()]
     for message in tx.find_messages(conversation.space, ids=ids, conversation=conversation.id, platform_ids=all_ids):
         if message.conversation != conversation.id and not is_anonymous(message):
-            raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
+            raise InvalidInput("id", f"{message.id!r} is already the ID of a message in another conversation")
         existing["id " + message.id] = message
         if message.platform_id is not None:
             existing["platform " + message.platform_id] = message
@@ -259,7 +259,9 @@ def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> Non
     if conversation.user is None:
         return
     if any(draft.role == "user" and draft.author != conversation.user for draft in drafts):
-        raise ScopeError(f"conversation {conversation.id!r} is a chat with one user, not a channel; name that user")
+        raise ScopeError(
+            f"conversation {conversation.id!r} is a chat with one user, not a channel; give that user's ID"
+        )
 
 
 def find_own_conversation(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:
@@ -429,7 +431,7 @@ def refuse_unfinished_copy(tx: Tx) -> None:
     """Raise if the store is a copy that was not finished."""
     source = tx.note(COPYING)
     if source is not None:
-        raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `everword copy` again")
+        raise StoreError(f"this store is an unfinished copy of {source}; remove it and run `everword copy` again")
 
 
 # -- changes

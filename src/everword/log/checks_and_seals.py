@@ -97,7 +97,7 @@ def check_cursor(field: str, value: object) -> tuple[datetime, str]:
     """The place in the list of conversations that a cursor names: the time of the newest message, and the id."""
     moment, _, id = value.partition(".") if isinstance(value, str) else ("", "", "")
     if not CURSOR_TIME.fullmatch(moment):
-        raise InvalidInput(field, "must be the `cursor` of a conversation, or the `next` of a page")
+        raise InvalidInput(field, "must be the `cursor` of a conversation or the `next` value of a page")
     return from_microseconds(int(moment)), check_id(field, id)
 
 
@@ -117,7 +117,7 @@ def check_number(field: str, value: object, limit: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise InvalidInput(field, f"must be a whole number, not {type(value).__name__}")
     if not 1 <= value <= limit:
-        raise InvalidInput(field, f"is {value}; must be 1 to {limit:,}")
+        raise InvalidInput(field, f"is {value}; must be from 1 to {limit:,}")
     return value
 
 
@@ -126,9 +126,9 @@ def check_items(field: str, values: object, kind: type | None = None) -> list[An
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InvalidInput(field, f"must be a list, not {type(values).__name__}")
     items = list(values)
-    strangers = [item for item in items if kind is not None and not isinstance(item, kind)]
-    if kind is not None and strangers:
-        raise InvalidInput(field, f"has a {type(strangers[0]).__name__}; all must be {kind.__name__}")
+    wrong_items = [item for item in items if kind is not None and not isinstance(item, kind)]
+    if kind is not None and wrong_items:
+        raise InvalidInput(field, f"contains a {type(wrong_items[0]).__name__}; each item must be a {kind.__name__}")
     return items
 
 
@@ -182,7 +182,7 @@ def check_time(field: str, value: object, now: datetime | None = None) -> dateti
         raise InvalidInput(field, f"is {value.isoformat()}; must be in the years {years} (UTC)")
     value = value.astimezone(UTC)
     if now is not None and value > now + AHEAD:
-        raise InvalidInput(field, f"is {value.isoformat()}, more than a day in the future")
+        raise InvalidInput(field, f"is {value.isoformat()}; must not be more than one day in the future")
     return value
 
 
@@ -197,7 +197,7 @@ def check_expiry(field: str, value: object, now: datetime) -> datetime:
         raise InvalidInput(field, f"must be a datetime or a timedelta, not {type(value).__name__}")
     moment = check_time(field, value)
     if moment <= now:
-        raise InvalidInput(field, f"is {moment.isoformat()}, which is in the past; it must be in the future")
+        raise InvalidInput(field, f"is {moment.isoformat()}, which is in the past; give a time in the future")
     return moment
 
 
@@ -222,7 +222,7 @@ def check_day(field: str, value: object) -> date | None:
         return check_time(field, value).astimezone(UTC).date()
     if value is None or isinstance(value, date):
         return value
-    raise InvalidInput(field, f"is a {type(value).__name__}; must be a date")
+    raise InvalidInput(field, f"must be a date, not {type(value).__name__}")
 
 
 def check_metadata(value: object) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draf
     content = check_text("content", draft.content)
     metadata = check_metadata(draft.metadata)
     if not content.strip() and not metadata:
-        raise InvalidInput("content", "is empty, and there is no metadata: nothing to keep")
+        raise InvalidInput("content", "is empty, and the message has no metadata; give a text or metadata")
     author = draft.author
     if author is None:
         author = (conversation.user if role == "user" else None) or SPEAKERS[role]
@@ -372,12 +372,12 @@ def parse_expiry(field: str, text: str | None) -> datetime | timedelta | None:
         try:
             return timedelta(seconds=float(span["count"]) * SECONDS[span["unit"]])
         except OverflowError:
-            raise InvalidInput(field, f"is {text!r}, which is too long") from None
+            raise InvalidInput(field, f"is {text!r}, which is too long a time span") from None
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise InvalidInput(
-            field, f"is {text!r}; write a span such as 10m, 2h or 7d, or a time such as 2026-05-31T09:00:00Z"
+            field, f"is {text!r}; write a time span such as 10m, 2h or 7d, or a time such as 2026-05-31T09:00:00Z"
         ) from None
     return check_time(field, moment)
 

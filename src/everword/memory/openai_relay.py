@@ -41,7 +41,7 @@ from everword.ports import LAST_EVENTS, Completion, ForeignApi, Relay, Tx, Vecto
 
 TASK = "reply"
 REPLY_NAME = re.compile(r"resp_(.{20})_(.{20})", re.DOTALL)
-NUMBER = 8  # characters of a branch's number
+BRANCH_NUMBER_LENGTH = 8  # characters of a branch's number
 
 
 class TooLong(InvalidInput):
@@ -159,7 +159,7 @@ async def read_request(runtime: Runtime, request: RelayRequest) -> list[message_
     # What takes longer for a longer history runs in a thread, so that others are answered meanwhile.
     sent_messages = await runtime.run(read_messages)
     if not sent_messages or sent_messages[-1].silent:
-        raise InvalidInput("messages", "ends in an empty message")
+        raise InvalidInput("messages", "must not end with an empty message")
     sent_messages = [*map(message_rules.parse_kept, request.history), *sent_messages]
     return [sent_message for sent_message in sent_messages if not sent_message.silent]
 
@@ -195,8 +195,10 @@ async def keep_request(
 ) -> tuple[branches.ConversationTarget, list[Message]]:
     """Keep what is new of what a request says: the conversation it is for, and the message of the log for each one."""
     id = request.conversation or message_rules.opening_id(sent_messages, request.space, request.user)
-    if len(check_id("conversation", id)) > MAX_ID - NUMBER:
-        raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
+    if len(check_id("conversation", id)) > MAX_ID - BRANCH_NUMBER_LENGTH:
+        raise InvalidInput(
+            "conversation", f"has {len(id)} characters; at most {MAX_ID - BRANCH_NUMBER_LENGTH} are allowed"
+        )
     by_name = bool(request.conversation)
     target = branches.ConversationTarget(check_id("space", request.space), check_id("user", request.user), id, by_name)
     await runtime.catch_up(Filter(target.space, user=target.user))
@@ -404,7 +406,10 @@ class RelayExchange:
                 async with aclosing(self._answer_chunks()) as chunks:
                     async for chunk in chunks:
                         if self._turn.ended:
-                            raise EverwordError("the memory was closed during this turn; open it again and ask again")
+                            raise EverwordError(
+                                "the memory was closed while the reply was written; open it again and "
+                                "repeat the question"
+                            )
                         yield {"usage": None, **chunk} if wants_usage(self._body) else chunk
             except BaseException:
                 await turn.keep_partial_reply(self._turn, self._tools)

@@ -96,7 +96,7 @@ class LoopThread:
         """Wait for a coroutine that is made in the loop's thread: however soon Ctrl-C comes, none is left unawaited."""
         if threading.current_thread() is self._thread:
             begin().close()
-            raise EverwordError("Memory cannot be called from inside its own loop: use AsyncMemory there")
+            raise EverwordError("Memory cannot be called inside its own event loop; use AsyncMemory there")
         call = LoopCall(begin)
         try:
             with self._lock:

@@ -716,7 +716,7 @@ async def call_in(threads: ThreadPoolExecutor, languages: str, fn: Callable[...,
             with reading_in(languages):
                 return fn(*args)
         except StopIteration as ended:  # it is no result of a call: its caller would wait for ever
-            raise RuntimeError("an iterator ended too early") from ended
+            raise RuntimeError("a function raised StopIteration, which cannot be passed to its caller") from ended
 
     try:
         outcome = asyncio.get_running_loop().run_in_executor(threads, call)

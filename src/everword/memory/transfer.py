@@ -193,7 +193,7 @@ def copy_store(
 
     def begin(tx: Tx) -> None:
         if tx.conversations(limit=1) or tx.note(COPYING):
-            raise StoreError(f"{target.name} is not empty; copy into a new store")
+            raise StoreError(f"{target.name} is not empty; copy into a new, empty store")
         tx.set_note(COPYING, source.name)
 
     def copy(tx: Tx) -> dict[str, int]:

@@ -86,7 +86,8 @@ def receivers_of(settings: Settings) -> dict[str, Receiver]:
     secrets = [Secret(secret.strip()) for secret in settings.webhook_secret.split(",")]
     if len(secrets) not in (1, len(addresses)):
         raise ConfigError(
-            f"webhook_secret has {len(secrets)} secrets for {len(addresses)} addresses: give one each, or one for all"
+            f"webhook_secret has {len(secrets)} secrets for {len(addresses)} addresses; give one secret "
+            "for each address, or one secret for all"
         )
     receivers: dict[str, Receiver] = {}
     for address, secret in zip(addresses, secrets * (len(addresses) if len(secrets) == 1 else 1), strict=True):
@@ -114,7 +115,9 @@ def check_url(url: str, allows_http: bool) -> None:
     if not host or parts.scheme not in ("http", "https") or parts.username is not None or not is_plain:
         raise ConfigError("webhook_urls: each address must be like https://app.example.com/hook, without a password")
     if parts.scheme == "http" and not (allows_http or is_loopback(host)):
-        raise ConfigError(f"webhook_urls: http://{host} is not encrypted; use https, or allow it with webhook_http")
+        raise ConfigError(
+            f"webhook_urls: http://{host} is not encrypted; use https, or turn on webhook_http to allow it"
+        )
 
 
 def is_loopback(host: str) -> bool:
@@ -132,8 +135,8 @@ def read_key(secret: str) -> bytes:
         key = b""
     if not secret.startswith("whsec_") or not 24 <= len(key) <= 64:
         raise ConfigError(
-            "webhook_secret must be whsec_ and 24 to 64 random bytes as base64: "
-            "`echo whsec_$(openssl rand -base64 32)` prints a new one"
+            "webhook_secret must be whsec_ followed by 24 to 64 random bytes in base64; create one with "
+            "`echo whsec_$(openssl rand -base64 32)`"
         )
     return key
 
@@ -141,7 +144,7 @@ def read_key(secret: str) -> bytes:
 def wanted_kinds(settings: Settings) -> frozenset[str]:
     kinds = frozenset(filter(None, (kind.strip() for kind in settings.webhook_events.split(","))))
     if unknown := sorted(kinds - {*EVENT_KINDS}):
-        raise ConfigError(f"webhook_events: there is no event {unknown[0]!r}; events are {', '.join(EVENT_KINDS)}")
+        raise ConfigError(f"webhook_events: {unknown[0]!r} is not an event; the events are {', '.join(EVENT_KINDS)}")
     return kinds or frozenset(EVENT_KINDS)
 
 
@@ -236,7 +239,7 @@ async def post(url: str, headers: Mapping[str, str], body: bytes) -> int:
         finally:
             writer.transport.abort()
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
-        raise ValueError("not an HTTP response")
+        raise ValueError("the receiver did not answer with an HTTP response")
     return int(words[1])
 
 

@@ -18,7 +18,7 @@ OWN = (
     "tool_choice", "store", "metadata", "include", "truncation", "background", "stream_options", "max_tool_calls",
     "prompt",
 )  # fmt: skip
-ELSEWHERE = "needs a model's server that speaks the Responses API: set EVERWORD_CHAT_APIS=responses for it"
+NEEDS_RESPONSES_API = "needs a model's server that speaks the Responses API: set EVERWORD_CHAT_APIS=responses for it"
 ECHOED: Mapping[str, Any] = {
     "instructions": None, "max_output_tokens": None, "metadata": {}, "parallel_tool_calls": True,
     "previous_response_id": None, "reasoning": {"effort": None, "summary": None}, "temperature": None,
@@ -46,7 +46,7 @@ def chat_body(body: Fields) -> Fields:
     """A request as one of chat completions."""
     for name in ("background", "prompt"):
         if body.get(name):
-            raise InvalidInput(name, ELSEWHERE)
+            raise InvalidInput(name, NEEDS_RESPONSES_API)
     chat = {name: value for name, value in body.items() if name not in OWN}
     chat["messages"] = chat_messages(body)
     if body.get("stream"):
@@ -96,7 +96,7 @@ def without(fields: Fields, *names: str) -> Fields:
 def chat_tool(number: int, tool: Fields) -> Fields:
     kind = tool.get("type")
     if kind not in ("function", "custom"):
-        raise InvalidInput(f"tools[{number}].type", f"is {kind!r}, which {ELSEWHERE}")
+        raise InvalidInput(f"tools[{number}].type", f"is {kind!r}, which {NEEDS_RESPONSES_API}")
     return {"type": kind, kind: without(tool, "type")}
 
 
@@ -104,7 +104,7 @@ def chat_choice(choice: Any) -> Any:
     if isinstance(choice, dict) and choice.get("type") in ("function", "custom"):
         return {"type": choice["type"], choice["type"]: without(choice, "type")}
     if not isinstance(choice, str):
-        raise InvalidInput("tool_choice", f"names a tool that {ELSEWHERE}")
+        raise InvalidInput("tool_choice", f"names a tool that {NEEDS_RESPONSES_API}")
     return choice
 
 
@@ -142,7 +142,7 @@ def chat_message(number: int, item: Fields) -> Fields | None:
     if kind in ("function_call_output", "custom_tool_call_output"):
         content = chat_content(f"input[{number}].output", item.get("output"))
         return {"role": "tool", "tool_call_id": item.get("call_id"), "content": content}
-    raise InvalidInput(f"input[{number}].type", f"is {kind!r}, which {ELSEWHERE}")
+    raise InvalidInput(f"input[{number}].type", f"is {kind!r}, which {NEEDS_RESPONSES_API}")
 
 
 def chat_content(field_path: str, content: Any) -> Any:
@@ -158,7 +158,7 @@ def chat_part(field_path: str, part: Any) -> Fields:
     if kind in ("input_text", "output_text"):
         return {"type": "text", "text": part.get("text") or ""}
     if kind in ("input_image", "input_file") and part.get("file_id"):
-        raise InvalidInput(field_path, f"names a file by its id, which {ELSEWHERE}")
+        raise InvalidInput(field_path, f"names a file by its id, which {NEEDS_RESPONSES_API}")
     if kind == "input_image":
         detail = {"detail": part["detail"]} if part.get("detail") else {}
         return {"type": "image_url", "image_url": {"url": part.get("image_url"), **detail}}

@@ -132,7 +132,9 @@ def _retire(statement: Statement, when: datetime, by: str | None) -> Statement:
 def _statements_by_number(profile: Sequence[Statement], numbers: Iterable[int]) -> list[Statement]:
     positions = list(numbers)
     if any(not 1 <= number <= len(profile) for number in positions):
-        raise InvalidInput("numbers", f"are {positions}, but the profile has {len(profile)} statements, counted from 1")
+        raise InvalidInput(
+            "numbers", f"are {positions}; must be from 1 to {len(profile)}, the number of statements in the profile"
+        )
     return [profile[number - 1] for number in positions]
 
 

@@ -122,7 +122,7 @@ class Changes(MemoryPart):
         if phrase is not None and not phrase.strip():
             raise InvalidInput("query", "is empty")
         if time is None and person is None and phrase is None:
-            raise InvalidInput("before", "is missing, and so are user and query: give at least one")
+            raise InvalidInput("before", "is missing; give at least one of `before`, `user` and `query`")
 
         def select(tx: Tx) -> Iterator[Message]:
             found = (
@@ -225,7 +225,7 @@ class Changes(MemoryPart):
         new_id = None if to is None else check_new_name(to)
         new_user = None if user is None else checks_and_seals.check_id("user", user)
         if new_id is None and new_user is None:
-            raise InvalidInput("to", "is missing, and so is user: give at least one")
+            raise InvalidInput("to", "is missing; give `to`, `user` or both")
         if self.access.is_bound and new_user not in (None, self.access.user):
             raise Forbidden("not_you", f"this {self.access.noun} is for one user: it cannot give to another")
 
@@ -249,11 +249,11 @@ class Changes(MemoryPart):
         user_id = checks_and_seals.check_id("user", user)
         other_id = checks_and_seals.check_id("into", into)
         if user_id == other_id:
-            raise InvalidInput("into", f"is {other_id!r}, the same user")
+            raise InvalidInput("into", f"is {other_id!r}, the user who is to be merged; give another user")
 
         def build(tx: Tx, lock: Lock) -> MovePlan:
             if not has_anything(tx, space_id, user_id):
-                raise NotFound(f"user {user_id!r} has nothing in space {space_id!r}; nothing was merged")
+                raise NotFound(f"there is nothing of user {user_id!r} in space {space_id!r}; nothing was merged")
             return plan_people(tx, space_id, "merge", user_id, other_id, lock)
 
         return await move(self.runtime, space_id, "merge", build, self.access.key_id, dry_run)

@@ -246,7 +246,7 @@ class ConversationFace(ConversationTopics):
         def read(tx: Tx) -> Conversation:
             conversation = self.scope.find(tx)
             if conversation is None:
-                raise NotFound(f"there is no conversation {self.id!r} in the space {self.scope.space!r}")
+                raise NotFound(f"there is no conversation {self.id!r} in space {self.scope.space!r}")
             return replace(conversation, title=conversation_titles(tx, self.scope.space, [self.id]).get(self.id, ""))
 
         return await self.runtime.read(read)
@@ -303,7 +303,8 @@ class ConversationFace(ConversationTopics):
         (addition,) = (await runtime.append_messages([batch]))[0]
         if addition.kept == "refused":
             raise InvalidInput(
-                "platform_id", f"{platform_id!r} belongs to a message with another text: edit that message first"
+                "platform_id",
+                f"{platform_id!r} is the ID of a stored message with another text; edit that message first",
             )
         question = addition.message
         tools = turn.TurnTools(
@@ -387,7 +388,7 @@ async def acquire_lease(runtime: Runtime, lease: Lease, place: tuple[str, str]) 
         if await runtime.write(lambda tx: lease.acquire(tx, [place])):
             return
         await asyncio.sleep(PAUSE)
-    raise StoreBusy("another worker is archiving this conversation; nothing was archived, try again")
+    raise StoreBusy("another worker is archiving this conversation, so this call archived nothing; try again")
 
 
 def read_lag(tx: Tx, scope: ConversationScope) -> Lag:
@@ -401,7 +402,7 @@ def read_lag(tx: Tx, scope: ConversationScope) -> Lag:
 
 def save_archive(tx: Tx, view: WindowView, result: ArchivedRun, lease: Lease, place: tuple[str, str]) -> None:
     if not lease.holds(tx, place):
-        raise StoreBusy("another worker took over this conversation; nothing was archived, try again")
+        raise StoreBusy("another worker took over this conversation, so this call archived nothing; try again")
     view.save(tx, result)
     # The window's own cursor stands, so this view would not see that there is a summary to be written by the model.
     written = cursors_of(tx, EpisodesView.name, [place])[place]

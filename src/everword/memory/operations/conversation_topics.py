@@ -75,7 +75,7 @@ class ConversationTopics:
         self, role: Role, text: str, author: str | None, time: datetime | None, metadata: dict[str, Any]
     ) -> Topic:
         if not checks_and_seals.check_text("text", text).strip():
-            raise InvalidInput("text", "is empty; nothing to keep")
+            raise InvalidInput("text", "is empty; give a text")
         runtime = self.runtime
         now = self.runtime.parts.clock.now()
         (vector,) = await self._vectors([runtime.parts.secrets.mask(text)])
@@ -209,7 +209,7 @@ class ConversationTopics:
 
         stats = await self._read_topics(read, None)
         if stats is None:
-            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; they begin with its first message")
+            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; its first message creates one")
         return stats
 
     @operation("GET /v1/conversations/{id}/topic-search", right="read")
@@ -264,7 +264,7 @@ class ConversationTopics:
             first = self._root_of(tx, page, topic_id)
             second = self._root_of(tx, page, other)
             if first == second:
-                raise InvalidInput("other", f"{other!r} and {topic_id!r} are one topic already")
+                raise InvalidInput("other", f"{other!r} is already merged with {topic_id!r}; give another topic")
             record_note(tx, page, "merge", first, now, other=second)
             return first
 
@@ -284,7 +284,9 @@ class ConversationTopics:
             first = self._first_of(tx, page, topic_id)
             into = page.book.states[first].merged_into
             if into is None:
-                raise InvalidInput("topic_id", f"{topic_id!r} was not merged into another topic; nothing to undo")
+                raise InvalidInput(
+                    "topic_id", f"{topic_id!r} was not merged into another topic, so there is nothing to undo"
+                )
             record_note(tx, page, "apart", first, now, other=into)
             return first
 
@@ -296,7 +298,7 @@ class ConversationTopics:
         the new thread. Later messages may join either thread. `merge_topics` joins the two threads again."""
         numbers = {checks_and_seals.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
-            raise InvalidInput("turns", "is empty; name at least one message by its turn")
+            raise InvalidInput("turns", "is empty; give the number of at least one message")
         runtime = self.runtime
         now = runtime.parts.clock.now()
         await runtime.catch_up(self.scope.filter, VIEW)
@@ -307,7 +309,9 @@ class ConversationTopics:
             moved = rows.turns_to_move(tx, page.place, topics, numbers)
             if not moved:
                 raise InvalidInput(
-                    "turns", f"must be turns of messages in the thread {topic_id!r}, and leave at least one there"
+                    "turns",
+                    f"must be numbers of messages in thread {topic_id!r}, and at least one message must remain in "
+                    "the thread",
                 )
             for turn, answered in moved.items():
                 record_note(tx, page, SPLIT, turn, now, other=answered)
@@ -323,7 +327,7 @@ class ConversationTopics:
         runtime.wake()
         topic = await self._read_topics(lambda tx, page, now: self._topic_of(tx, page, first, now), None)
         if topic is None:
-            raise NotFound(f"message {first} has no topic; it was removed meanwhile")
+            raise NotFound(f"message {first} has no topic, because it was removed in the meantime")
         return topic
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
@@ -332,7 +336,7 @@ class ConversationTopics:
         rebuild of the topics keeps the tags."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
-            raise InvalidInput("tags", "is empty; name at least one")
+            raise InvalidInput("tags", "is empty; give at least one tag")
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -391,7 +395,7 @@ class ConversationTopics:
     def _page_to_change(self, tx: Tx) -> TopicPage:
         """The topics of the conversation, which is locked until the transaction ends."""
         if self.scope.find(tx) is None:
-            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; they begin with its first message")
+            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; its first message creates one")
         lock_conversation(tx, *self.scope.place)
         return self.runtime.topics.read_page(tx, *self.scope.place)
 

@@ -306,7 +306,7 @@ def apply_changes(tx: Tx, owner_filter: Row, changes: Sequence[Change], now: dat
             continue
         existing = unexpired_rows(tx.rows(TABLE, limit=1, where=document_key), now)
         if owner is not None and (change.user not in (None, owner) or (existing and existing[0]["user_id"] != owner)):
-            raise ScopeError(f"the document {change.key!r} belongs to somebody else; choose another key")
+            raise ScopeError(f"the document {change.key!r} belongs to another user; choose another key")
         row = document_key | {
             "user_id": change.user or owner,
             "value": change.value,

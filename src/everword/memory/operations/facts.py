@@ -199,7 +199,7 @@ class Facts(MemoryPart):
         until = checks_and_seals.check_day("valid_to", valid_to)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)
         if text == old.value and since is None and until is None:
-            raise InvalidInput("value", "is already the value of this fact")
+            raise InvalidInput("value", "is already the value of this fact; give another value")
         self.runtime.parts.secrets.refuse_secrets("value", f"{old.key}: {text}")
         new = check_found_fact(
             FoundFact(
@@ -241,7 +241,7 @@ async def changeable_fact(runtime: Runtime, id: str, space: str, user: str, spea
 
     fact = await runtime.read(read)
     if not fact.active:
-        raise InvalidInput("fact", f"{fact_id!r} is no longer true and cannot be changed")
+        raise InvalidInput("fact", f"{fact_id!r} is no longer true, so it cannot be changed")
     return fact, author
 
 
@@ -267,7 +267,9 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     slots = {slot_of(tidy_fact(fact)) for fact in new_facts} | ({slot_of(old)} if old is not None else set())
     before = {fact.id: fact for fact in facts_in_slots(tx, space, person, slots)}
     if old is not None and not (old.id in before and before[old.id].active):
-        raise InvalidInput("fact", f"{old.id!r} was changed by somebody else at the same time; look at it again")
+        raise InvalidInput(
+            "fact", f"{old.id!r} was changed by someone else at the same time; read the fact again before you change it"
+        )
     sources = (message.id,) if old is None else (message.id, *changes.ids_saying(tx, before[old.id]))
     row = Statement(space, person, message.id, message.content, message.author, message.time, sources)
     changes.put_change(tx, row)
@@ -333,7 +335,7 @@ def check_found_fact(fact: FoundFact) -> FoundFact:
     """The fact with its key in its one form; raises InvalidInput if it cannot be kept."""
     tidy = tidy_fact(fact)
     if tidy.since is not None and tidy.until is not None and tidy.until < tidy.since:
-        raise InvalidInput("valid_to", f"is {tidy.until}, which is before valid_from, {tidy.since}")
+        raise InvalidInput("valid_to", f"is {tidy.until}; must not be before valid_from ({tidy.since})")
     refused = refusal(tidy)
     if refused is not None:
         raise InvalidInput("fact" if tidy.key else "key", f"cannot be kept: {refused.reason}")

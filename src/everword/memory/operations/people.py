@@ -177,7 +177,7 @@ class Knowledge(MemoryPart):
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
         user_id = None if user is None else checks_and_seals.check_id("user", user)
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
-            raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
+            raise InvalidInput("day", f"must be a date, not {type(day).__name__}")
         digest_request = await self.runtime.digests.prepare_request(space_id, seconds, day)
         if conversation is not None:
             channel = checks_and_seals.check_id("conversation", conversation)
@@ -278,7 +278,7 @@ async def merge_statement(
         if standing is not None:
             runtime.wake(message.space)
             return standing
-    raise AssertionError("the last try always succeeds")
+    raise AssertionError("this line is never reached, because the last try returns")
 
 
 async def forget_knowledge(
@@ -394,4 +394,6 @@ async def check_free_name(runtime: Runtime, name: str, user: str, space: str) ->
     themselves; a program says who is called what."""
     members = await runtime.read(lambda tx: profiles.members_of(tx, space))
     if is_taken(name, [member for member in members if member.id != user]):
-        raise InvalidInput("name", "is taken, or looks like one that is taken: choose another")
+        raise InvalidInput(
+            "name", "is already in use, or looks like a name that is already in use; choose another name"
+        )

@@ -87,9 +87,9 @@ class OpenAIModel:
     ) -> None:
         shown_address = public_address(base_url)
         if not model:
-            raise InvalidInput("model", "is empty; name the model to ask for")
+            raise InvalidInput("model", "is empty; give the name of a model")
         if not (key.isascii() and key.isprintable()) or " " in key:
-            raise InvalidInput("key", "must be ASCII without spaces; copy it again")
+            raise InvalidInput("key", "contains spaces or characters that are not ASCII; copy the key again")
         if timeout <= 0 or retries < 0:
             raise InvalidInput("timeout, retries", "must not be negative, and the timeout must not be zero")
         try:
@@ -348,7 +348,10 @@ def parse_apis(names: str) -> frozenset[str]:
     """The APIs that a setting names; raises InvalidInput if there is no such API."""
     apis = frozenset(name.strip() for name in names.split(",") if name.strip())
     if unknown := sorted(apis - {*get_args(ForeignApi)}):
-        raise InvalidInput("chat_apis", f"has no {unknown[0]!r}; it has {', '.join(get_args(ForeignApi))}")
+        raise InvalidInput(
+            "chat_apis",
+            f"contains the unknown API {unknown[0]!r}; the known APIs are {', '.join(get_args(ForeignApi))}",
+        )
     return apis
 
 

@@ -56,7 +56,7 @@ class CachedEmbedder:
         if missing:
             fresh = await self._inner.embed(list(missing.values()))
             if len(fresh) != len(missing):
-                raise EmbedderError(f"{self.identity} gave {len(fresh)} vectors for {len(missing)} texts")
+                raise EmbedderError(f"{self.identity} returned {len(fresh)} vectors for {len(missing)} texts")
             vectors |= zip(missing, fresh, strict=True)
             with self._lock:  # a row of its own: a view would keep its whole batch alive
                 self._vectors.update((key, vectors[key].copy()) for key in missing)

@@ -72,7 +72,9 @@ class EndpointEmbedder:
     @property
     def width(self) -> int:
         if self._width is None:
-            raise EmbedderError(f"the width of {self._model} is not known: give `width`, or await ready() first")
+            raise EmbedderError(
+                f"the length of the vectors of {self._model} is not known; give `width`, or await ready() first"
+            )
         return self._width
 
     async def ready(self) -> None:
@@ -118,8 +120,9 @@ class EndpointEmbedder:
             raise self._nonsense_error("vectors that are not lists of numbers")
         if self._width is not None and vectors.shape[1] != self._width:
             raise EmbedderError(
-                f"{self._model} at {self._address} gives width {vectors.shape[1]}, not {self._width}: "
-                "set the width to the model's, or name the model that made the stored vectors"
+                f"{self._model} at {self._address} returned vectors of length {vectors.shape[1]}, not "
+                f"{self._width}; set `width` to the model's length, or use the model that made the stored "
+                "vectors"
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():

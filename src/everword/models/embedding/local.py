@@ -240,12 +240,14 @@ def _read_files(folder: Path, names: Sequence[str], expected_digest: str) -> lis
     try:
         contents = [(folder / name).read_bytes() for name in names]
     except OSError as error:
-        raise EmbedderError(f"the static table cannot be read ({error}): install everword again") from error
+        raise EmbedderError(
+            f"the table of the static embedder cannot be read ({error}); install everword again"
+        ) from error
     digest = hashlib.sha256(b"".join(contents)).hexdigest()
     if digest != expected_digest:
         raise EmbedderError(
-            f"the static embedding table in {folder} is damaged or of another version (sha256 {digest[:8]}…, "
-            f"expected {expected_digest[:8]}…): install everword again"
+            f"the table in {folder} is damaged or of another version (sha256 {digest[:8]}…, expected "
+            f"{expected_digest[:8]}…); install everword again"
         )
     return contents
 
@@ -461,8 +463,8 @@ class MiniLMEmbedder(LocalEmbedder):
         digest = hashlib.sha256(weights).hexdigest()
         if digest != MINILM_DIGEST:
             raise EmbedderError(
-                f"the MiniLM weights in {self._weights} are not those everword knows "
-                f"(sha256 {digest[:8]}…, expected {MINILM_DIGEST[:8]}…): {REINSTALL}"
+                f"the MiniLM weights in {self._weights} are damaged or of another version (sha256 "
+                f"{digest[:8]}…, expected {MINILM_DIGEST[:8]}…): {REINSTALL}"
             )
         options = self._onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
