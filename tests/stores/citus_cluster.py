@@ -116,7 +116,8 @@ def test_a_table_that_is_left_out_is_named_and_spread_by_the_next_migration(by_m
 
 def test_what_was_there_moves_with_nothing_left_on_the_coordinator(postgres: PostgresServer) -> None:
     assert isinstance(postgres, CitusServer)
-    with postgres.database(migrated=False) as address:
+    with postgres.database(migrated=False) as empty:
+        address = postgres.address_by(0, empty)
         PostgresStore(address, migrate=True).close()
         with closing(PostgresStore(address)) as store:
             store.write(lambda tx: append_messages(tx, make_message()))
