@@ -202,7 +202,7 @@ class StoreBusy(StoreError):
 class StoreAway(StoreBusy):
     """The database's server cannot be reached. Nothing was written; try again."""
 
-    reason = "the database's server is away"
+    reason = "the database's server cannot be reached"
 
 
 class MachineAway(StoreBusy):
@@ -214,7 +214,7 @@ class CommitUnknown(StoreError):
     """The connection to the server was lost while a transaction was being stored. It was stored whole or not at all,
     and it is not known which. Look before you repeat it."""
 
-    reason = "the database's server is away"
+    reason = "the database's server cannot be reached"
 
 
 class StoreLocked(StoreError):

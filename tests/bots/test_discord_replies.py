@@ -77,7 +77,7 @@ def test_a_model_that_is_away_is_said_and_the_message_is_kept(tmp_path: Path) ->
         model = ScriptedLLM([ModelBusy("the model is busy")], default="I am back.")
         async with DiscordServer() as server, running_bot(server, tmp_path, chat=model):
             alex = DiscordTalk(server, channel=None)
-            await alex.ask("Where is the anchor?", "the model is away")
+            await alex.ask("Where is the anchor?", "the model cannot be reached")
             await alex.ask("And now?", "I am back.")
             assert "Where is the anchor?" in str(model.requests[-1].messages)
 

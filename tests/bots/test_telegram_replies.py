@@ -106,7 +106,7 @@ def test_a_model_that_is_away_is_said_and_the_message_is_kept(tmp_path: Path) ->
         with TelegramServer() as server:
             async with running_bot(server, tmp_path, chat=model):
                 alex = Talk(server)
-                await alex.ask("Where is the anchor?", "the model is away")
+                await alex.ask("Where is the anchor?", "the model cannot be reached")
                 await alex.ask("And now?", "I am back.")
                 assert "Where is the anchor?" in str(model.requests[-1].messages)
 

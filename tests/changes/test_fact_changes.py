@@ -220,7 +220,7 @@ def test_an_edit_is_seen_where_the_fact_was_seen_and_nowhere_else(memory: Memory
             {"valid_from": date(2026, 1, 2), "valid_to": date(2026, 1, 1)},
             "valid_to: is 2026-01-01; must not be before valid_from",
         ),
-        ({"valid_from": "2026-01-02"}, "valid_from: is a str; must be a date"),
+        ({"valid_from": "2026-01-02"}, "valid_from: must be a date, not str"),
     ],
 )
 def test_what_cannot_be_a_fact_is_refused_with_a_reason(

@@ -119,7 +119,7 @@ def test_a_damaged_backup_replaces_nothing_and_a_good_one_replaces_a_damaged_sto
     Path("other.db").write_bytes(b"")
     with closing(sqlite3.connect("other.db")) as connection, connection:
         connection.execute("CREATE TABLE notes (text)")
-    assert "not a store of everword" in failed("restore", "other.db", "--force")
+    assert "not an everword store" in failed("restore", "other.db", "--force")
     assert len(exported_ids("everword.db")) == 5
     Path("everword.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     succeeded("restore", "good.db", "--force")

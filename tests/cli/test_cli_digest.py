@@ -48,7 +48,7 @@ def test_a_space_has_its_own_time_zone() -> None:
     assert "ann" not in succeeded("digest", "guild", "--day", "2023-05-03")
     assert "ann  2023-05-03" in succeeded("digest", "guild", "--day", "2023-05-03", "--time-zone", "Europe/Berlin")
     assert "ann  2023-05-03" in succeeded("digest", "guild", "--day", "2023-05-03"), "and keeps it"
-    assert "no known time zone" in failed("digest", "guild", "--time-zone", "Mars/Olympus")
+    assert "not a known time zone" in failed("digest", "guild", "--time-zone", "Mars/Olympus")
 
 
 def test_a_day_on_which_nobody_spoke_says_so() -> None:

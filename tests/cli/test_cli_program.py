@@ -185,7 +185,7 @@ def test_a_name_of_nobody_and_a_conversation_that_is_not_there_are_said(tmp_path
         assert "anybody called" not in everword(*command, "alex").stderr
     assert "there is no conversation 'nope'" in failed("search", "database", "--conversation", "nope")
     assert "there is no conversation yet" in everword("conversations", "--space", "other").stderr
-    assert failed("stats", "--store", ".") == ". is a folder; name a file in it"
+    assert failed("stats", "--store", ".") == ". is a folder; give the path of a file"
 
 
 def test_an_error_cannot_command_the_terminal() -> None:

@@ -66,7 +66,7 @@ def test_errors_are_raised_where_they_stand() -> None:
 def test_a_script_that_runs_out_fails_the_test() -> None:
     model = ScriptedLLM(["only"])
     text(model)
-    with pytest.raises(AssertionError, match=r"asked 2 times but has 1 replies; the last question was 'one two'"):
+    with pytest.raises(AssertionError, match=r"has only 1 replies, but was asked again: 'one two'"):
         text(model)
 
 

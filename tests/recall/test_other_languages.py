@@ -92,7 +92,7 @@ def test_vectors_of_an_earlier_version_are_made_anew_by_themselves(tmp_path: Pat
         assert found(memory, "When do we paint the kitchen?") == SAID["ru"][1]
         assert found(other, "When do we paint the kitchen?") == SAID["ru"][1]
         assert behind(memory) == {}
-        with pytest.raises(EmbedderMismatch, match="set the embedder back"):
+        with pytest.raises(EmbedderMismatch, match="use the earlier embedder again"):
             Memory(store, embedder=EnglishTable())
         memory.conversation("c", user="ann").add("user", "Und jetzt noch eine Zeile")
         memory.settle()

@@ -423,7 +423,7 @@ def test_a_key_opens_its_space_with_its_rights_and_for_its_user(serving: Serving
                 ("forget", {"what": "chess"}),
                 ("add_messages", {"conversation": "c", "messages": secret}),
             ):
-                assert "'write'; this one has read" in await bad(client, tool, user="sam", **given)
+                assert "'write'; this key has read" in await bad(client, tool, user="sam", **given)
         async with over_http(serving, other) as client:
             assert (await good(client, "search_memory", query="vault code"))[1] == {"messages": []}
             assert (await good(client, "get_facts", user="sam"))[1] == {"facts": []}
@@ -435,7 +435,9 @@ def test_a_key_opens_its_space_with_its_rights_and_for_its_user(serving: Serving
             with pytest.raises(MCPError, match="does not open that space"):
                 await client.read_resource("everword://conversations")
         async with over_http(serving, both) as client:
-            assert "name one with X-Everword-Space" in await bad(client, "search_memory", query="vault code")
+            assert "choose one with the header X-Everword-Space" in await bad(
+                client, "search_memory", query="vault code"
+            )
         async with over_http(serving, both, **{"X-Everword-Space": "team"}) as client:
             assert "4711" in (await good(client, "search_memory", query="vault code"))[0]
         async with over_http(serving, own) as client:

@@ -59,8 +59,8 @@ def test_a_name_that_reads_as_json_is_a_name_and_an_unknown_argument_is_refused(
             refused = await call(client, "search_memory", query="zebra", user_id="sam")
             assert refused.is_error
             assert text_of(refused) == (
-                "there is no argument 'user_id'; "
-                "search_memory has query, user, conversation, after, before, limit, floor"
+                "the tool search_memory has no argument 'user_id'; "
+                "its arguments are query, user, conversation, after, before, limit, floor"
             )
 
     asyncio.run(use())

@@ -327,7 +327,7 @@ def answers_of(walk: Callable[[Place, httpx2.Client], Answers], place: Place) ->
 
 
 def is_refused_by_scope(answer: httpx2.Response) -> bool:
-    return "his needs a key with the scope" in answer.text
+    return "he request needs a key with the scope" in answer.text
 
 
 # -- the walk

@@ -180,7 +180,7 @@ def test_a_server_that_is_away_loses_nothing(notices: Notices) -> None:
         assert chat.add("user", "And now?").degraded is None
         check_whole(memory, [BEFORE, *map(say, range(COUNT)), "And now?"])
     assert [(told.held, told.is_over) for told in notices.told] == [(1, False), (COUNT, True)]
-    assert {told.reason for told in notices.told} == {"the database's server is away"}
+    assert {told.reason for told in notices.told} == {"the database's server cannot be reached"}
 
 
 @pytest.mark.checklist("D10")
@@ -214,10 +214,10 @@ def test_beyond_the_bound_is_a_clear_error(tmp_path: Path, notices: Notices) -> 
         chat = memory.conversation("c", user="alex")
         with without_file(store):
             chat.extend([Draft("user", "one"), Draft("user", "two")])
-            with pytest.raises(StoreUnwritable, match=r"hold_messages = 3"):
+            with pytest.raises(StoreUnwritable, match=r"the limit hold_messages is 3"):
                 chat.extend([Draft("user", "three"), Draft("user", "four")])
             chat.add("user", "three")
-            with pytest.raises(StoreUnwritable, match="3 messages are held"):
+            with pytest.raises(StoreUnwritable, match="memory already holds 3 unwritten messages"):
                 chat.add("user", "four")
             assert [message.content for message in chat.history()] == ["one", "two", "three"]
         chat.add("user", "four")

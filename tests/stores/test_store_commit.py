@@ -116,9 +116,9 @@ def test_a_server_that_stays_away_leaves_it_open_and_the_error_says_so(
     with closing(PostgresStore(wire.url, busy_seconds=HASTE)) as store:
         wire.refuse_after_break = True
         wire.break_commit("usage", way)
-        with pytest.raises(CommitUnknown, match="whether the change was made is not known") as caught:
+        with pytest.raises(CommitUnknown, match="It is not known whether the change was stored") as caught:
             store.write(count_call)
-        assert "read what it was about before you make it again" in str(caught.value)
+        assert "read the data before you repeat it" in str(caught.value)
     assert calls(postgres_url) == {"answer": 1, "question": 0}[way]
 
 

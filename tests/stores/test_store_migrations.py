@@ -188,7 +188,7 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(lambda tx: append_messages(tx, make_message(1)))
     set_version(kind, store_url, migrations.CURRENT + 1)
-    with pytest.raises(SchemaMismatch, match=r"made by a newer everword .* upgrade everword"):
+    with pytest.raises(SchemaMismatch, match=r"written by a newer version of everword .* upgrade everword"):
         open_store(store_url, Settings())
 
 
@@ -435,7 +435,7 @@ def test_a_program_that_is_older_than_the_schema_writes_no_more(store_url: str) 
             lambda: memory.remember("Alex skis", user="alex"),
             lambda: memory.add_fact("possession", "bike", "red", user="alex"),
         ):
-            with pytest.raises(SchemaMismatch, match="start it with the version"):
+            with pytest.raises(SchemaMismatch, match="Restart this program with the newer version"):
                 write()
         if not store_url.startswith(("json:", "postgresql:")):  # where a read is not worth the price
             with pytest.raises(SchemaMismatch, match="nothing was done"):

@@ -80,7 +80,7 @@ def test_a_file_that_was_taken_away_acknowledges_nothing(tmp_path: Path, take: C
         chat.add("user", "before")
         take(path)
         for _ in range(2):
-            with pytest.raises(StoreUnwritable, match=r"removed or replaced.*this transaction was not stored"):
+            with pytest.raises(StoreUnwritable, match=r"removed or replaced.*nothing was stored"):
                 chat.add("user", "after")
         with pytest.raises(StoreUnwritable):
             memory.erase(user="alex")

@@ -123,7 +123,7 @@ def run_check(subject: str, check: Iterator[CheckResult]) -> Iterator[CheckResul
     try:
         yield from check
     except MachineAway:  # the check of machines names it
-        yield "fail", subject, "not checked, because a machine is away"
+        yield "fail", subject, "not checked, because a machine cannot be reached"
     except (EverwordError, OSError) as error:
         yield "fail", subject, str(error)
 

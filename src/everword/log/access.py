@@ -95,7 +95,9 @@ class Access:
         if name is None:
             if self.spaces is not None and self.home not in self.spaces:
                 if len(self.spaces) != 1:
-                    raise Forbidden("which_space", "this key opens several spaces: name one with X-Everword-Space")
+                    raise Forbidden(
+                        "which_space", "this key opens several spaces; choose one with the header X-Everword-Space"
+                    )
                 return next(iter(self.spaces))
             return self.home
         check_id("space", name)
@@ -119,22 +121,26 @@ class Access:
         needed_rights = " and ".join(repr(right) for right in RIGHTS if right in OPERATIONS[operation].rights)
         own_rights = ", ".join(right for right in RIGHTS if right in self.rights) or "none"
         noun = "scopes" if " and " in needed_rights else "scope"
-        raise Forbidden("scope", f"this needs a key with the {noun} {needed_rights}; this one has {own_rights}")
+        raise Forbidden(
+            "scope", f"the request needs a key with the {noun} {needed_rights}; this {self.noun} has {own_rights}"
+        )
 
     def check_unbound(self) -> None:
         """Raise Forbidden for a key that is bound to one user: the call is about many."""
         if self.is_bound:
-            raise Forbidden("not_you", f"this {self.noun} is for one user, and this is about all")
+            raise Forbidden("not_you", f"this {self.noun} is for one user, but the request concerns all users")
 
     def check_all_spaces(self) -> None:
         """Raise Forbidden for a key of some spaces: the call is about all."""
         if self.spaces is not None:
-            raise Forbidden("not_your_space", "this is about all spaces; it needs a key that opens them all")
+            raise Forbidden(
+                "not_your_space", "the request concerns all spaces, so it needs a key that opens all spaces"
+            )
 
     def check_user(self, user: str) -> str:
         """The user; raises Forbidden if the key is bound to another."""
         if self.is_bound and check_id("user", user) != self.user:
-            raise Forbidden("not_you", f"this {self.noun} is for one user, and that is another")
+            raise Forbidden("not_you", f"this {self.noun} is for one user, but the request concerns another user")
         return user
 
     def resolve_user(self, user: str | None) -> str | None:

@@ -101,7 +101,7 @@ def reply_format(body: Fields) -> Fields:
 
 def chat_tool(number: int, tool: Any) -> Fields:
     if not isinstance(tool, dict) or tool.get("type") not in (None, "custom"):
-        raise InvalidInput(f"tools[{number}]", f"is a tool of Anthropic's own, which {NEEDS_ANTHROPIC_API}")
+        raise InvalidInput(f"tools[{number}]", f"is a tool that Anthropic runs itself, which {NEEDS_ANTHROPIC_API}")
     names = {"name": "name", "description": "description", "input_schema": "parameters", "strict": "strict"}
     return {"type": "function", "function": {names[name]: value for name, value in tool.items() if name in names}}
 
@@ -153,7 +153,7 @@ def chat_part(number: int, place: int, block: Fields) -> Fields:
     if kind == "document" and source.get("type") == "base64":
         file = {"filename": block.get("title") or "document", "file_data": source_url(source)}
         return {"type": "file", "file": file}
-    raise InvalidInput(f"messages[{number}].content[{place}]", f"is a {kind!r} that {NEEDS_ANTHROPIC_API}")
+    raise InvalidInput(f"messages[{number}].content[{place}]", f"is of the type {kind!r}, which {NEEDS_ANTHROPIC_API}")
 
 
 def source_url(source: Fields) -> str:

@@ -92,7 +92,7 @@ def check_messages(messages: object) -> list[dict[str, Any]]:
         if not isinstance(content, str | list | None):
             raise InvalidInput(f"{field_path}.content", "must be text or a list of parts")
         if isinstance(content, list) and not all(isinstance(part, dict) for part in content):
-            raise InvalidInput(f"{field_path}.content", "has a part that is not an object")
+            raise InvalidInput(f"{field_path}.content", "contains a part that is not an object")
         if not isinstance(message.get("tool_calls"), list | None):
             raise InvalidInput(f"{field_path}.tool_calls", "must be a list")
     return messages
@@ -268,7 +268,9 @@ def as_draft(message: object) -> Draft:
     unknown = sorted(map(str, message.keys() - OWN_FIELDS - WIRE_FIELDS))
     if unknown:
         raise InvalidInput(
-            "messages", f"has the unknown field {unknown[0]!r}; known are {', '.join(sorted(OWN_FIELDS | WIRE_FIELDS))}"
+            "messages",
+            f"contains the unknown field {unknown[0]!r}; the known fields are "
+            f"{', '.join(sorted(OWN_FIELDS | WIRE_FIELDS))}",
         )
     (wire,) = check_messages([{name: message[name] for name in message.keys() & WIRE_FIELDS}])
     if wire["role"] in INSTRUCTIONS:

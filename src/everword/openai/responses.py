@@ -104,7 +104,7 @@ def chat_choice(choice: Any) -> Any:
     if isinstance(choice, dict) and choice.get("type") in ("function", "custom"):
         return {"type": choice["type"], choice["type"]: without(choice, "type")}
     if not isinstance(choice, str):
-        raise InvalidInput("tool_choice", f"names a tool that {NEEDS_RESPONSES_API}")
+        raise InvalidInput("tool_choice", f"chooses a tool that {NEEDS_RESPONSES_API}")
     return choice
 
 
@@ -158,7 +158,7 @@ def chat_part(field_path: str, part: Any) -> Fields:
     if kind in ("input_text", "output_text"):
         return {"type": "text", "text": part.get("text") or ""}
     if kind in ("input_image", "input_file") and part.get("file_id"):
-        raise InvalidInput(field_path, f"names a file by its id, which {NEEDS_RESPONSES_API}")
+        raise InvalidInput(field_path, f"refers to a file by its ID, which {NEEDS_RESPONSES_API}")
     if kind == "input_image":
         detail = {"detail": part["detail"]} if part.get("detail") else {}
         return {"type": "image_url", "image_url": {"url": part.get("image_url"), **detail}}

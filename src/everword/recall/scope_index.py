@@ -74,7 +74,7 @@ def line_codes(lines: bytes, scope_terms: int) -> tuple[Codes, NDArray[np.int64]
     first = np.concatenate([[0], last[:-1]])
     counts = last - first - scope_terms
     if counts.min() < 0:
-        raise ValueError("a line has fewer terms than the scope needs")
+        raise ValueError("a line has fewer terms than its scope needs")
     is_kept = np.ones(len(starts), np.bool_)
     for number in range(scope_terms):
         is_kept[first + number] = False
@@ -652,7 +652,7 @@ class ScopeIndex:
             "has_vector": has_vector,
         }
         if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in values.values()):
-            raise ValueError("a time out of range, or columns of different lengths")
+            raise ValueError("a time is out of range, or the columns have different lengths")
         first_row = len(self)
         columns = {name: self._columns[name].extended(column, room) for name, column in values.items()}
         owners = np.repeat(np.arange(first_row, first_row + count, dtype=np.int32), sizes)
@@ -794,4 +794,4 @@ def read_passages(tx: Tx, scope: Filter, index: ScopeIndex, room: int) -> None:
         try:
             index.extend(block, *tx.index.vectors_after(scope, index.last_doc, upto), room)
         except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
-            raise StoreError("a row of the index cannot be read; run `everword rebuild index`") from None
+            raise StoreError("a row of the search index cannot be read; run `everword rebuild index`") from None

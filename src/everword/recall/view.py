@@ -80,8 +80,8 @@ class IndexView:
         its own whose vectors can (`comparable`)."""
         if made_by is not None and made_by != self._embedder.identity and not self._is_comparable(made_by):
             raise EmbedderMismatch(
-                f"the vectors in this store were made by {made_by!r}, but the embedder is now "
-                f"{self._embedder.identity!r}: set the embedder back, or run `everword rebuild index`"
+                f"the vectors in this store come from the embedder {made_by!r}, not from "
+                f"{self._embedder.identity!r}; use the earlier embedder again, or run `everword rebuild index`"
             )
 
     def _is_comparable(self, made_by: str) -> bool:

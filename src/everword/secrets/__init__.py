@@ -117,8 +117,8 @@ def marks_from_json(text: str) -> Marks:
     try:
         marks = tuple(SecretMark(*fields) for fields in json.loads(text))
     except TypeError:
-        raise ValueError("the marks of secrets cannot be read") from None
+        raise ValueError("the stored positions of secrets in a text cannot be read") from None
     for mark in marks:
         if not (type(mark.kind) is type(mark.path) is str and type(mark.start) is type(mark.end) is int):
-            raise ValueError("the marks of secrets cannot be read")
+            raise ValueError("the stored positions of secrets in a text cannot be read")
     return marks

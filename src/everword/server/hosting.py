@@ -68,7 +68,9 @@ class HostOptions:
 def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
     """Whether to ask for keys: always, except on loopback if there are none, or if `auth` is False."""
     if auth is False and not is_loopback(host):
-        raise ConfigError(f"--no-auth needs a loopback address, and {host} can be reached from other machines")
+        raise ConfigError(
+            f"--no-auth works only with a loopback address such as 127.0.0.1; other machines can reach {host}"
+        )
     store = open_store(settings.store, settings)
     try:
         has_keys = any(key.is_active(datetime.now(UTC)) for key in list_keys(store))
@@ -76,8 +78,8 @@ def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
         store.close()
     if not has_keys and (auth or not is_loopback(host)):
         raise ConfigError(
-            f"there are no keys yet, and {'--auth' if auth else host} needs them: "
-            "run `everword keys create --name NAME` first"
+            f"{'--auth' if auth else host} requires API keys, but there are none yet; run `everword keys "
+            "create --name NAME` first"
         )
     return has_keys if auth is None else auth
 
@@ -159,9 +161,9 @@ def serve(settings: Settings, hosting: HostOptions, door: socket.socket) -> None
     from everword.server.connections import allow_many_files
 
     if not 1 <= hosting.workers <= MAX_WORKERS:
-        raise ConfigError(f"--workers: is {hosting.workers}; must be 1 to {MAX_WORKERS}")
+        raise ConfigError(f"--workers: is {hosting.workers}; must be from 1 to {MAX_WORKERS}")
     if hosting.workers > 1 and settings.store.startswith("json:"):
-        raise ConfigError("a JSON file is for one process: use --workers 1, a SQLite file, or PostgreSQL")
+        raise ConfigError("only one process can use a JSON file; use --workers 1, a SQLite file or PostgreSQL")
     allow_many_files()
     if hosting.workers == 1:
         uvicorn.Server(uvicorn_config(settings, hosting)).run(sockets=[door])

@@ -143,7 +143,7 @@ def create_key(
     def write_key(tx: Tx) -> ApiKey:
         new_key = key if maker is None else limit_key(key, find_active_key(tx, maker, now), usual_rate)
         if new_key.user is not None and len(new_key.spaces) != 1:
-            raise InvalidInput("user", "a key for one user is for one space: name the space with --space")
+            raise InvalidInput("user", "is given, so the key must be for one space; choose the space with --space")
         tx.put(TABLE, rows_of(new_key))
         return new_key
 
@@ -153,7 +153,7 @@ def create_key(
 def find_active_key(tx: Tx, id: str, now: datetime) -> ApiKey:
     key = read_key(tx, id)
     if key is None or not key.is_active(now):
-        raise Forbidden("no_key", "this key is no longer valid, and cannot make another")
+        raise Forbidden("no_key", "this key is no longer valid, so it cannot create another key")
     return key
 
 
@@ -176,22 +176,26 @@ def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
 def check_maker(key: ApiKey, maker: ApiKey) -> None:
     """Refuse more rights, other spaces and other users than the maker's."""
     if len(maker.makers) >= MAX_MAKERS - 1:
-        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
+        raise Forbidden(
+            "scope", f"this key cannot create keys: a chain of keys that create keys has at most {MAX_MAKERS} members"
+        )
     for scope in key.scopes:
         if scope not in maker.scopes:
-            raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
+            raise Forbidden("scope", f"this key cannot grant the scope {scope!r}, because it does not have this scope")
     if maker.spaces and not set(key.spaces) <= set(maker.spaces):
-        raise Forbidden("not_your_space", "this key does not open that space, and cannot give it")
+        raise Forbidden(
+            "not_your_space", "this key cannot grant access to that space, because it does not have this access"
+        )
     if maker.user is not None and key.user not in (None, maker.user):
-        raise Forbidden("not_you", "this key is for one user, and can make no key for another")
+        raise Forbidden("not_you", "this key is for one user, so it cannot create a key for another user")
 
 
 def parse_scopes(scopes: Iterable[str]) -> list[str]:
     names = [scope.strip() for scope in scopes if scope.strip()]
     unknown = [scope for scope in names if scope not in SCOPES]
     if unknown or not names:
-        problem = f"there is no {unknown[0]!r}" if unknown else "there are none"
-        raise InvalidInput("scopes", f"{problem}; they are {', '.join(SCOPES)}")
+        problem = f"there is no scope {unknown[0]!r}" if unknown else "at least one scope is needed"
+        raise InvalidInput("scopes", f"{problem}; the scopes are {', '.join(SCOPES)}")
     return names
 
 

@@ -146,7 +146,7 @@ async def embed_input(caller: Caller, body: Mapping[str, Any]) -> Response:
         raise InvalidInput("encoding_format", "must be float or base64")
     vectors, name, tokens = await relay.embed_texts(caller.memory.runtime, texts)
     if body.get("dimensions") not in (None, vectors.shape[1]):
-        raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, the width of the vectors, or left out")
+        raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, the length of the vectors, or left out")
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     envelope = {"object": "list", "model": name, "data": [], "usage": usage}
     content = await asyncio.to_thread(write_embeddings, envelope, vectors, encoding)
@@ -186,7 +186,7 @@ def input_texts(body: Mapping[str, Any]) -> list[str]:
     if not isinstance(texts, list) or not texts or len(texts) > INPUTS:
         raise InvalidInput("input", f"must be a text or a list of 1 to {INPUTS:,} texts")
     if not all(isinstance(text, str) for text in texts):
-        raise InvalidInput("input", "must be text, not tokens (in LangChain: check_embedding_ctx_length=False)")
+        raise InvalidInput("input", "must be text, not tokens (LangChain: set check_embedding_ctx_length=False)")
     if not all(text.strip() for text in texts):
         raise InvalidInput("input", "contains an empty text")
     return texts
@@ -312,7 +312,7 @@ def dump_json(data: Any) -> bytes:
 
 # -- OpenAI's shapes
 
-OURS = "everword"  # in a request's body: the options for the memory
+OWN_OPTIONS = "everword"  # in a request's body: the options for the memory
 LARGEST_BUDGET = 10_000_000  # tokens
 NOT_AVAILABLE = "the memory is not available; the server's log says why"
 NOT_AGAIN = {"x-should-retry": "false"}  # OpenAI's clients heed it
@@ -352,13 +352,16 @@ def read_body(raw: bytes) -> dict[str, Any]:
 
 def take_memory_options(headers: Headers, body: dict[str, Any]) -> MemoryOptions:
     """Take the options for the memory out of a request. The body goes before the headers."""
-    options = body.pop(OURS, None)
+    options = body.pop(OWN_OPTIONS, None)
     options = {} if options is None else options
     if not isinstance(options, dict):
-        raise InvalidInput(OURS, "must be an object")
+        raise InvalidInput(OWN_OPTIONS, "must be an object")
     option_names = {"conversation", "space", "user", "memory", "budget"}
     if unknown := sorted({*options} - option_names):
-        raise InvalidInput(OURS, f"has no {unknown[0]!r}; it has {', '.join(sorted(option_names))}")
+        raise InvalidInput(
+            OWN_OPTIONS,
+            f"contains the unknown option {unknown[0]!r}; the options are {', '.join(sorted(option_names))}",
+        )
     header_names = option_names - {"space"}  # that header is read at the door, as on every route
     header_values = {
         name: unquote(value) for name in header_names if (value := headers.get(f"x-everword-{name}")) is not None
@@ -395,7 +398,7 @@ def parse_budget(value: object) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST_BUDGET:
-        raise InvalidInput("budget", f"must be a whole number of tokens, 1 to {LARGEST_BUDGET:,}")
+        raise InvalidInput("budget", f"must be a whole number of tokens from 1 to {LARGEST_BUDGET:,}")
     return value
 
 

@@ -43,7 +43,7 @@ def copy_file(source: Path, target: Path, is_sqlite: bool, busy_seconds: float) 
         with closing(file.connect()) as connection, closing(sqlite3.connect(target)) as copy:
             connection.backup(copy)
             if not copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                raise StoreError(f"{source} is a database, but not a store of everword")
+                raise StoreError(f"{source} is a database, but not an everword store")
     except sqlite3.Error as error:
         strip_text(error)
         raise StoreError(f"{source} cannot be copied: {error}") from None
@@ -95,4 +95,4 @@ def seize_database(connection: sqlite3.Connection, place: Path) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise
-        raise StoreLocked(f"{place} is open in another program; end that program, and run the command again") from None
+        raise StoreLocked(f"{place} is open in another program; end that program and run the command again") from None

@@ -142,8 +142,8 @@ class JsonStore(MemoryStore):
     def _check_writable(self) -> None:
         if not self.writable:
             raise StoreUnwritable(
-                f"{self.path} is read-only: this transaction was not stored; make the file and its folder"
-                f" writable, or copy it: everword copy json:{self.path} NEW.db",
+                f"{self.path} is read-only, so nothing was stored; make the file and its folder writable, or "
+                f"copy it: everword copy json:{self.path} NEW.db",
                 READ_ONLY,
             )
 
@@ -222,7 +222,7 @@ def resolve_path(path: Path) -> Path:
     try:
         return path.resolve() if path.is_symlink() else path.absolute()
     except (OSError, RuntimeError) as error:  # links in a circle
-        raise StoreError(f"{path} is a link to a file that cannot be opened; name another file") from error
+        raise StoreError(f"{path} is a link to a file that cannot be opened; use another file") from error
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -239,13 +239,13 @@ def read_document(path: Path) -> dict[str, Any]:
             if isinstance(error, json.JSONDecodeError)
             else str(type(error).__name__)
         )
-        raise StoreError(f"{path} is not valid JSON ({reason}); mend it or restore a backup") from None
+        raise StoreError(f"{path} is not valid JSON ({reason}); repair the file or restore a backup") from None
     if (
         not isinstance(data, dict)
         or data.get("what") not in (HEADING, OLD_HEADING)
         or not is_schema_number(data.get("schema"))
     ):
-        raise SchemaMismatch(f"{path} is not an everword memory; to read a chat export use `everword import`")
+        raise SchemaMismatch(f"{path} is not an everword memory; to read a chat export, use `everword import`")
     if data["schema"] > CURRENT:
         check_version(data["schema"], str(path))
     return data
@@ -274,7 +274,7 @@ def read_file_version(path: Path) -> str:
 def check_rows(path: Path, data: dict[str, Any]) -> None:
     """Refuse unknown tables and invalid rows. The error gives the number of the row and none of its contents."""
     if any(name not in TABLES for name in {*data} - {"what", "schema"}):
-        raise StoreError(f"{path}: has a table that everword does not know; remove the table or restore a backup")
+        raise StoreError(f"{path} contains a table that everword does not know; remove the table or restore a backup")
     for table in KEPT:
         rows = data.get(table.name, [])
         if not isinstance(rows, list):
@@ -438,7 +438,7 @@ class FileLock:
             self.is_shared = path.exists() and not os.access(path.parent, os.W_OK)
             if self.is_shared:
                 return
-            raise StoreUnwritable(f"{lock_path}: {error.strerror or error}") from error
+            raise StoreUnwritable(f"the lock file {lock_path} cannot be opened: {error.strerror or error}") from error
         try:
             seize(file)
         except OSError:
@@ -446,8 +446,8 @@ class FileLock:
             holder = file.read().strip() or "another process"
             file.close()
             raise StoreLocked(
-                f"{path} is open in {holder}; close it there, or use SQLite, which many processes can share: "
-                f"everword copy json:{path} {path.with_suffix('.db')}"
+                f"{path} is open in {holder}; close it there, or copy it to SQLite, which many processes can "
+                f"share: everword copy json:{path} {path.with_suffix('.db')}"
             ) from None
         file.seek(0)
         file.truncate()

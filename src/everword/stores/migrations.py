@@ -78,11 +78,12 @@ def check_version(number: int, name: str) -> None:
     """Refuse a database that is not exactly at today's step."""
     if number > CURRENT:
         raise SchemaMismatch(
-            f"{name} was made by a newer everword (schema {number}, this one knows {CURRENT}): upgrade everword"
+            f"{name} was written by a newer version of everword (schema {number}, not {CURRENT}); upgrade everword"
         )
     if number < CURRENT:
         raise SchemaMismatch(
-            f"{name} has schema {number} and this everword needs {CURRENT}: run `everword migrate` on it first"
+            f"{name} has the old schema {number}, but this version of everword needs {CURRENT}; run "
+            "`everword migrate` on it first"
         )
 
 
@@ -92,8 +93,8 @@ def check_unmigrated(value: object, name: str) -> None:
     if value != EXPECTED:
         number = parse_meta_number(value if isinstance(value, str) else None)
         raise SchemaMismatch(
-            f"{name} was changed to schema {number} while this program, which knows {CURRENT}, had it open: nothing was"
-            " done; end this program and start it with the version of everword that made the change"
+            f"another program changed {name} from schema {CURRENT} to {number}, so nothing was done. "
+            "Restart this program with the newer version of everword"
         )
 
 

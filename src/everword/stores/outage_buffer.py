@@ -472,8 +472,8 @@ class HoldingStore:
     def _push(self, write: HeldWrite, error: Outage) -> None:
         if not self._queue.has_room(write):
             raise StoreUnwritable(
-                f"{error.reason}, and {self._queue.count:,} messages are held in memory; no more fit "
-                f"(hold_messages = {self._queue.max_messages:,}): nothing was stored",
+                f"{error.reason}, and memory already holds {self._queue.count:,} unwritten messages (the "
+                f"limit hold_messages is {self._queue.max_messages:,}); this message was not stored",
                 error.reason,
             ) from error
         self._queue.push(write)
@@ -598,7 +598,7 @@ class HoldingStore:
         thread = self._thread
         if thread is not None:
             thread.join()
-        reason = "another process has written what contradicts them"
+        reason = "another process wrote conflicting data"
         try:
             self.flush()
         except StoreError as error:
@@ -610,7 +610,7 @@ class HoldingStore:
         count = self._queue.count + self._refused_count
         if count:
             noun = "message" if count == 1 else "messages"
-            raise MessagesLost(f"{count:,} {noun} held in memory could not be written: lost, since {reason}", count)
+            raise MessagesLost(f"{count:,} {noun} held in memory could not be written: lost, because {reason}", count)
 
     # -- reading
 

@@ -529,9 +529,9 @@ class PostgresStore(SqlStore):
             except (DBAPIError, PoolTimeout) as error:
                 if not pauses.wait():
                     raise CommitUnknown(
-                        f"{self.name}: the server went away while it was to keep a change, and did not come back in "
-                        f"{self.busy_seconds:g} seconds: whether the change was made is not known. It was made whole "
-                        "or not at all; read what it was about before you make it again"
+                        f"{self.name}: the server went away during a COMMIT and did not return within "
+                        f"{self.busy_seconds:g} seconds. It is not known whether the change was stored; read the data "
+                        "before you repeat it"
                     ) from error
 
     def close(self) -> None:
@@ -564,8 +564,8 @@ class PostgresStore(SqlStore):
             return StoreUnwritable(message, UNWRITABLE[state])
         if self.spread and state in GONE and not error.connection_invalidated:  # one behind the server that we talk to
             return MachineAway(
-                f"{self.name}: a machine that holds part of the database is away ({first_line(error)}); nothing was "
-                "written, try again later"
+                f"{self.name}: a machine with part of the database cannot be reached ({first_line(error)}); nothing "
+                "was written, try again later"
             )
         if is_lost(error) or state in GONE or is_away(error):
             return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")

@@ -352,7 +352,7 @@ def naming_index_damage() -> Iterator[None]:
     try:
         yield
     except (AttributeError, *UNDECODED):
-        raise StoreError("a row of the index cannot be read; run `everword rebuild index`") from None
+        raise StoreError("a row of the search index cannot be read; run `everword rebuild index`") from None
 
 
 def block_of_rows(rows: Sequence[Any]) -> PassageBlock:

@@ -602,7 +602,7 @@ class SqlTx(RowReader, ABC):
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = tables.TABLES[table]
         if source in tables.LOG:
-            raise StoreError(f"{table} is part of the log, from which nothing is removed")
+            raise StoreError(f"{table} is part of the log; nothing can be removed from the log")
         return self.delete_rows(source, where)
 
     def lock(self, name: str, space: str = "", *name_parts: str) -> None:

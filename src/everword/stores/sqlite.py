@@ -424,7 +424,7 @@ class SqliteStore(SqlStore):
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         if self.path.is_dir():
-            raise StoreUnwritable(f"{path} is a folder; name a file in it", "the path is a folder")
+            raise StoreUnwritable(f"{path} is a folder; give the path of a file", "the path is a folder")
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.cache = Cache(cache_bytes)
@@ -459,7 +459,7 @@ class SqliteStore(SqlStore):
         version = self.run_with_retries(schema_version, read_any_version)
         if version < CURRENT and not self.writable:
             raise SchemaMismatch(
-                f"{self.name} has an older schema and is read-only: open it once where it can be written"
+                f"{self.name} has an older schema and is read-only; open it once where everword can write to it"
             )
         if version < CURRENT:
             write_any_version = partial(self.writing, checks_version=False)
@@ -585,8 +585,8 @@ class DatabaseFile:
         except sqlite3.OperationalError as error:
             if self._log.exists() and self._log.stat().st_size:
                 raise StoreUnwritable(
-                    f"{self.path} cannot be opened in a read-only folder, because {self._log.name} beside it has the"
-                    " newest changes; copy both files to a folder that you can write to"
+                    f"{self.path} cannot be opened in a read-only folder, because {self._log.name} beside it "
+                    "contains newer changes; copy both files to a writable folder"
                 ) from error
             # No process has it open for writing, and none can: no locks are needed, nor their files.
             self._mode = "immutable=1"
@@ -640,16 +640,16 @@ class DatabaseFile:
 
     def _missing_file_error(self) -> StoreUnwritable:
         return StoreUnwritable(
-            f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open; this"
-            " transaction was not stored: put the file back, or close the memory and open it again",
+            f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open, so nothing was "
+            "stored; restore the file, or open the memory again",
             "the file was removed or replaced",
         )
 
     def check_writable(self) -> None:
         if not self.writable:
             raise StoreUnwritable(
-                f"{self.path} is read-only: this transaction was not stored; make the file and its folder"
-                f" writable, or copy it: everword copy {self.path} NEW.db",
+                f"{self.path} is read-only, so nothing was stored; make the file and its folder writable, or "
+                f"copy it: everword copy {self.path} NEW.db",
                 "the file is read-only",
             )
 

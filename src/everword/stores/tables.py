@@ -274,12 +274,12 @@ def parse_meta_number(value: object) -> int:
 def parse_finite(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise ValueError("a number that JSON cannot hold")
+        raise ValueError("JSON cannot represent an infinite number")
     return value
 
 
 def refuse_constant(name: str) -> Any:
-    raise ValueError("NaN and Infinity are no JSON")
+    raise ValueError("NaN and Infinity are not valid JSON")
 
 
 STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=parse_finite)

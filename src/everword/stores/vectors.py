@@ -47,7 +47,7 @@ def stack_vectors(vectors_bytes: Sequence[bytes]) -> NDArray[np.float16]:
     try:
         return np.frombuffer(b"".join(vectors_bytes), np.float16).reshape(len(vectors_bytes), -1)
     except (ValueError, TypeError):
-        raise StoreError("vectors of the store cannot be read; run `everword rebuild index`") from None
+        raise StoreError("the vectors in the store cannot be read; run `everword rebuild index`") from None
 
 
 def unit_vectors(rows: Any) -> Vectors:

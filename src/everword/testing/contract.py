@@ -834,7 +834,7 @@ class StoreContract(
 
     @pytest.fixture
     def open_store(self) -> OpenStore:
-        raise NotImplementedError("say in the fixture `open_store` how to open the store under test")
+        raise NotImplementedError("override the fixture `open_store`, so that it opens the store under test")
 
     @pytest.fixture
     def store(self, open_store: OpenStore) -> Iterator[Store]:

@@ -99,8 +99,8 @@ class ScriptedLLM:
         if reply is None:
             last = request.messages[-1]["content"] if request.messages else ""
             raise AssertionError(
-                f"{self._name} was asked {place + 1} times but has {len(self._replies)} replies; "
-                f"the last question was {last[:200]!r}. Give it more replies, or a default."
+                f"{self._name} has only {len(self._replies)} replies, but was asked again: {last[:200]!r}. "
+                "Give it more replies, or a default."
             )
         return reply(request) if callable(reply) else reply
 

@@ -457,7 +457,7 @@ def decode_pack(data: bytes) -> list[TopicMessage]:
     """The messages of a pack. InvalidInput for bytes that are no pack."""
     try:
         if data[:1] != FORM:
-            raise ValueError(f"form {data[:1]!r} is not known")
+            raise ValueError(f"the format {data[:1]!r} is not known")
         decompressor = zlib.decompressobj(-15, DICTIONARY)
         head, *lines = (decompressor.decompress(data[1:]) + decompressor.flush()).decode().split("\n")
         return _read_lines(json.loads(head), lines)

@@ -227,7 +227,9 @@ class Changes(MemoryPart):
         if new_id is None and new_user is None:
             raise InvalidInput("to", "is missing; give `to`, `user` or both")
         if self.access.is_bound and new_user not in (None, self.access.user):
-            raise Forbidden("not_you", f"this {self.access.noun} is for one user: it cannot give to another")
+            raise Forbidden(
+                "not_you", f"this {self.access.noun} is for one user, so it cannot give a conversation to another user"
+            )
 
         def build(tx: Tx, lock: Lock) -> MovePlan | None:
             conversation = scope.find(tx)

@@ -176,16 +176,18 @@ class Weights:
 
     def __post_init__(self) -> None:
         if self.spread <= 0:
-            raise ConfigError("spread is a standard deviation: give a number above 0")
+            raise ConfigError("spread must be greater than 0, because it is a standard deviation")
         if self.half_life <= timedelta(0):
-            raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
+            raise ConfigError(
+                "half_life must be a time span longer than 0; to ignore the age of messages, set recency to 0"
+            )
         if not 0 <= self.recency < 1 or not 0 <= self.coverage < 1:
-            raise ConfigError("recency and coverage are shares: give numbers from 0 to below 1")
+            raise ConfigError("recency and coverage must each be at least 0 and below 1")
         judges = (self.text, self.vector, self.rarest, self.likeness, self.near, self.near_likeness)
         whose = (self.occasion, self.occasion_vector, self.speaker, self.asker, self.time, self.opening)
         texts = (self.detail, self.assisted_detail, self.statement, self.answer, self.standing, self.preference)
         if min(*judges, *whose, *texts) < 0:
-            raise ConfigError("a weight must not be negative: give 0 or more")
+            raise ConfigError("no weight may be negative; use 0 or more")
 
     def deviations(self, cosines: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """How far cosines are above those of unrelated texts, in standard deviations; 0 for those below, and for NaN,

@@ -272,7 +272,9 @@ class OperationTool(Tool):
         properties: Mapping[str, Any] = self.parameters["properties"]
         for name in arguments:
             if name not in properties:
-                raise ToolError(f"there is no argument {name!r}; {self.name} has {', '.join(properties)}")
+                raise ToolError(
+                    f"the tool {self.name} has no argument {name!r}; its arguments are {', '.join(properties)}"
+                )
         values = {
             name: parse_list(value) if properties[name]["type"] == "array" else value
             for name, value in arguments.items()
@@ -432,7 +434,7 @@ class MemoryResources:
         """The full knowledge graph with all entities and relations, as JSON."""
         with resource_errors("graph"):
             if user is not None and self._view.of_caller(ctx, "documents")[0].access.user != user:
-                raise NotFound("the graph belongs to the user of the connection; leave out `user`")
+                raise NotFound("the graph belongs to the user of this connection; leave out `user`")
             return await read_as_json(self._view, ctx)
 
     async def recall(self, ctx: Ctx, about: str, user: str | None = None) -> str:

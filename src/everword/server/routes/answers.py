@@ -67,7 +67,9 @@ def page_response(items: Sequence[Any], cursor: str | None, limit: int, attribut
     """A page of the items after the one that the cursor names; the list may have changed since the last page."""
     names = [getattr(item, attribute) for item in items]
     if cursor is not None and cursor not in names:
-        raise Problem(410, "cursor_over", "what this cursor names is no longer in the list; begin again without it")
+        raise Problem(
+            410, "cursor_over", "the item of this cursor is no longer in the list; start again without a cursor"
+        )
     start = 0 if cursor is None else names.index(cursor) + 1
     end = start + limit
     return json_response({"items": items[start:end], "next": names[end - 1] if end < len(items) else None})
@@ -210,20 +212,20 @@ async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
         outcome = await idempotency.claim(runtime, claim.request)
     except CommitUnknown as error:
         claim.release()
-        raise StoreBusy(f"{error}; nothing was written but the idempotency key") from error
+        raise StoreBusy(f"{error}; only the idempotency key was written") from error
     except (StoreUnwritable, StoreAway):
         if not runtime.store.is_on:
             raise
         return None
     if outcome.state == "busy":
-        detail = "the same request is being worked on; ask again in a moment"
+        detail = "the same request is being processed; ask again in a moment"
         raise Problem(409, "in_progress", detail, headers={"Retry-After": "1"})
     if outcome.state == "gone":
         raise AnswerGone(ANSWER_IS_GONE)
     if outcome.state == "unknown":
         raise unknown_problem()
     if outcome.state == "other":
-        raise Problem(422, "key_reused", "this idempotency key came with another request before; use a new one")
+        raise Problem(422, "key_reused", "this idempotency key was used for another request; use a new key")
     if outcome.state == "done" and outcome.status != HTTPStatus.OK:
         problem = json.loads(outcome.body)
         raise Problem(outcome.status, problem["code"], problem["detail"], headers={"Idempotent-Replayed": "true"})

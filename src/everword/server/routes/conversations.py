@@ -155,7 +155,7 @@ def turn_of(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10 and int(cursor)):
-        raise InvalidInput("cursor", "is not a `next` that an earlier page returned")
+        raise InvalidInput("cursor", "must be the `next` value of an earlier page")
     return int(cursor)
 
 

@@ -182,7 +182,7 @@ def names_of(cursor: str | None) -> tuple[str, ...] | None:
         names = read_json(cursor)
         rules.join_namespace(names)
     except ValueError:
-        raise InvalidInput("cursor", "is not a `next` that an earlier page returned") from None
+        raise InvalidInput("cursor", "must be the `next` value of an earlier page") from None
     return tuple(names)
 
 
@@ -226,9 +226,7 @@ async def change_documents(
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
-        raise InvalidInput(
-            "tag", "needs `namespace`, and `namespace` needs `tag`: give the namespace that you read, and its tag"
-        )
+        raise InvalidInput("tag", "must be given together with `namespace`: the namespace that you read, and its tag")
 
     work = apply_visibly(caller, changes, body.namespace, body.tag)
     return await answer_once(caller, once_key, work, DocumentTimes(changes, caller.space, is_list=True), "nothing")

@@ -119,7 +119,11 @@ class UploadFolder:
         status = self.path.lstat()
         is_ours = not hasattr(os, "getuid") or status.st_uid == os.getuid()
         if not is_ours or self.path.is_symlink():
-            raise Problem(503, "no_folder", "the folder for uploads belongs to somebody else: see the server's log")
+            raise Problem(
+                503,
+                "no_folder",
+                "another user of this system owns the folder for uploads; the server's log has the details",
+            )
 
     def data(self, id: str) -> Path:
         return self.path / f"{id}.data"
@@ -135,7 +139,7 @@ class UploadFolder:
         """An upload of the caller; those of others are not there."""
         upload = self.read(self.path / f"{id}.json") if UPLOAD_ID.fullmatch(id) else None
         if upload is None or (upload.key, upload.space) != (caller.access.key_id, caller.space):
-            raise NotFound("there is no such upload: it was imported already, or removed after a day")
+            raise NotFound("there is no such upload; it was already imported, or removed after one day")
         return upload
 
     def read(self, path: Path) -> Upload | None:
@@ -177,7 +181,7 @@ def open_upload(folder: UploadFolder, upload: Upload) -> Reader:
     )
     if (reader.total_bytes or 0) > MAX_UNPACKED:
         reader.close()
-        raise InvalidInput("file", "unpacks to more than 4 GiB: import it with `everword import`")
+        raise InvalidInput("file", "is larger than 4 GiB when unpacked; import it with `everword import`")
     return reader
 
 
@@ -293,7 +297,7 @@ async def send_file(caller: Annotated[Caller, caller_for("add_messages")]) -> Re
     try:
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
-            raise InvalidInput("file", "is missing: choose the export to import")
+            raise InvalidInput("file", "is missing; choose the export that you want to import")
         upload = upload_in(caller, form, file.filename)
         await asyncio.to_thread(keep_file, folder_of(caller), upload, file)
     finally:

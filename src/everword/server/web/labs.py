@@ -184,7 +184,7 @@ def parse_day(name: str, text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise InvalidInput(name, "must be a day: 2026-05-31") from None
+        raise InvalidInput(name, "must be a date such as 2026-05-31") from None
 
 
 @router.get("/web/search")
@@ -269,7 +269,7 @@ def parse_budget(text: str) -> Budget:
     if text == "compact":
         return Budget.compact()
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 8 and 0 < int(text) <= MAX_TOTAL):
-        raise InvalidInput("budget", f"must be standard, compact, or 1 to {MAX_TOTAL:,} tokens")
+        raise InvalidInput("budget", f"must be standard, compact or a number of tokens from 1 to {MAX_TOTAL:,}")
     return Budget(total=int(text))
 
 
