@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+from prepared_programs import PreparedProgram, program_server
+
 from everword import AsyncMemory, Memory
 from everword.cli.opening import (
     HELPED_VIEWS,
@@ -17,6 +20,12 @@ from everword.cli.opening import (
 )
 from everword.follow.follower import settle
 from everword.stores.sqlite import SqliteStore
+
+
+@pytest.fixture(autouse=True)
+def _helpers_start_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    program_server()
+    monkeypatch.setattr("everword.cli.opening.subprocess.Popen", PreparedProgram)
 
 
 def test_it_reads_the_facts_and_nothing_else_and_ends_by_itself(tmp_path: Path) -> None:

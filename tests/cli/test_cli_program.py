@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import pytest
 from cli_driver import NEXT, everword, failed, json_lines, process, processes, succeeded, talk
+from prepared_programs import PreparedProgram
 
 from everword import __version__
 from everword.cli.main import COMMANDS, program
@@ -221,10 +222,9 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:
         for command in (["export"], ["history", "chat"]):
-            done = subprocess.run(
-                [sys.executable, "-m", "everword", *command], stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
-            )
-            assert done.stderr == b"", command
+            line = [sys.executable, "-m", "everword", *command]
+            with PreparedProgram[bytes](line, stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path) as running:
+                assert running.communicate()[1] == b"", command
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
@@ -253,7 +253,7 @@ def test_ctrl_c_ends_an_import_that_waits_and_running_it_again_goes_on(tmp_path:
     """On a terminal: the progress bar is watched until a batch is kept, then Ctrl-C is pressed once."""
     lines = b"".join(b'{"role": "user", "content": "%d", "user": "alex"}\n' % number for number in range(600))
     screen, terminal = os.openpty()
-    running = subprocess.Popen(
+    running = PreparedProgram[bytes](
         [sys.executable, "-m", "everword", "import", "-"],
         cwd=tmp_path,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},

@@ -21,9 +21,9 @@ BESIDE = dict.fromkeys(
     (
         *("test_copy", "test_damage", "test_delete", "test_delete_processes", "test_digests", "test_digests_failing"),
         *("test_documents", "test_edit", "test_erase", "test_erase_traces", "test_expire", "test_faces"),
-        *("test_facts_last", "test_import", "test_input", "test_kill", "test_lease", "test_leases", "test_machine"),
-        *("test_members", "test_move", "test_profile", "test_retention", "test_scope_index", "test_search"),
-        *("test_several_processes", "test_telemetry", "test_topics_many"),
+        *("test_facts_last", "test_hooks", "test_import", "test_input", "test_kill", "test_lease", "test_leases"),
+        *("test_machine", "test_members", "test_move", "test_profile", "test_retention", "test_scope_index"),
+        *("test_search", "test_several_processes", "test_telemetry", "test_topics_many", "test_webhooks"),
     ),
     "stores",
 ) | dict.fromkeys(("test_person_names", "test_replies", "test_wrong_types"), "server")
@@ -33,9 +33,9 @@ USUAL = 1
 SECONDS = {
     "stores": 206, "server": 149, "models": 22, "bench": 22, "formats": 18, "bots": 15, "test_every_rule": 12,
     "test_episodes": 11, "test_pattern_words": 10, "test_long": 9, "test_injection": 9, "test_access": 9,
-    "test_context": 8, "test_hooks": 7, "test_worth": 7, "test_topics": 7, "test_tokens": 6, "test_outages": 5,
+    "test_context": 8, "test_worth": 7, "test_topics": 7, "test_tokens": 6, "test_outages": 5,
     "test_speakers": 5, "test_window_context": 5, "test_reply_threads": 5, "test_facts_life": 5, "test_terms": 5,
-    "test_own_words": 4, "test_tiers": 4, "test_lines_shown": 4, "test_secrets": 4, "test_webhooks": 4,
+    "test_own_words": 4, "test_tiers": 4, "test_lines_shown": 4, "test_secrets": 4,
     "test_last_messages": 4, "test_turn": 4, "test_known_episodes": 4, "test_pack_facts": 4, "test_set_aside": 4,
     "test_fairness": 3, "test_reply_filter": 3, "test_facts_backlog": 3, "test_fences": 3, "test_branches": 3,
     "test_first_reading": 3, "test_bounded": 3, "test_followers": 3, "test_facts": 2, "test_doc": 2,

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from prepared_programs import PreparedProgram
 
 from everword import ConfigError, Memory
 from everword.agents.hook import PATIENCE, PAUSE, socket_path
@@ -62,7 +63,7 @@ class Agent:
     def service(self) -> Iterator[None]:
         """The service, from its first answer until all that it took is kept."""
         command = [sys.executable, "-m", "everword.agents.service", str(self.home)]
-        with subprocess.Popen(command, env=self.environment, stderr=subprocess.PIPE, text=True) as running:
+        with PreparedProgram(command, env=self.environment, stderr=subprocess.PIPE, text=True) as running:
             assert running.stderr is not None
             try:
                 assert any(OPEN in line for line in running.stderr)  # waits for it

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from prepared_programs import PreparedProgram
 from sample_sizes import sample
 
 from everword import Memory
@@ -27,7 +28,7 @@ class Victims:
     """Starts importing processes and kills them."""
 
     def __init__(self) -> None:
-        self._parent = subprocess.Popen(
+        self._parent = PreparedProgram[str](
             [sys.executable, str(CHILD)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
 

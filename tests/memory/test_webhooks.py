@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prepared_programs import PreparedProgram
 
 from everword import ConfigError, Draft, Memory
 from everword.model import ViewState
@@ -214,7 +215,7 @@ with Memory(store, webhook_urls=url, webhook_secret=secret) as memory:
 def kill_while_sending(store: str, receiver: Receiver) -> str:
     """Kill a process while it waits for the answer to an event; return the event's id."""
     receiver.answers.clear()
-    child = subprocess.Popen([sys.executable, "-c", CHILD, store, receiver.url, SECRET], stdout=subprocess.PIPE)
+    child = PreparedProgram[bytes]([sys.executable, "-c", CHILD, store, receiver.url, SECRET], stdout=subprocess.PIPE)
     assert receiver.asked.wait(60)
     os.kill(child.pid, signal.SIGKILL)
     assert child.communicate()[0] == b""

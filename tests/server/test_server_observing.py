@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
+from prepared_programs import PreparedProgram
 
 from everword import AsyncMemory
 from everword.follow.model_calls import ActivityCounter
@@ -110,9 +111,11 @@ logging.getLogger("elsewhere").info("nobody wants to know")
 
 def test_what_other_libraries_log_is_named_and_not_repeated() -> None:
     """They do not know what may be written down: their words stay out, and the place is enough to find them."""
-    run = subprocess.run([sys.executable, "-c", LOUD, SECRET], capture_output=True, text=True, check=True)
-    assert SECRET not in run.stderr
-    lines = [json.loads(line) for line in run.stderr.splitlines()]
+    with PreparedProgram([sys.executable, "-c", LOUD, SECRET], stderr=subprocess.PIPE, text=True) as program:
+        _, logged = program.communicate()
+    assert program.returncode == 0
+    assert SECRET not in logged
+    lines = [json.loads(line) for line in logged.splitlines()]
     assert [(line["logger"], line["level"], line["event"]) for line in lines] == [
         ("asyncio", "error", "logged"),
         ("mcp.shared.session", "warning", "logged"),
