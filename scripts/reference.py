@@ -107,8 +107,8 @@ def rest_page() -> str:
         "keys and errors. A running server shows this description at `/docs`, with the answers of each route.",
         "",
         "A question mark marks an optional argument. If the path does not contain the space, choose the space with the",
-        "header `X-Everword-Space` or the query parameter `space`. Writes accept the header `Idempotency-Key`, except",
-        "those that archive messages, change names or time zones, or belong to OpenAI's and Anthropic's APIs.",
+        "header `X-Everword-Space` or the query parameter `space`. Most writes accept the header `Idempotency-Key`.",
+        "Exceptions: archiving messages, changing names or time zones, and OpenAI's and Anthropic's APIs.",
     ]
     routes = [
         (f"{method.upper()} {path}", route)

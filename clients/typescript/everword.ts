@@ -310,8 +310,9 @@ export interface Answer {
 }
 
 /**
- * Archive all messages of the window except the last exchange now, whatever the settings say. If there is nothing to
- * archive, the result is None. If summarising fails, the messages stay in the window, and the error says why.
+ * Archive all messages of the window except the last exchange now, even if the window is not full. If there is
+ * nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error says
+ * why.
  */
 export interface ArchiveIn {
   /** The user whose chat the conversation is. Leave `user` out for a channel. */
@@ -788,8 +789,8 @@ export interface MemoryAnswer {
 }
 
 /**
- * Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates the
- * two topics again.
+ * Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge` separates
+ * the two topics again.
  */
 export interface MergeTopicsIn {
   /** The id of the topic that becomes part of the first topic. */
@@ -1056,7 +1057,7 @@ export interface Retried {
 }
 
 /**
- * Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
+ * Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one space,
  * conversation or view.
  */
 export interface RetryIn {
@@ -1485,7 +1486,7 @@ export class Everword {
   }
 
   /**
-   * Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
+   * Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one space,
    * conversation or view. Needs the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
@@ -1621,7 +1622,7 @@ export class Everword {
     return this.#server.ask("DELETE", ["v1", "users", user, "names", name], {}, options);
   }
 
-  /** List everybody who has spoken in a space or was given a name there. Needs the scope `read`. */
+  /** List the users of a space who have written a message or have been given a name. Needs the scope `read`. */
   people(query: { cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<MemberPage> {
     return this.#server.ask("GET", ["v1", "people"], { query }, options);
   }
@@ -1698,8 +1699,8 @@ export class Everword {
   }
 
   /**
-   * Reverse a move or a merge. If something that was moved has since been removed or moved again, the move cannot be
-   * reversed. Needs the scopes `read` and `admin`.
+   * Reverse a move or a merge. A move cannot be reversed after moved data was removed or moved again. Needs the
+   * scopes `read` and `admin`.
    */
   undoMove(move: string, query: { dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "moves", move, "undo"], { query, repeatable: true }, options);
@@ -1715,7 +1716,7 @@ export class Everword {
 
   /**
    * Get the conversation itself: its title, its user, how many messages it has had, and the time of the last message.
-   * If nothing was ever said in the conversation, the error is `NotFound`. Needs the scope `read`.
+   * If the conversation does not exist, the error is `NotFound`. Needs the scope `read`.
    */
   conversation(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Conversation> {
     return this.#server.ask("GET", ["v1", "conversations", conversation], { query }, options);
@@ -1730,9 +1731,9 @@ export class Everword {
   }
 
   /**
-   * Archive all messages of the window except the last exchange now, whatever the settings say. If there is nothing
-   * to archive, the result is None. If summarising fails, the messages stay in the window, and the error says why.
-   * Needs the scopes `read` and `write`.
+   * Archive all messages of the window except the last exchange now, even if the window is not full. If there is
+   * nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error says
+   * why. Needs the scopes `read` and `write`.
    */
   archive(conversation: string, body: ArchiveIn = {}, options: CallOptions = {}): Promise<Chunk | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
@@ -1809,8 +1810,8 @@ export class Everword {
   }
 
   /**
-   * Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates the
-   * two topics again. Needs the scopes `read` and `write`.
+   * Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge`
+   * separates the two topics again. Needs the scopes `read` and `write`.
    */
   mergeTopics(conversation: string, topic: string, body: MergeTopicsIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "merge"], { body, repeatable: true }, options);
@@ -1875,14 +1876,14 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);
   }
 
-  /** Get the key's own space, which the server uses for requests that name no space. Needs the scope `read`. */
+  /** Get the key's own space. The server uses this space for requests without a space. Needs the scope `read`. */
   space(options: CallOptions = {}): Promise<SpaceOut> {
     return this.#server.ask("GET", ["v1", "space"], {}, options);
   }
 
   /**
-   * Wait until every view has caught up with the log. If the time runs out first, the status is 409. With a key for
-   * all spaces, the 409 answer also says why. Needs the scope `write`.
+   * Wait until every view has caught up with the log. If the time runs out first, the status is 409. If the key opens
+   * all spaces, the 409 answer also gives the reason. Needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);
@@ -1899,7 +1900,7 @@ export class Everword {
 
   /**
    * Export every message of a space, of a user's memory or of a conversation, in order, one message per line.
-   * `salvage` and `secrets` work as in the export of a user. Needs the scope `read`.
+   * `salvage` and `secrets` work as in `GET /v1/users/{id}/export`. Needs the scope `read`.
    */
   export(query: { user?: string | null; conversation?: string | null; salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "export"], { query }, options, "application/x-ndjson");

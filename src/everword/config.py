@@ -58,7 +58,7 @@ class Settings:
         STORE,
         "Where to store the memory: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
     )
-    space: str = setting("default", "The space to use if you name none.")
+    space: str = setting("default", "The space to use if you give none.")
     embedder: str = setting(
         "static",
         "What computes vectors: `static` (built in), `minilm` (extra `[minilm]`), `multilingual` (extra "
@@ -115,16 +115,19 @@ class Settings:
     window_tokens: int = setting(
         30_000, "Above this many tokens, the oldest messages leave the window. 0: off.", least=0
     )
-    window_turns: int = setting(20, "At this many messages, the oldest leave the window and 10 stay. 0: off.", least=0)
+    window_turns: int = setting(
+        20, "At this many messages, the oldest messages leave the window and 10 stay. 0: off.", least=0
+    )
     window_user_messages: int = setting(
         0, "At this many user messages, the oldest messages leave the window and 4 pairs stay. 0: off.", least=0
     )
     level_episodes: int = setting(
         5,
-        "How many episodes of one level may be active. If there are more, the oldest become one of the next level.",
+        "How many episodes of one level may be active. If there are more, the oldest are merged into one episode of "
+        "the next level.",
         least=2,
     )
-    active_episodes: int = setting(10, "How many episodes may be active in all.", least=2)
+    active_episodes: int = setting(10, "How many episodes of all levels together may be active.", least=2)
     near_episodes: int = setting(
         3,
         "How many past episodes a context shows, at most. A past episode is shown if it is close to the message.",
@@ -145,7 +148,7 @@ class Settings:
     )
     index_seconds: int = setting(
         2,
-        "How long a search waits for new messages to be indexed. After that, the search leaves them out.",
+        "How long a search waits for new messages to be indexed. After that, the search leaves out these messages.",
         least=0,
     )
     digest_seconds: int = setting(
@@ -153,7 +156,8 @@ class Settings:
     )
     context_digest_seconds: float = setting(
         0.3,
-        "How long a context waits for a new digest, at most `digest_seconds`. After that, it uses the existing digest.",
+        "How long a context waits for a new digest, at most `digest_seconds`. After that, the context uses the "
+        "existing digest.",
         least=0,
     )
     digest_tokens: int = setting(

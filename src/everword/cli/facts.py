@@ -444,7 +444,7 @@ def undo(id: str | None, user: str, as_json: bool) -> None:
     else:
         show_entries(restored_entries.statements, restored_entries.facts)
     if not restored_entries.found:
-        click.echo("nothing came back: what was told since stands", err=True)
+        click.echo("nothing was restored, because later statements replaced it", err=True)
 
 
 def last_change(handle: MemoryHandle, user: str) -> str:

@@ -321,7 +321,7 @@ def move(
     all data of the guest moves. A channel can be renamed, but it has no owner.
 
     Nothing is removed: the log records the change, and `everword verify` can still check every message. To take the
-    change back, use --undo. After something that was moved has been removed, the change can no longer be taken back.
+    change back, use --undo. After moved data was removed, the change can no longer be taken back.
 
     \b
     everword move anonymous-17 --user alex --dry-run

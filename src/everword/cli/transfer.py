@@ -67,7 +67,8 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="If a message was edited since the last import: keep the old text (refuse), or store a new version.",
+    help="If a message was edited since the last import: keep the old text and exit with 0 (refuse), or store "
+    "a new version.",
 )
 @click.option(
     "--no-settle",
@@ -246,7 +247,7 @@ def report_import(name: str, format: str, totals: ImportProgress, *, to_stderr: 
     if totals.marked:
         click.echo(f"{plural(totals.marked, 'message')} with secrets: `everword stats` counts them by kind", err=True)
     if totals.refused:
-        click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)
+        click.echo("hint: edited messages keep their old text; to store the new text, use --on-edit version", err=True)
 
 
 def report_not_taken(left_out: Mapping[str, int]) -> None:

@@ -63,9 +63,9 @@ class BlockingMemory(OwnLoop):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. With a floor of 0.5, which contexts use, a
-        query that has nothing to do with the memory finds nothing. With "fact" among the `kinds`, search finds facts,
-        too. The hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
+        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. Contexts use a floor of 0.5: a query about a
+        subject that is not in the memory then finds nothing. If `kinds` contains "fact", search also finds facts. The
+        hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
         """
         return self._private.wait(self._inner.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
@@ -83,8 +83,8 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
-        conversation or view.
+        """Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one
+        space, conversation or view.
 
         A view that reads a conversation in order starts again at the conversation's first message. `settle` waits until
         all views have caught up.
@@ -147,9 +147,9 @@ class BlockingMemory(OwnLoop):
     ) -> FactChange:
         """Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact.
 
-        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about somebody
-        else, `subject` says whom, such as "brother". `speaker` is whoever adds the fact (default: the person). A
-        rebuild of the facts keeps this fact; `undo` removes it.
+        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about another
+        person, `subject` is this other person, such as "brother". `speaker` is the user who adds the fact (default: the
+        person). A rebuild of the facts keeps this fact; `undo` removes it.
         """
         return self._private.wait(self._inner.add_fact(
             category, key, value, user=user, valid_from=valid_from, valid_to=valid_to, subject=subject, speaker=speaker,
@@ -185,8 +185,8 @@ class BlockingMemory(OwnLoop):
         """Store a statement about a person, in the third person. The statement replaces stored statements that it
         contradicts. Returns the statements that are true now.
 
-        `speaker` is whoever makes the statement (default: the person). `message` is the id of the stored message that
-        asked for the statement. If you give no `message`, `text` is stored in the log as a message. With `expires` (a
+        `speaker` is the user who makes the statement (default: the person). `message` is the id of the stored message
+        in which the user asked for this. Without `message`, `text` is stored in the log as a message. With `expires` (a
         time, or a time span from now), the statement is shown only until then. An expiring statement replaces no
         lasting statement, and no fact is extracted from it.
         """
@@ -214,9 +214,9 @@ class BlockingMemory(OwnLoop):
         person in channels.
 
         For people who speak in channels, the profile includes what they did there today and on the days before.
-        `context` contains all of the profile as one text. Missing digests are written first, for at most `wait` seconds
-        (default: the setting `digest_seconds`). If the time is too short, you get the existing digests. With `wait=0`,
-        everword writes no digests.
+        The field `context` contains the whole profile as one text. everword first writes missing digests, for at most
+        `wait` seconds (default: the setting `digest_seconds`). If the time is too short, you get the existing digests.
+        With `wait=0`, everword writes no digests.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -229,7 +229,7 @@ class BlockingMemory(OwnLoop):
 
         With `week`, each digest covers the six days before `day`. With a `conversation`, you get one digest of the
         whole channel instead of one for each member. The digest of a channel describes the channel's threads and the
-        outcome of each thread. Missing digests are written first; `wait` works as in `profile`.
+        outcome of each thread. everword first writes missing digests; `wait` works as in `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
@@ -249,7 +249,7 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.remove_name(name, user=user, space=space))
 
     def people(self, *, space: str | None = None) -> list[Member]:
-        """List everybody who has spoken in a space or was given a name there."""
+        """List the users of a space who have written a message or have been given a name."""
         return self._private.wait(self._inner.people(space=space))
 
     def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
@@ -336,8 +336,7 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
 
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Reverse a move or a merge. If something that was moved has since been removed or moved again, the move cannot
-        be reversed.
+        """Reverse a move or a merge. A move cannot be reversed after moved data was removed or moved again.
 
         A chat that returns to its old owner keeps the messages added in the meantime. With `dry_run`, nothing is moved:
         the result says what would move.
@@ -387,7 +386,7 @@ class BlockingConversation:
     def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         """Store several messages in one transaction: either all of them or none. Each message is a draft, or a mapping
         such as `{"role": "user", "content": "Hi"}` with the fields of a draft; `expires` works as in `add`. `on_edit`
-        works as in `add`. For each message, `kept` in the result says what was done."""
+        works as in `add`. For each message, `kept` in the result says whether the message was stored."""
         return self._private.wait(self._inner.extend(drafts, on_edit=on_edit))
 
     def history(self, *, limit: int | None = None, before: int | None = None, versions: bool = False) -> list[Message]:
@@ -450,10 +449,10 @@ class BlockingConversation:
         """Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know
         about me?". If the message is not a command, the result is None.
 
-        `names` are the names by which people address everword. With `addressed`, everword treats the message as
-        addressed to itself, even if the message contains none of `names`. A command and its answer are stored in the
-        log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with a
-        known `platform_id` is not carried out again; the result is None.
+        `names` are the names by which people address everword. With `addressed`, everword treats the message as a
+        message to everword, even if the message contains none of the `names`. A command and its answer are stored in
+        the log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with
+        a known `platform_id` is not carried out again; the result is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
@@ -461,12 +460,12 @@ class BlockingConversation:
 
     def describe(self) -> Conversation:
         """Get the conversation itself: its title, its user, how many messages it has had, and the time of the last
-        message. If nothing was ever said in the conversation, the error is `NotFound`."""
+        message. If the conversation does not exist, the error is `NotFound`."""
         return self._private.wait(self._inner.describe())
 
     def archive(self) -> Chunk | None:
-        """Archive all messages of the window except the last exchange now, whatever the settings say. If there is
-        nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
+        """Archive all messages of the window except the last exchange now, even if the window is not full. If there
+        is nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
         says why."""
         return self._private.wait(self._inner.archive())
 
@@ -524,8 +523,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates
-        the two topics again."""
+        """Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge`
+        separates the two topics again."""
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:

@@ -115,7 +115,7 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
 
 @router.get("/v1/models", summary="The models", responses=described("models"))
 async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """List the configured models and `everword`, a name for any of them."""
+    """List the configured models and `everword`. The name `everword` means any configured model."""
     names = relay.model_names(caller.memory.runtime)
     return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
@@ -135,7 +135,7 @@ async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) 
     responses=described("embeddings"),
 )
 async def embeddings(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """Compute vectors of texts. The server uses the memory's own embedder, whatever model you name."""
+    """Compute vectors of texts. The server ignores the model's name and uses the memory's own embedder."""
     return await respond(caller.request, embed_input(caller, await read_request_body(caller.request)))
 
 
@@ -582,7 +582,7 @@ async def find_reply(caller: Caller, id: str) -> Message:
     responses=described("claude_models", error="message_error"),
 )
 async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """List the configured models and `everword`, a name for any of them, on one page."""
+    """List the configured models and `everword`, on one page. The name `everword` means any configured model."""
     models = [claude_model(name) for name in (MODEL, *relay.model_names(caller.memory.runtime))]
     page = {"has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
     return JSONResponse({"data": models, **page})

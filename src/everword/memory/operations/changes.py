@@ -262,8 +262,7 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/moves/{id}/undo", right="admin", about_all=True, in_query=True, once="names")
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Reverse a move or a merge. If something that was moved has since been removed or moved again, the move cannot
-        be reversed.
+        """Reverse a move or a merge. A move cannot be reversed after moved data was removed or moved again.
 
         A chat that returns to its old owner keeps the messages added in the meantime. With `dry_run`, nothing is moved:
         the result says what would move.

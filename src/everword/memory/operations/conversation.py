@@ -123,7 +123,7 @@ class ConversationFace(ConversationTopics):
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         """Store several messages in one transaction: either all of them or none. Each message is a draft, or a mapping
         such as `{"role": "user", "content": "Hi"}` with the fields of a draft; `expires` works as in `add`. `on_edit`
-        works as in `add`. For each message, `kept` in the result says what was done."""
+        works as in `add`. For each message, `kept` in the result says whether the message was stored."""
         draft_list = [as_draft(draft) for draft in checks_and_seals.check_items("messages", drafts)]
         batch = Batch(self.scope.space, self.id, self.user, draft_list, on_edit=on_edit)
         return (await add_batches(self.runtime, [batch], self.scope.access))[0]
@@ -231,17 +231,17 @@ class ConversationFace(ConversationTopics):
         """Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know
         about me?". If the message is not a command, the result is None.
 
-        `names` are the names by which people address everword. With `addressed`, everword treats the message as
-        addressed to itself, even if the message contains none of `names`. A command and its answer are stored in the
-        log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with a
-        known `platform_id` is not carried out again; the result is None.
+        `names` are the names by which people address everword. With `addressed`, everword treats the message as a
+        message to everword, even if the message contains none of the `names`. A command and its answer are stored in
+        the log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with
+        a known `platform_id` is not carried out again; the result is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
     @operation("GET /v1/conversations/{id}", right="read", name="describe_conversation")
     async def describe(self) -> Conversation:
         """Get the conversation itself: its title, its user, how many messages it has had, and the time of the last
-        message. If nothing was ever said in the conversation, the error is `NotFound`."""
+        message. If the conversation does not exist, the error is `NotFound`."""
 
         def read(tx: Tx) -> Conversation:
             conversation = self.scope.find(tx)
@@ -253,8 +253,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        """Archive all messages of the window except the last exchange now, whatever the settings say. If there is
-        nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
+        """Archive all messages of the window except the last exchange now, even if the window is not full. If there
+        is nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
         says why."""
         return await archive_window(self.runtime, self.scope)
 

@@ -257,8 +257,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Merge two topics: the other topic becomes part of the first topic, which is returned. `undo_merge` separates
-        the two topics again."""
+        """Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge`
+        separates the two topics again."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)

@@ -145,9 +145,9 @@ class Facts(MemoryPart):
     ) -> FactChange:
         """Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact.
 
-        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about somebody
-        else, `subject` says whom, such as "brother". `speaker` is whoever adds the fact (default: the person). A
-        rebuild of the facts keeps this fact; `undo` removes it.
+        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about another
+        person, `subject` is this other person, such as "brother". `speaker` is the user who adds the fact (default: the
+        person). A rebuild of the facts keeps this fact; `undo` removes it.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)

@@ -73,8 +73,8 @@ class Knowledge(MemoryPart):
         """Store a statement about a person, in the third person. The statement replaces stored statements that it
         contradicts. Returns the statements that are true now.
 
-        `speaker` is whoever makes the statement (default: the person). `message` is the id of the stored message that
-        asked for the statement. If you give no `message`, `text` is stored in the log as a message. With `expires` (a
+        `speaker` is the user who makes the statement (default: the person). `message` is the id of the stored message
+        in which the user asked for this. Without `message`, `text` is stored in the log as a message. With `expires` (a
         time, or a time span from now), the statement is shown only until then. An expiring statement replaces no
         lasting statement, and no fact is extracted from it.
         """
@@ -130,9 +130,9 @@ class Knowledge(MemoryPart):
         person in channels.
 
         For people who speak in channels, the profile includes what they did there today and on the days before.
-        `context` contains all of the profile as one text. Missing digests are written first, for at most `wait` seconds
-        (default: the setting `digest_seconds`). If the time is too short, you get the existing digests. With `wait=0`,
-        everword writes no digests.
+        The field `context` contains the whole profile as one text. everword first writes missing digests, for at most
+        `wait` seconds (default: the setting `digest_seconds`). If the time is too short, you get the existing digests.
+        With `wait=0`, everword writes no digests.
         """
         space_id = self.runtime.resolve_space(space)
         person = checks_and_seals.check_id("user", user)
@@ -171,7 +171,7 @@ class Knowledge(MemoryPart):
 
         With `week`, each digest covers the six days before `day`. With a `conversation`, you get one digest of the
         whole channel instead of one for each member. The digest of a channel describes the channel's threads and the
-        outcome of each thread. Missing digests are written first; `wait` works as in `profile`.
+        outcome of each thread. everword first writes missing digests; `wait` works as in `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
@@ -239,7 +239,7 @@ class Knowledge(MemoryPart):
 
     @operation("GET /v1/people", right="read", about_all=True, page="id")
     async def people(self, *, space: str | None = None) -> list[Member]:
-        """List everybody who has spoken in a space or was given a name there."""
+        """List the users of a space who have written a message or have been given a name."""
         space_id = self.runtime.resolve_space(space)
         return await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))
 

@@ -70,9 +70,9 @@ class SearchAndMaintenance(MemoryPart):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. With a floor of 0.5, which contexts use, a
-        query that has nothing to do with the memory finds nothing. With "fact" among the `kinds`, search finds facts,
-        too. The hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
+        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. Contexts use a floor of 0.5: a query about a
+        subject that is not in the memory then finds nothing. If `kinds` contains "fact", search also finds facts. The
+        hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
         """
         request = check_search(
             self.runtime,
@@ -135,8 +135,8 @@ class SearchAndMaintenance(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Retry the messages that were skipped because a view failed on them. You can limit the retry to one space,
-        conversation or view.
+        """Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one
+        space, conversation or view.
 
         A view that reads a conversation in order starts again at the conversation's first message. `settle` waits until
         all views have caught up.

@@ -365,14 +365,14 @@ LINE_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 @router_of_others.get("/space", response_model=shapes.SpaceOut, tags=["spaces"])
 async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
-    """Get the key's own space, which the server uses for requests that name no space."""
+    """Get the key's own space. The server uses this space for requests without a space."""
     return json_response({"space": caller.space})
 
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log. If the time runs out first, the status is 409. With a key for
-    all spaces, the 409 answer also says why."""
+    """Wait until every view has caught up with the log. If the time runs out first, the status is 409. If the key
+    opens all spaces, the 409 answer also gives the reason."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound
@@ -395,7 +395,7 @@ async def export_user(
     return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
 
 
-@router_of_others.get("/export", response_class=StreamingResponse, responses=LINE_RESPONSES, tags=["people"])
+@router_of_others.get("/export", response_class=StreamingResponse, responses=LINE_RESPONSES, tags=["spaces"])
 async def export(
     caller: Annotated[Caller, caller_for("export")],
     user: Annotated[str | None, Query(max_length=256)] = None,
@@ -404,7 +404,7 @@ async def export(
     secrets: bool = False,
 ) -> Response:
     """Export every message of a space, of a user's memory or of a conversation, in order, one message per line.
-    `salvage` and `secrets` work as in the export of a user."""
+    `salvage` and `secrets` work as in `GET /v1/users/{id}/export`."""
     source = caller.memory.export(
         user=user, conversation=conversation, space=caller.space, salvage=salvage, secrets=secrets
     )

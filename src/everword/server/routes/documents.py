@@ -222,7 +222,7 @@ async def change_documents(
     """Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
     namespace has not changed since you read the tag; otherwise, the status is 412.
 
-    Returns the documents that are stored now, in the given order.
+    Returns the stored documents, in the order of the changes.
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
