@@ -138,14 +138,13 @@ class Follower:
 
     async def lags_in(self, where: Filter, since: datetime) -> bool:
         """Whether this view still lacks something of a space, a user or a conversation that changed since then."""
-        name = self.view.name
-        now = self._clock.now()
+        return await self._calls.read(lambda tx: self.lags(tx, where, since))
 
-        def read(tx: Tx) -> bool:
-            user, conversation = where.user, where.conversation
-            return tx.unseen(name, now, space=where.space, since=since, user=user, conversation=conversation)
-
-        return await self._calls.read(read)
+    def lags(self, tx: Tx, where: Filter, since: datetime) -> bool:
+        """The same in a transaction."""
+        user, conversation = where.user, where.conversation
+        name, now = self.view.name, self._clock.now()
+        return tx.unseen(name, now, space=where.space, since=since, user=user, conversation=conversation)
 
     async def retry(self, rows: Sequence[SetAside]) -> int:
         """Try messages again that were set aside, now. Returns how many of them the view has now."""

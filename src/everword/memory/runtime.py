@@ -498,6 +498,16 @@ class Runtime:
         for name in views:
             await self._wait_for_loop(name, where)
 
+    def is_behind(self, tx: Tx, where: Filter) -> bool:
+        """Whether `catch_up` would wait for the index, as this transaction sees it. A memory that closes while it
+        searches waits for nothing."""
+        parts = self._parts
+        if parts is None or not parts.settings.followers or self.degraded is not None:
+            return False
+        from everword.follow.follower import OVERLAP
+
+        return self.followers[self.index.name].lags(tx, where, parts.clock.now() - OVERLAP)
+
     async def wait_for_view(self, name: str, space: str) -> None:
         """Wait a moment until a view has read what this process has just added to a space."""
         await self._wait_for_loop(FIRST.get(name, name) if FIRST.get(name) in self._loops else name, Filter(space))

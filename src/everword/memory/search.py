@@ -79,16 +79,22 @@ async def search_messages(
     holds in memory is found by its words. With a floor, only those that are as relevant as that."""
     parts = runtime.parts
     now = parts.clock.now()
-    await runtime.catch_up(where)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
 
     def find(tx: Tx) -> list[Hit]:
         source = open_source(tx, runtime.indexes, where, now, runtime.index)
         return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
+    def find_if_indexed(tx: Tx) -> list[Hit] | None:
+        """What is found; None if the index has yet to read what was just added."""
+        return None if runtime.is_behind(tx, where) else find(tx)
+
     held_messages = runtime.store.held_messages(where)
-    nothing: list[Hit] = []  # is found in an outage
-    hits = await runtime.search(lambda: runtime.store.read_if_possible(find, nothing))
+    nothing: list[Hit] | None = []  # is found in an outage
+    hits = await runtime.search(lambda: runtime.store.read_if_possible(find_if_indexed, nothing))
+    if hits is None:
+        await runtime.catch_up(where)
+        hits = await runtime.search(lambda: runtime.store.read_if_possible(find, list[Hit]()))
     if not held_messages:
         return hits
     held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
