@@ -127,7 +127,7 @@ class ServerConnection:
         if not base_url.startswith(("http://", "https://")):
             raise InvalidInput("base_url", "must begin with http:// or https://")
         if "?" in base_url or "#" in base_url:
-            raise InvalidInput("base_url", "must end with the host or a path; leave out what follows ? or #")
+            raise InvalidInput("base_url", "must not contain a query (?) or a fragment (#)")
         if not isinstance(key, str) or not HEADER_TEXT.fullmatch(key):
             raise InvalidInput(
                 "key",

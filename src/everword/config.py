@@ -406,8 +406,10 @@ def check_zone(name: str, source: str) -> None:
     try:
         ZoneInfo(name)
     except (ValueError, OSError, LookupError):
-        example = "an IANA name such as Europe/Berlin; a system without time zones needs the package `tzdata`"
-        raise ConfigError(f"{source}: time_zone must be {example}, not {name!r}") from None
+        raise ConfigError(
+            f"{source}: time_zone {name!r} is not known; use an IANA name such as Europe/Berlin, and "
+            "install `tzdata` if the system has no time zones"
+        ) from None
 
 
 def parse_bool(value: Any) -> bool:

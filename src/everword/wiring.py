@@ -123,13 +123,13 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
     """Where counts go besides the store. Whatever it is, it sends nothing by itself."""
     names = split_names(settings.telemetry)
     unknown = sorted({*names} - {"auto", "off", *TELEMETRY})
-    if unknown or not names:
+    if unknown:
         raise ConfigError(
-            f"telemetry: there is no {unknown[0]!r}; use auto, off, prometheus, opentelemetry "
-            "or both (`prometheus,opentelemetry`)"
-            if unknown
-            else "telemetry: is empty; to turn it off, write off"
+            f"telemetry: {unknown[0]!r} is not known; use auto, off, prometheus, opentelemetry or "
+            "`prometheus,opentelemetry`"
         )
+    if not names:
+        raise ConfigError("telemetry: is empty; to turn telemetry off, write off")
     if "off" in names:
         return []
     sink_names = [name for name in TELEMETRY if name in names or ("auto" in names and find_spec(TELEMETRY[name]))]

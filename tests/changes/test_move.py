@@ -217,7 +217,7 @@ def test_what_cannot_be_moved_says_why(tmp_path: Path) -> None:
         refused: list[tuple[Any, str]] = [
             (lambda: memory.move_conversation("chat"), "give `to`, `user` or both"),
             (lambda: memory.move_conversation("chat", to="all"), "which another conversation already has"),
-            (lambda: memory.move_conversation("all", user="kim"), "only its ID can be changed"),
+            (lambda: memory.move_conversation("all", user="kim"), "only the ID of the conversation can be changed"),
             (lambda: memory.move_conversation("chat", to="profile:x"), "must not begin with"),
             (lambda: memory.move_conversation("profile:alex", to="x"), "merge_users"),
             (lambda: memory.move_conversation("chat", user=" "), "empty"),

@@ -214,10 +214,10 @@ def test_beyond_the_bound_is_a_clear_error(tmp_path: Path, notices: Notices) -> 
         chat = memory.conversation("c", user="alex")
         with without_file(store):
             chat.extend([Draft("user", "one"), Draft("user", "two")])
-            with pytest.raises(StoreUnwritable, match=r"the limit hold_messages is 3"):
+            with pytest.raises(StoreUnwritable, match=r"2 of 3 messages \(setting hold_messages\)"):
                 chat.extend([Draft("user", "three"), Draft("user", "four")])
             chat.add("user", "three")
-            with pytest.raises(StoreUnwritable, match="memory already holds 3 unwritten messages"):
+            with pytest.raises(StoreUnwritable, match="3 of 3 messages"):
                 chat.add("user", "four")
             assert [message.content for message in chat.history()] == ["one", "two", "three"]
         chat.add("user", "four")

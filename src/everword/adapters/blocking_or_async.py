@@ -254,8 +254,8 @@ def engine_of(memory: MemoryFace) -> MemoryEngine:
     if not isinstance(memory, MemoryEngine):
         raise InvalidInput(
             "memory",
-            "is a client of a server, which cannot be used here; give the server's address to your "
-            "program as its base URL",
+            "must be a Memory or AsyncMemory, not a client of a server; to use a server, give its "
+            "address to your program as base URL",
         )
     return memory
 

@@ -171,7 +171,9 @@ def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, loc
         return None if new_id == id else plan_rename(tx, conversation, new_id, lock)
     if owner is None:
         raise InvalidInput(
-            "user", f"cannot be changed: {id!r} is a channel or belonged to an erased user; only its ID can be changed"
+            "user",
+            f"cannot be changed: conversation {id!r} is a channel or belonged to an erased user; only the "
+            "ID of the conversation can be changed",
         )
     if has_said_all_in(tx, space, owner, id):
         plan = plan_people(tx, space, "move", owner, user, lock)

@@ -510,5 +510,6 @@ def check_choice(refused: bool, key: str | None, choice: Mapping[str, Any]) -> N
         )
     if key is not None and has_choice:
         raise click.UsageError(
-            "--history cannot be combined with --as-of, --category or --about, because it shows all values of one key"
+            "--history cannot be combined with --as-of, --category or --about, because --history shows "
+            "all values of one key"
         )

@@ -92,8 +92,8 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool |
         offer_past(host, place_of(folder, everywhere), past)
     elif past:
         raise click.UsageError(
-            "--past cannot be combined with --everywhere, because it imports the sessions of one "
-            "project; run it in that project"
+            "--past cannot be combined with --everywhere, because --past imports the sessions of one "
+            "project; run the command in that project"
         )
 
 

@@ -270,7 +270,9 @@ def find_conversation(store: Store, space: str, id: str) -> Conversation:
     """The conversation with this id, or the only one with this title."""
     conversation = known_conversation(store, space, id)
     if conversation is None:
-        raise NotFound(f"there is no conversation {id!r} in space {space!r}; `everword conversations` lists them")
+        raise NotFound(
+            f"there is no conversation {id!r} in space {space!r}; `everword conversations` lists all conversations"
+        )
     return conversation
 
 

@@ -433,7 +433,7 @@ def restore(file: Path, force: bool, as_json: bool) -> None:
     if is_database(file) is settings.store.startswith(JSON):
         raise StoreError(
             f"{file} cannot replace {settings.store}, because they are different kinds of store; convert "
-            "it with `everword copy`"
+            "the backup with `everword copy`"
         )
     if target.exists() and target.samefile(file):
         raise StoreError(f"{file} is the store itself; give the file of a backup")
@@ -475,8 +475,8 @@ def verified_copy(source: Path, target: Path, settings: Settings) -> Iterator[tu
         if not proof.ok:
             faults = plural(len(proof.faults), "fault")
             raise StoreError(
-                f"{source} has {faults}, so nothing was replaced; list them with `everword verify --store "
-                f"{source}`, or copy what can be read with `everword copy --salvage`"
+                f"{source} has {faults}, so nothing was replaced. `everword verify --store {source}` lists "
+                "the faults; `everword copy --salvage` copies all readable data"
             )
         complete_file(copy)
         yield copy, proof

@@ -187,7 +187,7 @@ def check_path(path: str) -> str:
     try:
         return check_id("path", path)
     except InvalidInput as error:
-        raise FileCommandRefused(f"Invalid path {path!r}: it {error.reason}") from None
+        raise FileCommandRefused(f"Invalid path: {path!r} {error.reason}") from None
 
 
 def path_exists(files: Files, path: str) -> bool:

@@ -637,7 +637,7 @@ class _Entry:
             minute, second = int(self.date["minute"]), int(self.date["second"] or 0)
             return datetime(year, numbers["m"], numbers["d"], hour, minute, second, tzinfo=zone)
         except ValueError:
-            raise ImportFailed("the date of the message does not exist") from None
+            raise ImportFailed("the message has a date that does not exist") from None
 
 
 def is_whatsapp_chat(head: bytes) -> bool:

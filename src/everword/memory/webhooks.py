@@ -93,7 +93,9 @@ def receivers_of(settings: Settings) -> dict[str, Receiver]:
     for address, secret in zip(addresses, secrets * (len(addresses) if len(secrets) == 1 else 1), strict=True):
         space, url = space_and_url(address)
         if space in receivers:
-            raise ConfigError(f"webhook_urls has two addresses for {'all spaces' if space == '*' else repr(space)}")
+            raise ConfigError(
+                f"webhook_urls has two addresses for {'all spaces' if space == '*' else repr(space)}; give only one"
+            )
         check_url(url, settings.webhook_http)
         receivers[space] = Receiver(url, read_key(secret))
     wanted_kinds(settings)

@@ -72,9 +72,9 @@ class Budget:
             number = getattr(value, part.name)
             if part.name == "fixed":
                 if type(number) is not bool:
-                    raise InvalidInput("budget", "has a `fixed` that is not true or false")
+                    raise InvalidInput("budget", "has a field `fixed` that is neither true nor false")
             elif type(number) is not int and not (number is None and part.name == "recent"):
-                raise InvalidInput("budget", f"has a `{part.name}` that is not a whole number of tokens")
+                raise InvalidInput("budget", f"has a field `{part.name}` that is not a whole number of tokens")
         return value
 
 

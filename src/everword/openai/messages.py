@@ -264,7 +264,9 @@ def as_draft(message: object) -> Draft:
         return message
     if not isinstance(message, Mapping):
         kind = type(message).__name__
-        raise InvalidInput("messages", f'has a {kind}; give Draft("user", "Hi") or {{"role": "user", "content": "Hi"}}')
+        raise InvalidInput(
+            "messages", f'contains a {kind}; give Draft("user", "Hi") or {{"role": "user", "content": "Hi"}}'
+        )
     unknown = sorted(map(str, message.keys() - OWN_FIELDS - WIRE_FIELDS))
     if unknown:
         raise InvalidInput(

@@ -472,8 +472,8 @@ class HoldingStore:
     def _push(self, write: HeldWrite, error: Outage) -> None:
         if not self._queue.has_room(write):
             raise StoreUnwritable(
-                f"{error.reason}, and memory already holds {self._queue.count:,} unwritten messages (the "
-                f"limit hold_messages is {self._queue.max_messages:,}); this message was not stored",
+                f"{error.reason}, and the buffer has too little room: it already has {self._queue.count:,} of "
+                f"{self._queue.max_messages:,} messages (setting hold_messages). Nothing was stored",
                 error.reason,
             ) from error
         self._queue.push(write)

@@ -209,7 +209,7 @@ class ConversationTopics:
 
         stats = await self._read_topics(read, None)
         if stats is None:
-            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; its first message creates one")
+            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; the first message creates a topic")
         return stats
 
     @operation("GET /v1/conversations/{id}/topic-search", right="read")
@@ -395,7 +395,7 @@ class ConversationTopics:
     def _page_to_change(self, tx: Tx) -> TopicPage:
         """The topics of the conversation, which is locked until the transaction ends."""
         if self.scope.find(tx) is None:
-            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; its first message creates one")
+            raise NotFound(f"conversation {self.scope.id!r} has no topics yet; the first message creates a topic")
         lock_conversation(tx, *self.scope.place)
         return self.runtime.topics.read_page(tx, *self.scope.place)
 

@@ -268,7 +268,8 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     before = {fact.id: fact for fact in facts_in_slots(tx, space, person, slots)}
     if old is not None and not (old.id in before and before[old.id].active):
         raise InvalidInput(
-            "fact", f"{old.id!r} was changed by someone else at the same time; read the fact again before you change it"
+            "fact",
+            f"{old.id!r} was changed by someone else at the same time; read the fact again before you change the fact",
         )
     sources = (message.id,) if old is None else (message.id, *changes.ids_saying(tx, before[old.id]))
     row = Statement(space, person, message.id, message.content, message.author, message.time, sources)

@@ -473,7 +473,9 @@ class MemoryResources:
             messages = await memory.conversation(id, space=space).history(limit=SHOWN)
             shown_messages = [message for message in messages if message.is_shown_at(now)]
             if not shown_messages:
-                raise NotFound(f"there is no conversation {id!r} in space {space!r}; {CONVERSATIONS} lists them")
+                raise NotFound(
+                    f"there is no conversation {id!r} in space {space!r}; {CONVERSATIONS} lists all conversations"
+                )
             return escaping.data_block("CONVERSATION", escaping.messages(shown_messages))
 
 

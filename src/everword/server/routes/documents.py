@@ -154,7 +154,7 @@ async def document(
     """Get the document under a key. If the key has no document, the status is 404."""
     result = await documents_of(caller).get(namespace, key)
     if result is None:
-        raise NotFound(f"there is no document {key!r} in that namespace")
+        raise NotFound(f"the namespace has no document with the key {key!r}")
     return json_response(result)
 
 
@@ -226,7 +226,9 @@ async def change_documents(
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
-        raise InvalidInput("tag", "must be given together with `namespace`: the namespace that you read, and its tag")
+        raise InvalidInput(
+            "tag", "must be given together with `namespace`; take both from your last read of the namespace"
+        )
 
     work = apply_visibly(caller, changes, body.namespace, body.tag)
     return await answer_once(caller, once_key, work, DocumentTimes(changes, caller.space, is_list=True), "nothing")

@@ -296,7 +296,7 @@ async def erase(caller: Annotated[Caller, caller_for("delete")], form: Form) -> 
     user = form.text("user")
     conversation = form.text("conversation")
     if bool(user) == bool(conversation):
-        raise InvalidInput("user", "must be given, or else `conversation`; give one of these two")
+        raise InvalidInput("user", "is missing, or was given together with `conversation`; give exactly one of the two")
     if form.text("confirm").strip().casefold() != CONFIRMATION:
         raise InvalidInput("confirm", NOT_TYPED)
     link = view_of(caller).link("/web/integrity")

@@ -50,8 +50,11 @@ def parse_time_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError, RecursionError):  # an odd name, one of a folder, an unknown one
-        example = "an IANA name such as Europe/Berlin; a system without time zones needs the package `tzdata`"
-        raise InvalidInput("time_zone", f"is {name!r}, which is not a known time zone; use {example}") from None
+        raise InvalidInput(
+            "time_zone",
+            f"is {name!r}, which is not a known time zone; use an IANA name such as Europe/Berlin, and "
+            "install `tzdata` if the system has no time zones",
+        ) from None
 
 
 def local_time(moment: datetime, zone: tzinfo) -> datetime:
