@@ -129,7 +129,7 @@ def test_a_budget_may_be_named(faces: dict[type, Any]) -> None:
     assert chat.context("Hello?", budget="standard").receipt.budget == Budget()
     with pytest.raises(InvalidInput, match='budget: must be a Budget, "standard" or "compact", not \'small\''):
         chat.context("Hello?", budget="small")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="budget: has a `total` that is not a whole number of tokens"):
+    with pytest.raises(InvalidInput, match="budget: has a field `total` that is not a whole number of tokens"):
         chat.reply("Hello?", budget=Budget(total="8000"))  # type: ignore[arg-type]
 
 

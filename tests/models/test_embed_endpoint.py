@@ -208,7 +208,7 @@ def test_a_lying_endpoint_is_refused(bend: Callable[[Rows], Any], complaint: str
 
 
 def test_another_width_is_refused() -> None:
-    assert "returned vectors of length 4, not 8; set `width`" in refused(Service(), width=8)
+    assert "returned vectors of length 4, not 8. Set `width`" in refused(Service(), width=8)
 
 
 @pytest.mark.parametrize(
