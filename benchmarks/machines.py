@@ -30,7 +30,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -298,6 +298,18 @@ def describe(load: Load, name: str, began: float, end: float, away: Callable[[st
     return name, f"{end - began:.0f}", len(there), median, gap, later, found, unfound, kept_away, len(refused), wait
 
 
+def describe_refusals(answers: Sequence[Answer]) -> list[tuple[object, ...]]:
+    """How often each refusal came, and after how long."""
+    seconds: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for answer in answers:
+        if answer.status != 200:
+            seconds[answer.status, answer.detail].append(answer.seconds)
+    return [
+        (*reason, len(times), milliseconds(percentile(times, 0.5)), milliseconds(max(times)))
+        for reason, times in sorted(seconds.items(), key=lambda entry: -len(entry[1]))
+    ]
+
+
 def count_facts(store: str, spaces: Sequence[str]) -> Counter[tuple[str, str]]:
     """How often what was said in each space is a fact."""
     with psycopg.connect(store) as connection:
@@ -376,8 +388,7 @@ def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: floa
         searched = ("not found at once", "longest until found s", "not found")
         header = ("what", "seconds", "answered elsewhere", "median ms", "longest gap s", *searched, "answered there")
         show("Clients write and search", (*header, "refused", "longest wait ms", "all facts after s"), rows)
-        reasons = Counter((answer.status, answer.detail) for answer in load.answers if answer.status != 200)
-        show("Refused", ("status", "detail", "times"), [(*reason, count) for reason, count in reasons.most_common()])
+        show("Refused", ("status", "detail", "times", "median ms", "longest wait ms"), describe_refusals(load.answers))
         check_whole(store, load)
 
 
