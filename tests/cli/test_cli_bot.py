@@ -128,7 +128,7 @@ def test_the_program_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
         lines = errors.splitlines()
         assert lines[0].startswith("Memo (@memo_bot) is on Telegram; its memory is in ")
         assert lines[1].startswith("replies: none. It remembers, and answers memory commands")
-        assert lines[2] == "groups: it sees every message of the groups that it is in"
+        assert lines[2] == "groups: the bot sees every message of its groups"
         assert lines[-1].startswith("stopping")
         assert TOKEN not in errors
         for name in ("telegram-7.db", "bot.db"):

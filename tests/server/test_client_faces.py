@@ -252,7 +252,7 @@ def test_a_client_says_what_is_missing_and_never_shows_its_key(tmp_path: Path) -
                 memory.conversation("c").add("user", "hi")
             with pytest.raises(ScopeError, match="does not open"):
                 memory.conversations(space="other")
-        with Client(server.url) as stranger, pytest.raises(ScopeError, match="there is no key"):
+        with Client(server.url) as stranger, pytest.raises(ScopeError, match="the API key is missing"):
             stranger.conversations()
         url = server.url
     with Client(url, "rk_a_b") as nobody, pytest.raises(ServerError, match="is the server running"):

@@ -214,7 +214,7 @@ async def use_everything(client: Client) -> None:
 
 
 async def fail_at_everything(client: Client) -> None:
-    assert "text: says nothing that can be remembered; write it as in" in await bad(
+    assert "text: says nothing that can be remembered; write a statement such as" in await bad(
         client, "remember", text=" ", user="a"
     )
     assert "conversation: is empty" in await bad(
@@ -227,7 +227,7 @@ async def fail_at_everything(client: Client) -> None:
     assert "limit" in await bad(client, "search_memory", query="x", limit=0)
     assert "floor" in await bad(client, "search_memory", query="x", floor=2)
     assert "category" in await bad(client, "get_facts", user="a", category="gossip")
-    assert "that would forget everything" in await bad(client, "forget", what="everything", user="alex")
+    assert "this would forget everything" in await bad(client, "forget", what="everything", user="alex")
     with pytest.raises(MCPError, match="there is no conversation 'nowhere'"):
         await client.read_resource("everword://conversations/nowhere")
     with pytest.raises(MCPError):
@@ -258,7 +258,7 @@ def test_a_client_on_pipes_can_do_all_of_it(tmp_path: Path) -> None:
             assert "data" in client.instructions
             for part in EVERY:
                 await part(client)
-            assert "say whose memory is meant" in await bad(client, "get_facts")
+            assert "give the id of the user whose memory to use" in await bad(client, "get_facts")
 
     asyncio.run(use())
     with Memory(str(store)) as memory:
@@ -273,7 +273,7 @@ def test_a_client_over_http_can_do_all_of_it(serving: Serving) -> None:
         async with over_http(serving, key) as client:
             for part in EVERY:
                 await part(client)
-            assert "say whose memory is meant" in await bad(client, "get_facts")
+            assert "give the id of the user whose memory to use" in await bad(client, "get_facts")
 
     asyncio.run(use())
 
@@ -351,7 +351,7 @@ def test_the_program_takes_its_options_and_answers_every_request_and_ends_when_i
         assert told[0]["result"]["serverInfo"]["name"] == "everword"
         assert told[1]["error"]["code"] == -32601
         assert told[2]["error"]["code"] == -32700
-        assert "whole characters" in told[2]["error"]["message"]
+        assert "half characters" in told[2]["error"]["message"]
         assert "another" in told[3]["result"]["content"][0]["text"]
         assert told[4]["result"]["structuredContent"]["new"] == 1
         program.send_signal(signal.SIGTERM)

@@ -94,7 +94,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
         "messages.0.when: Extra inputs are not permitted",
     ),
     ("add_messages", {"conversation": "c", "messages": "[{"}, "messages: Input should be a valid list"),
-    ("get_facts", {}, "user: say whose memory is meant, by their id"),
+    ("get_facts", {}, "user: is missing; give the id of the user whose memory to use"),
     ("nothing", {}, "Unknown tool: nothing"),
 ]
 
@@ -193,7 +193,7 @@ def test_what_nobody_foresaw_is_told_without_its_text(tmp_path: Path, caplog: py
 
 
 UNREADABLE = {
-    "everword://profile": "user: say whose memory is meant",
+    "everword://profile": "user: is missing; give the id of the user",
     "everword://profile?user=": "user: is empty",
     "everword://conversations/%00": "conversation: contains a control character",
     "everword://conversations/nowhere": "there is no conversation 'nowhere'",

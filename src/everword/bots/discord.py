@@ -39,7 +39,7 @@ MOST_CHOICES = 25
 MOST_PENDING = 1_000  # interactions that can still be answered
 EDIT_SECONDS = 1.5  # between two edits: Discord takes five calls in five seconds for a channel
 LONGEST_WAIT = 30.0  # seconds that the library waits by itself where Discord asks to; the least that it allows to set
-NO_SERVER = "servers: it is in none; docs/bots.md says how to invite it"
+NO_SERVER = "servers: the bot is in no server; docs/bots.md explains how to invite the bot"
 REFUSED_TOKEN = (
     "EVERWORD_DISCORD_TOKEN: Discord refuses this token; the Developer Portal gives one: your application, Bot, "
     "Reset Token"

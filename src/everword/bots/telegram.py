@@ -50,14 +50,14 @@ PRIVATE_SECONDS = 1.0  # between two edits in a private chat: Telegram takes abo
 GROUP_SECONDS = 3.0  # and twenty a minute in a group
 NOT_MODIFIED = "not modified"
 TOO_OLD = "query is too old"
-REFUSED_TOKEN = "EVERWORD_TELEGRAM_TOKEN: Telegram refuses this token; @BotFather gives one, and shows it again"
+REFUSED_TOKEN = "EVERWORD_TELEGRAM_TOKEN: Telegram refuses this token; ask @BotFather for the current token"
 REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND)  # what Telegram answers to a token that it does not know
 WRITERS = (telegram.ChatMember.OWNER, telegram.ChatMember.ADMINISTRATOR)
 PRIVACY_MODE = (
     "groups: privacy mode is on, so Telegram shows it commands, mentions and replies only. To let it keep whole "
     "groups: @BotFather, /setprivacy, Disable; then remove it from the group and add it again"
 )
-WHOLE_GROUPS = "groups: it sees every message of the groups that it is in"
+WHOLE_GROUPS = "groups: the bot sees every message of its groups"
 # What a message has besides its text, how it is called in the log, and the field that says more.
 ATTACHMENTS = {
     "photo": ("photo", ""),

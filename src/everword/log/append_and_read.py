@@ -69,8 +69,8 @@ DAY = timedelta(days=1)
 DONE = 200
 TIME_LETTERS = 9  # the letters of a message's id that tell its time
 ANSWER_IS_GONE = (
-    "this request was done already, and is not done again; its answer was removed, because something in the space was"
-    " removed or changed since. Read the present state instead"
+    "this request was already done and is not repeated. Its answer was removed, because data in the space was removed "
+    "or changed since. Read the current data instead"
 )
 OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 

@@ -25,8 +25,8 @@ from everword.memory.runtime import Runtime
 from everword.model import Added, Batch, Draft, Fact, FactChange, Forgotten, Hit, Message, RefusedFact
 from everword.ports import Tx
 
-OWN_ID = "a user's key does not choose ids of messages, which count in the whole space: send a `platform_id` instead"
-NAMED_MESSAGE = "this key is for one user: tell the text, without naming a message"
+OWN_ID = "a user's key cannot choose message ids, which are unique in the whole space; send a `platform_id` instead"
+NAMED_MESSAGE = "this key is for one user: give the text, and leave out `message`"
 
 
 # -- what may be asked

@@ -58,7 +58,7 @@ API_KEY = b"x-api-key"  # where Anthropic's clients send their key
 SINGLE_HEADERS = frozenset((b"authorization", API_KEY, b"host", b"origin"))  # of two, another program may use the other
 SPACE_HEADER = b"x-everword-space"
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
-NO_KEY = "there is no key, or it is not valid; send `Authorization: Bearer rk_…` (`everword keys create` makes one)"
+NO_KEY = "the API key is missing or not valid; send `Authorization: Bearer rk_…` (`everword keys create` makes a key)"
 SIGNED_OUT = "you are signed out, or your key is no longer valid: sign in again"
 TOO_SLOW = "the body did not arrive in time; send it faster, or send less"
 

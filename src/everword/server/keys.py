@@ -254,7 +254,7 @@ def revoke_key(store: Store, id: str, now: datetime | None = None) -> ApiKey:
         tx.lock(TABLE, id)  # a write of its last use at the same time must not restore the old row
         keys = keys_in(tx.rows(TABLE, where={"id": id}))
         if not keys:
-            raise NotFound(f"there is no key {id!r}; `everword keys list` shows them")
+            raise NotFound(f"there is no key {id!r}; `everword keys list` shows all keys")
         key = keys[0] if keys[0].revoked_at else replace(keys[0], revoked_at=now or datetime.now(UTC))
         tx.put(TABLE, rows_of(key))
         return key

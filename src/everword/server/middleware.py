@@ -71,7 +71,7 @@ EXPOSED = (
     "X-Everword-Tokens",
     "X-Request-Id",
 )
-REFUSED = "a page of this origin may not call this server; the setting `server_origins` names those that may"
+REFUSED = "pages of this origin may not call this server; to allow them, add the origin to `server_origins`"
 
 
 class JsonLines(logging.Formatter):

@@ -124,7 +124,7 @@ async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
 async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
     """Get one of the configured models."""
     if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
-        raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists them")
+        raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists all models")
     return JSONResponse(model_entry(name))
 
 
@@ -596,7 +596,7 @@ async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Respon
 async def show_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
     """Get one of the configured models."""
     if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
-        raise Problem(404, "model_not_found", "there is no such model; GET /anthropic/v1/models lists them")
+        raise Problem(404, "model_not_found", "there is no such model; GET /anthropic/v1/models lists all models")
     return JSONResponse(claude_model(name))
 
 

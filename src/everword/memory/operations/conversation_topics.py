@@ -428,7 +428,9 @@ class ConversationTopics:
         number = topic_id[1:] if isinstance(topic_id, str) and topic_id[:1] == "t" else ""
         first = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else 0
         if page.state(tx, first) is None:
-            raise NotFound(f"there is no topic {topic_id!r} in this conversation; `topics(faded=True)` lists them all")
+            raise NotFound(
+                f"there is no topic {topic_id!r} in this conversation; `topics(faded=True)` lists all topics"
+            )
         return first
 
     def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:

@@ -316,7 +316,7 @@ def find_fact(tx: Tx, space: str, person: str, id: str) -> Fact:
 
 
 def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:
-    return NotFound(f"user {person!r} has no fact {id!r}{which} in space {space!r}; `facts` lists them")
+    return NotFound(f"user {person!r} has no fact {id!r}{which} in space {space!r}; `facts` lists all facts")
 
 
 # -- checks

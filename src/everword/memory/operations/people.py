@@ -52,8 +52,8 @@ from everword.text.names import is_taken, resolve
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes
 TRIES = 5  # how often a merge is made again when others change the profile meanwhile
-NO_NAMES = "a user's key without the scope 'read' sends no display name: leave out `name` in the metadata"
-NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives in Berlin'"
+NO_NAMES = "a user's key needs the scope 'read' to set a display name; leave out `name` in the metadata"
+NOTHING_SAID = "says nothing that can be remembered; write a statement such as 'Alex lives in Berlin'"
 
 
 class Knowledge(MemoryPart):

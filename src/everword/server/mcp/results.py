@@ -30,7 +30,7 @@ from everword.text import escaping
 from everword.values_to_json import to_json_shallow
 
 LONG = 4_000  # characters of a message in search results; of a longer one only an excerpt is shown
-EVERYTHING = "that would forget everything, so nothing was forgotten: name one thing at a time"
+EVERYTHING = "this would forget everything, so nothing was forgotten; give one thing at a time"
 # What became of messages that are not new, where a caller may not expect it.
 OUTCOMES: dict[Kept, str] = {
     "edited": "known, and have a new version now",
@@ -403,7 +403,7 @@ RESULTS: dict[str, type[ToolResult]] = {
 
 # -- what all tools share
 
-FAILED = "the memory failed, and its log says why; try once more, and if it fails again go on without it"
+FAILED = "the memory failed (its log has the reason); try once more, and if this fails, continue without the memory"
 
 
 @contextmanager

@@ -32,8 +32,8 @@ PAUSE = 1.0  # seconds until a store that was away is tried again
 LONGEST_CLOSING = 5.0  # seconds that an answer waits until it is stored under its key, or the key is released
 PAGE_BYTES = 8 << 20  # a page ends after so many, so that no answer is too large
 ENDED = (
-    "the server ended while it was at work on this request: whether it was done is not known, and it is not done again."
-    " Read what it was about before you make it again with another key"
+    "the server ended while it processed this request, so it is not known whether the request was done. "
+    "Read the data before you repeat the request with another key"
 )
 UNKNOWN = "commit_unknown"
 Cursor = Annotated[str | None, Query(description="Where to continue: `next` from the previous page.", max_length=280)]

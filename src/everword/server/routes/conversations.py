@@ -48,7 +48,7 @@ from everword.values_to_json import dumps
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
-OTHER_MESSAGES = "this idempotency key came with other messages before; use a new one"
+OTHER_MESSAGES = "this idempotency key was used for other messages; use a new key"
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 router_of_others = APIRouter(prefix="/v1")

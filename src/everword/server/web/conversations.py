@@ -164,7 +164,7 @@ def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
 def turn_in(form: FormFields) -> int:
     text = form.required_text("turn")
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text)):
-        raise Problem(422, "invalid_input", "turn: is not the number of a turn")
+        raise Problem(422, "invalid_input", "turn: must be the number of a message")
     return int(text)
 
 

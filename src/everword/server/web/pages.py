@@ -73,7 +73,7 @@ Notice = Annotated[str, Query(alias="done", max_length=32)]
 Skip = Annotated[int, Query(ge=0, le=1_000_000)]
 KIND = "application/x-www-form-urlencoded"
 MAX_FIELDS = 600  # a page of facts has two for each
-FORGED = "this form did not come from a page of this session: load the page again, and send it once more"
+FORGED = "this form did not come from a page of this session: load the page again, and send the form again"
 UNREADABLE = "the form cannot be read"
 
 
