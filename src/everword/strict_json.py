@@ -36,7 +36,8 @@ class Limits:
 
 
 LIMITS: Final = Limits()
-STREAM: Final = Limits(depth=1_000, size=16 << 20)  # a text of more takes the parser long: time in its square
+STREAM: Final = Limits(depth=1_000, size=16 << 20)
+LONGEST_PART: Final = 4 << 20  # bytes of a stream that are read at once
 
 
 class UnreadableJson(ValueError):
@@ -217,7 +218,9 @@ class _MeteredStream:
         self.ended = False
 
     def read(self, size: int = -1) -> bytes:
-        part = self._stream.read(size)
+        """The next part. The parser begins a text anew with each part of it, so the parts of a long text grow."""
+        more = min(self.unread, LONGEST_PART, self._limits.size - self.unread)
+        part = self._stream.read(size if size < 0 else max(size, more))
         self.ended = not part and size != 0
         self.unread += len(part)
         if self.unread > self._limits.size:

@@ -100,6 +100,22 @@ def test_a_stream_is_read_alike_however_it_comes_in_parts(size: int) -> None:
         events(b'["a"}', size)
 
 
+def test_a_long_text_comes_in_few_parts() -> None:
+    """The parser goes through a text anew with each part of it: with 128 parts that is time in its square."""
+    sizes: list[int] = []
+
+    class Noting(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            part = super().read(size)
+            sizes.append(len(part))
+            return part
+
+    text = "x" * (8 << 20)
+    assert list(json_events(Noting(json.dumps([text, 1]).encode())))[1:3] == [("string", text), ("number", 1)]
+    assert len(sizes) < 12
+    assert max(sizes) <= 4 << 20
+
+
 def test_a_text_in_a_stream_is_not_held_without_end() -> None:
     with pytest.raises(UnreadableJson, match="more than 100 bytes"):
         events(b'["' + b"x" * 1_000, 10)

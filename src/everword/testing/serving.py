@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from itertools import cycle
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from everword.config import Settings
 from everword.library import AsyncMemory
@@ -30,6 +30,8 @@ TICK, TICKS = 0.1, 864_000  # seconds, and how many are counted
 class Serving:
     """A server that runs as long as its `with` block."""
 
+    _descriptions: ClassVar[list[Any]] = [None]  # of the API, once one is made: all servers have the same
+
     def __init__(
         self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **memory_options: Any
     ) -> None:
@@ -42,6 +44,7 @@ class Serving:
         if options is None and auth:
             options = ServerOptions(session_secret=load_session_secret(self.store))
         self.app = create_app(self.memory, options, keys=Keys(self.store) if auth else None)
+        self.app.openapi_schema = self._descriptions[0]
         self._grace = grace
         self._ready = threading.Event()
         self._stopping = asyncio.Event()
@@ -75,6 +78,7 @@ class Serving:
     ) -> None:
         self.stop()
         self._thread.join(PATIENCE)
+        self._descriptions[0] = self.app.openapi_schema
         self._socket.close()
         if self._failure is not None and error is None:
             raise self._failure
