@@ -45,7 +45,7 @@ def test_an_import_says_what_was_edited_since_and_takes_it_if_told_to(tmp_path: 
     Path("later.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     refused = everword("import", "later.jsonl")
     assert "0 new, 4 known already, 1 known with another text, 0 bad" in refused.stdout
-    assert "--on-edit version takes the new text" in refused.stderr
+    assert "to store the new text, use --on-edit version" in refused.stderr
     assert "small" in succeeded("history", "chat")
     taken = everword("import", "later.jsonl", "--on-edit", "version")
     assert "0 new, 4 known already, 1 edited, 0 bad" in taken.stdout

@@ -123,4 +123,4 @@ def test_a_request_that_is_too_long_keeps_the_code_that_clients_know() -> None:
     refusal = Trouble("some-model").refusal(400, body).refusal
     assert refusal is not None
     assert (refusal.code, refusal.param) == ("context_length_exceeded", None)
-    assert "longer than the model takes" in refusal.message
+    assert "too long for the model" in refusal.message

@@ -126,7 +126,7 @@ def test_giving_up_stops_the_model_and_what_waits_for_it(monkeypatch: pytest.Mon
 
 
 def test_a_question_it_cannot_hold_is_refused(use: Run[Any]) -> None:
-    with pytest.raises(ModelRefused, match="longer than the model takes"):
+    with pytest.raises(ModelRefused, match="too long for the model"):
         use(lambda model: model.complete(request("word " * (LocalModel.context + 1))))
 
 

@@ -125,7 +125,7 @@ def test_a_redirect_is_not_followed() -> None:
     with serving(says("never asked")) as elsewhere:
         headers = {"Location": f"{elsewhere.url}/chat/completions"}
         for status in (301, 307, 308):
-            assert "set the address" in refused(ModelRefused, fails(status, headers=headers))
+            assert "set the new address" in refused(ModelRefused, fails(status, headers=headers))
     assert not elsewhere.requests
 
 

@@ -243,22 +243,22 @@ def refusal(fact: FoundFact) -> FactRefusal | None:
     """Why a found fact is not kept, or None if it may be."""
     if fact.category not in FACT_CATEGORIES:
         categories = ", ".join(FACT_CATEGORIES)
-        return FactRefusal("invalid", f"there is no category {fact.category!r}; there are {categories}")
+        return FactRefusal("invalid", f"there is no category {fact.category!r}; the categories are {categories}")
     if fact.holds not in HOLDS:
-        return FactRefusal("invalid", f"a fact cannot be {fact.holds!r}; it holds {', '.join(HOLDS)}")
+        return FactRefusal("invalid", f"`holds` is {fact.holds!r}; must be one of {', '.join(HOLDS)}")
     if not fact.key:
-        return FactRefusal("incomplete", "it has no key")
+        return FactRefusal("incomplete", "the fact has no key")
     if not fact.value and not fact.retracts:
-        return FactRefusal("incomplete", "it has no value")
+        return FactRefusal("incomplete", "the fact has no value")
     if stands_for_secret(fact.value) or stands_for_secret(fact.key):
-        return FactRefusal("secret", "it stands for a secret, which is kept nowhere but in its own conversation")
+        return FactRefusal("secret", "the fact contains a secret, which is stored only in its own conversation")
     if len(fact.value) > MAX_VALUE:
-        return FactRefusal("invalid", f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept")
+        return FactRefusal("invalid", f"the value has {len(fact.value)} characters; at most {MAX_VALUE} are allowed")
     if fact.confidence < MIN_CONFIDENCE:
-        reason = f"its confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
+        reason = f"the confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is needed"
         return FactRefusal("unsure", reason)
     if fact.importance < MIN_IMPORTANCE:
-        reason = f"its importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
+        reason = f"the importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is needed"
         return FactRefusal("unimportant", reason)
     return None
 

@@ -378,27 +378,27 @@ class Trouble:
 def describe_refusal(server: str, status: int, code: str | None, after: float | None) -> str:
     """What happened and what to do, in our own words."""
     if status in (401, 403):
-        return f"{server} refused the key (HTTP {status}); check the key and what it may use"
+        return f"{server} refused the key (HTTP {status}); check the key and its permissions"
     if status < 400:
-        return f"{server} points elsewhere (HTTP {status}); set the address it has moved to"
+        return f"{server} redirects to another address (HTTP {status}); set the new address"
     if status == 402:
-        return f"{server} wants to be paid (HTTP 402); check the account"
+        return f"{server} requires payment (HTTP 402); check the account"
     if status == 404:
         return f"{server} knows no such model or path (HTTP 404); check the model's name and the address (often …/v1)"
     if status == 429:
         wait = "wait" if after is None else f"wait {after:g} seconds"
-        return f"{server}: too many requests or no credit left (HTTP 429); {wait}, or check it"
+        return f"{server}: too many requests or no credit left (HTTP 429); {wait}, or check the credit"
     if code == TOO_LONG:
-        return f"{server} refused (HTTP {status}): the request is longer than the model takes; send less"
+        return f"{server} refused (HTTP {status}): the request is too long for the model; send less text"
     if code in FILTERED:
-        return f"{server} refused (HTTP {status}): its filter does not let this content pass; ask otherwise"
+        return f"{server} refused (HTTP {status}): its content filter rejected the request; change the text"
     if is_temporary(status):
         return f"{server} failed (HTTP {status}); try again later"
     return f"{server} refused (HTTP {status}); check the model and the length of the request"
 
 
 def log_note(id: str) -> str:
-    return f" (its words are in the log, id {id})" if id else ""
+    return f" (the log has its answer, id {id})" if id else ""
 
 
 def server_words(error: object) -> str:
