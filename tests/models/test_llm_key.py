@@ -118,6 +118,14 @@ def test_the_error_has_an_id_that_finds_the_servers_words_in_the_log(
     assert words in line
 
 
+def test_half_a_character_in_a_servers_words_is_logged_as_an_escape(caplog: pytest.LogCaptureFixture) -> None:
+    trouble = Trouble("some-model")
+    error = {"message": "the quota \ud83d is used up"}
+    trouble.log_words(trouble.refusal(429, error), error)
+    assert r"the quota \ud83d is used up" in caplog.text
+    assert caplog.text.encode()
+
+
 def test_a_request_that_is_too_long_keeps_the_code_that_clients_know() -> None:
     body = {"message": "maximum context length is 8192 tokens for org-4411", "code": "x", "param": "org-4411"}
     refusal = Trouble("some-model").refusal(400, body).refusal

@@ -404,7 +404,9 @@ def log_note(id: str) -> str:
 def server_words(error: object) -> str:
     """What a server said, in one line."""
     text = error.get("message") if isinstance(error, Mapping) else error
-    return " ".join(text.split()) if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode()  # a log cannot write half a character
 
 
 def known_word(value: object, words: Iterable[str]) -> str | None:
