@@ -64,7 +64,7 @@ def bench() -> None:
     "--ask-every",
     type=click.IntRange(0),
     default=0,
-    help="The model asks for the full text of an old message once every N exchanges. With 0, it never asks.",
+    help="The model asks for the full text of an old message once every N exchanges. With 0, the model never asks.",
     metavar="N",
 )
 @click.option(

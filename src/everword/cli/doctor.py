@@ -447,10 +447,10 @@ KEY_VARIABLE = f"{PREFIX}CHAT_KEY"
 def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: bool) -> None:
     """Set up a memory in this folder.
 
-    The command asks for the store, the model and the model's key, and writes your answers to everword.toml. Before it
-    writes the file, it opens the store and asks the model for one word. If the store or the model fails, nothing is
-    written. A memory also works without a model: press Enter when you are asked for the model. The key that you type is
-    not shown. If EVERWORD_CHAT_KEY is set, that key is used and is not written to the file.
+    The command asks for the store, the model and the model's key, and writes your answers to everword.toml. First, the
+    command opens the store and asks the model for one word. If the store or the model fails, nothing is written. A
+    memory also works without a model: press Enter when you are asked for the model. The key that you type is not shown.
+    If EVERWORD_CHAT_KEY is set, that key is used and is not written to the file.
 
     \b
     everword init

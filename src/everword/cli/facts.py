@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 VIEW = "facts"
 ALL_OF_FACT = "Print JSON{}, with all fields of {}."
-IN_MEMORY = person_option("Whose fact it is", required=True)
+IN_MEMORY = person_option("The person whom the fact is about", required=True)
 IN_PROFILE = person_option("Whose profile to change", required=True)
 FROM = click.option(
     "--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which the fact is true."

@@ -126,7 +126,7 @@ def show_deletion(deletion: Deletion) -> None:
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved messages, when, and how many.
 
-    Each erasure, deletion, expiry or move of messages is one line. A line contains neither the text of messages nor the
+    Each line is an erasure, deletion, expiry or move of messages. A line contains neither the text of messages nor the
     name of the person.
 
     \b
@@ -252,7 +252,7 @@ def show_redaction(outcome: Redaction) -> None:
 
 @click.command(cls=StoreCommand)
 @click.option(
-    "--yes", is_flag=True, help="Remove what has been kept too long. Without --yes, the command only shows it."
+    "--yes", is_flag=True, help="Remove what has been kept too long. Without --yes, the command only shows this data."
 )
 @options.JSON_OBJECT
 def retain(yes: bool, as_json: bool) -> None:
@@ -261,7 +261,7 @@ def retain(yes: bool, as_json: bool) -> None:
     Six settings say how many days each kind of data is kept: retain_messages, retain_episodes, retain_facts (facts that
     are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default is 0, which means
     for ever. Unless you set `retain_every`, nothing is removed automatically. Messages and statements that were stored
-    with an expiry time are removed after that time, whatever the settings say. The command covers all spaces, or only
+    with an expiry time are removed after that time, even if the settings are 0. The command covers all spaces, or only
     the space that you choose with --space.
 
     A removed message leaves an empty place with its hash, so that `everword verify` can still check the other messages.

@@ -194,9 +194,9 @@ def setting_sources() -> dict[str, str]:
 def scrub(as_json: bool) -> None:
     """Remove traces of erased data from the store's files.
 
-    `everword erase` and `everword retain` usually remove all traces themselves. They cannot do so while another program
-    is reading the store, or if a table on PostgreSQL is large. In such a case, they print which traces are left. Run
-    `everword scrub` after the other program has ended. On PostgreSQL, run it at a quiet hour, because each table is
+    `everword erase` and `everword retain` usually remove all traces themselves. Traces remain if another program is
+    reading the store, or if a table on PostgreSQL is large. The two commands then print which traces remain. Run
+    `everword scrub` after the other program has ended. On PostgreSQL, choose a quiet hour, because each table is
     locked while it is rewritten. The exit status is 1 if traces are still left.
 
     \b
@@ -214,7 +214,9 @@ def scrub(as_json: bool) -> None:
 @click.command()
 @click.argument("url", required=False)
 @click.option(
-    "--hnsw", is_flag=True, help="Also build an approximate vector index. It helps users with very many messages."
+    "--hnsw",
+    is_flag=True,
+    help="Also build an approximate vector index. The index helps users with very many messages.",
 )
 @click.option("--citus", is_flag=True, help="Also distribute the tables over the machines of a Citus cluster.")
 def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
