@@ -90,7 +90,7 @@ REWRITE_NOTES = "SELECT run_command_on_workers('VACUUM FULL pg_catalog.pg_statis
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine that may hold rows, and the bytes of ours that it holds; None if it cannot be reached."""
+    """A machine that stores data, and how many bytes of ours it stores; None if it cannot be reached."""
 
     name: str
     size: int | None
@@ -119,8 +119,8 @@ def check_spread(connection: Connection, name: str) -> bool:
     left_out = tables_left_out(connection)
     if left_out:
         raise SchemaMismatch(
-            f"{name} is spread by Citus, but {', '.join(left_out)} is not, so a change could be kept in part: "
-            "run `everword migrate --citus` on it first"
+            f"{name} is distributed by Citus, but {', '.join(left_out)} is not, so a change could be stored only in "
+            "part: run `everword migrate --citus` on this database first"
         )
     return left_out is not None
 
@@ -139,7 +139,9 @@ def spaces_there(connection: Connection, table: str, condition: str) -> list[str
 def check_is_coordinator(connection: Connection, name: str) -> None:
     """Raise if this is another machine of a cluster: only the coordinator can change tables."""
     if has_citus(connection) and not connection.execute(IS_COORDINATOR).scalar():
-        raise ConfigError(f"{name} is not the coordinator of its cluster: run this with the coordinator's address")
+        raise ConfigError(
+            f"{name} is not the coordinator of its cluster: run the command with the coordinator's address"
+        )
 
 
 def begin_steps(connection: Connection) -> None:
@@ -153,12 +155,12 @@ def spread_tables(connection: Connection, name: str) -> None:
     if not has_citus(connection):
         raise ConfigError(
             f"{name} has no Citus: as an administrator run `CREATE EXTENSION citus` in this database on each machine, "
-            "and `SELECT citus_add_node('HOST', 5432)` for each on the coordinator (docs/scale.md)"
+            "and on the coordinator `SELECT citus_add_node('HOST', 5432)` for each other machine (docs/scale.md)"
         )
     if not read_machines(connection):
         raise ConfigError(
-            f"{name} has no machine that may hold rows: on the coordinator run `SELECT citus_add_node('HOST', 5432)` "
-            "for each (docs/scale.md)"
+            f"{name} has no machine that stores data: on the coordinator run `SELECT citus_add_node('HOST', 5432)` "
+            "for each machine (docs/scale.md)"
         )
     left_out = tables_left_out(connection)
     tables = OWN_TABLES if left_out is None else left_out
