@@ -169,13 +169,13 @@ def _broken(error: json.JSONDecodeError) -> BrokenJson:
 
 
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _parse_finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError("the number is too large")
+        raise ValueError("a number is too large")
     return number
 
 

@@ -259,7 +259,7 @@ def test_retry_runs_what_was_set_aside_now(store_url: str) -> None:
         assert memory.retry() == Retried(1, 0)
         assert memory.settle() == 0
         assert memory.stats().entries == 8
-        with pytest.raises(InvalidInput, match="the views are: index"):
+        with pytest.raises(InvalidInput, match="must be one of index"):
             memory.retry("inbox")
 
 

@@ -182,7 +182,7 @@ USER = {"role": "user", "content": "hi"}
         ('{"role": "user", "content": "a", "metadata": {"n": NaN}}', "the line is not valid JSON: NaN is not a number"),
         (
             '{"role": "user", "content": "a", "metadata": {"n": 1e999}}',
-            "the line is not valid JSON: the number is too",
+            "the line is not valid JSON: a number is too",
         ),
         ("[" * 100_000, "the line is nested deeper than 100 levels (at byte 101)"),
         ({"content": "hi"}, "role: expected text, found nothing"),

@@ -165,7 +165,7 @@ QUERIES: Refusals = {
     "number": (searching(7), "query", "must be text, not int"),
     "too large": (searching("x" * ((1 << 20) + 1)), "query", "bytes; at most 1,048,576"),
     "unknown role": (searching(role="robot"), "role", "'robot'; must be one of"),
-    "unknown view": (lambda memory: memory.rebuild("dreams"), "view", "'dreams'; the views are: index"),
+    "unknown view": (lambda memory: memory.rebuild("dreams"), "view", "'dreams'; must be one of index"),
     "after": (lambda memory: memory.conversations(after="a\x00"), "after", "`cursor` of a conversation"),
     "context NUL": (lambda memory: memory.conversation("chat").context("a\x00"), "text", "NUL"),
     "context of a number": (lambda memory: memory.conversation("chat").context(7), "text", "must be text"),  # type: ignore[arg-type]

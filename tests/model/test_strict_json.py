@@ -25,7 +25,7 @@ REFUSED = {
     "[1": r"not valid JSON: .* \(at character",
     "NaN": "NaN is not a number",
     "-Infinity": "-Infinity is not a number",
-    "1e999": "the number is too large",
+    "1e999": "a number is too large",
     "": "not valid JSON",
     "\x00": "not UTF-8",
 }

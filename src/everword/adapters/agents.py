@@ -108,7 +108,7 @@ class EverwordSession(SessionABC):
 
 def draft_from_item(item: Mapping[str, Any]) -> Draft:
     if not isinstance(item, Mapping):
-        raise InvalidInput("items", f"has a {type(item).__name__}; each item must be a dictionary")
+        raise InvalidInput("items", f"contains a {type(item).__name__}; each item must be a dictionary")
     role = ROLES.get(str(item.get("role")))
     if role is None:
         role = "tool" if str(item.get("type")).endswith("_output") else "assistant"

@@ -79,7 +79,8 @@ def check_movable(conversation: str) -> str:
     if id.startswith((PROFILE_PREFIX, ERASED_PREFIX)):
         raise InvalidInput(
             "conversation",
-            f"{id!r} is internal and cannot be moved alone; use `merge_users` to move it together with its user",
+            f"{id!r} is internal to everword and cannot be moved alone; `merge_users` moves it with all data of its "
+            "user",
         )
     return id
 
@@ -292,7 +293,9 @@ def parts_to_undo(tx: Tx, space: str, id: str) -> list[LogChange]:
     all_moves = moves_in(tx, space)
     parts = [change for change in all_moves if change.after.get("id") == id]
     if not parts:
-        raise NotFound(f"there is no move {id!r} in space {space!r}, or the moved messages have been erased")
+        raise NotFound(
+            f"there is no move or merge with the ID {id!r} in space {space!r}, or the moved messages have been erased"
+        )
     if "undoes" in parts[0].after:
         raise InvalidInput("id", f"{id!r} is an undo, and an undo cannot be undone; move the messages again")
     if any(change.after.get("undoes") == id for change in all_moves):
@@ -372,7 +375,7 @@ def check_unchanged(message: Message, part: LogChange, names: Collection[str]) -
     """Raise if a message is not what a move made of it."""
     after = part.after
     if message.erased:
-        raise InvalidInput("id", "cannot be undone, because a moved message has been removed since")
+        raise InvalidInput("id", "names a move that cannot be undone, because a moved message has been removed since")
     if ("owned" in names and message.user != after["person"]) or (
         "written" in names and message.author != after["person"]
     ):
@@ -381,7 +384,9 @@ def check_unchanged(message: Message, part: LogChange, names: Collection[str]) -
 
 def changed_since(conversation: str) -> InvalidInput:
     return InvalidInput(
-        "id", f"cannot be undone, because conversation {conversation!r} was moved again; undo the later move first"
+        "id",
+        f"names a move that cannot be undone, because conversation {conversation!r} was moved again; undo the later "
+        "move first",
     )
 
 

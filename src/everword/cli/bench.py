@@ -94,7 +94,7 @@ def tokens(
     from everword.token_bench import Plan, python_transcript, read_transcript, replay
 
     if data is None and conversation is not None:
-        raise InvalidInput("conversation", "can be chosen only in a file; give the file with --data")
+        raise InvalidInput("conversation", "selects one conversation of a file; give the file with --data")
     transcript = python_transcript(turns) if data is None else read_transcript(data, conversation).first_turns(turns)
     full_plan = Plan(inline=tiers == "inline", **plan)
     with progress_bar("{task.completed} of {task.total} exchanges", visible=not as_json) as bar:

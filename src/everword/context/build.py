@@ -483,13 +483,13 @@ def head_of(instructions: str, system: str | None) -> str:
 def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> int:
     """The tokens that remain besides the message and the system text. Raises InvalidInput if these two do not fit."""
     if budget.total < 1:
-        raise InvalidInput("budget", f"has {budget.total} tokens; it must have at least one")
+        raise InvalidInput("budget", f"has {budget.total} tokens; must have at least 1")
     head_tokens = tokenizer.count(head) if head else 0
     if head_tokens > budget.system:
         raise InvalidInput(
             "system",
-            f"has {head_tokens} tokens, but the budget allows {budget.system}; these tokens include the "
-            "instructions that everword adds",
+            f"has {head_tokens} tokens together with the instructions that everword adds, but the budget allows "
+            f"{budget.system}",
         )
     system_tokens = head_tokens + PER_MESSAGE if head else 0
     text_tokens = tokenizer.count(text) + PER_MESSAGE

@@ -87,7 +87,8 @@ async def stream(turn: Turn, tools: TurnTools) -> AsyncGenerator[str]:
             async for piece in pieces:
                 if turn.ended:
                     raise EverwordError(
-                        "the memory was closed while the reply was written; open it again and repeat the question"
+                        "the memory was closed before the reply was complete; open the memory again and repeat the "
+                        "question"
                     )
                 turn.said.append(piece)
                 yield piece

@@ -254,7 +254,7 @@ def to_found_fact(row: Mapping[str, Any]) -> model.FoundFact:
     try:
         return found_fact_of(row["found"])
     except (LookupError, TypeError, ValueError):
-        place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
+        place = f"message {row['turn']} of conversation {row['conversation']!r} in space {row['space']!r}"
         raise StoreError(f"the facts stored for {place} are damaged; run `everword rebuild facts`") from None
 
 

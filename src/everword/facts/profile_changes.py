@@ -260,7 +260,7 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     every_request = stored_facts.statements_of(tx, space, user, kind=stored_facts.FORGET)
     requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
-        raise NotFound(f"user {user!r} has no change {id!r} in space {space!r}")
+        raise NotFound(f"the profile of user {user!r} in space {space!r} has no change with the ID {id!r}")
     stored_facts.put_statements(tx, [replace(requests[0], active=False)], stored_facts.FORGET)
     statements = stored_facts.statements_of(tx, space, user, active=False)
     name = stored_facts.own_name(tx, space, user)

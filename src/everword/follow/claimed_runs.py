@@ -216,7 +216,7 @@ class Worker:
         preparation = asyncio.ensure_future(self._view.prepare(readable_runs))
         await self.lease.renew_until_done(preparation, self._calls, [*self.places])
         if preparation.cancelled():  # not by us: it must not look like our own cancellation
-            raise RuntimeError("the work cancelled itself")
+            raise RuntimeError("the task that computes derived data cancelled itself")
         results = dict(zip((run.place for run in readable_runs), preparation.result(), strict=True))
         return [results.get(run.place) for run in runs]
 

@@ -568,7 +568,9 @@ async def read_episode(runtime: Runtime, scope: ConversationScope, level: int, f
         conversation = scope.find(tx)
         rows = tx.rows(episodes.TABLE, where=where) if conversation is not None else []
         if conversation is None or not rows:
-            raise NotFound(f"there is no episode of level {level} that begins with message {first}")
+            raise NotFound(
+                f"there is no episode (summary of older messages) of level {level} that begins with message {first}"
+            )
         episode = episodes.to_record(rows[0]).episode
         parts = episodes.parts_of(tx, episode) if level > 1 else []
         named_episodes = name_speakers(tx, conversation, [episode, *(record.episode for record in parts)])

@@ -407,8 +407,8 @@ class RelayExchange:
                     async for chunk in chunks:
                         if self._turn.ended:
                             raise EverwordError(
-                                "the memory was closed while the reply was written; open it again and "
-                                "repeat the question"
+                                "the memory was closed before the reply was complete; open the memory again "
+                                "and repeat the question"
                             )
                         yield {"usage": None, **chunk} if wants_usage(self._body) else chunk
             except BaseException:

@@ -241,7 +241,7 @@ async def post(url: str, headers: Mapping[str, str], body: bytes) -> int:
         finally:
             writer.transport.abort()
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
-        raise ValueError("the receiver did not answer with an HTTP response")
+        raise ValueError("the receiver of the webhook did not answer with an HTTP response")
     return int(words[1])
 
 

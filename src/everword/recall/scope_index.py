@@ -74,7 +74,7 @@ def line_codes(lines: bytes, scope_terms: int) -> tuple[Codes, NDArray[np.int64]
     first = np.concatenate([[0], last[:-1]])
     counts = last - first - scope_terms
     if counts.min() < 0:
-        raise ValueError("a line has fewer terms than its scope needs")
+        raise ValueError("a row of the search index has fewer terms than its space, user and conversation need")
     is_kept = np.ones(len(starts), np.bool_)
     for number in range(scope_terms):
         is_kept[first + number] = False
@@ -652,7 +652,9 @@ class ScopeIndex:
             "has_vector": has_vector,
         }
         if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in values.values()):
-            raise ValueError("a time is out of range, or the columns have different lengths")
+            raise ValueError(
+                "in rows of the search index, a time is out of range or the columns have different lengths"
+            )
         first_row = len(self)
         columns = {name: self._columns[name].extended(column, room) for name, column in values.items()}
         owners = np.repeat(np.arange(first_row, first_row + count, dtype=np.int32), sizes)

@@ -77,9 +77,9 @@ def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
     finally:
         store.close()
     if not has_keys and (auth or not is_loopback(host)):
+        cause = "--auth" if auth else f"listening on {host}"
         raise ConfigError(
-            f"{'--auth' if auth else host} requires API keys, but there are none yet; run `everword keys "
-            "create --name NAME` first"
+            f"{cause} requires API keys, but there are none yet; run `everword keys create --name NAME` first"
         )
     return has_keys if auth is None else auth
 

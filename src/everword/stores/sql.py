@@ -602,7 +602,9 @@ class SqlTx(RowReader, ABC):
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = tables.TABLES[table]
         if source in tables.LOG:
-            raise StoreError(f"{table} is part of the log; nothing can be removed from the log")
+            raise StoreError(
+                f"the table {table} belongs to the log of messages and changes; no row can be removed from it"
+            )
         return self.delete_rows(source, where)
 
     def lock(self, name: str, space: str = "", *name_parts: str) -> None:

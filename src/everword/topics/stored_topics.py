@@ -462,7 +462,9 @@ def decode_pack(data: bytes) -> list[TopicMessage]:
         head, *lines = (decompressor.decompress(data[1:]) + decompressor.flush()).decode().split("\n")
         return _read_lines(json.loads(head), lines)
     except (ValueError, IndexError, TypeError, zlib.error, OverflowError) as error:
-        raise InvalidInput("packed", f"cannot be read ({error}); run `everword rebuild topics`") from None
+        raise InvalidInput(
+            "packed", f"(the messages of a topic) cannot be read: {error}; run `everword rebuild topics`"
+        ) from None
 
 
 def _read_lines(speakers: Sequence[Sequence[str]], lines: Sequence[str]) -> list[TopicMessage]:

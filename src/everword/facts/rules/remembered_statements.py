@@ -133,7 +133,7 @@ def _statements_by_number(profile: Sequence[Statement], numbers: Iterable[int]) 
     positions = list(numbers)
     if any(not 1 <= number <= len(profile) for number in positions):
         raise InvalidInput(
-            "numbers", f"are {positions}; must be from 1 to {len(profile)}, the number of statements in the profile"
+            "numbers", f"are {positions}; must be from 1 to {len(profile)}, the number of entries in the profile"
         )
     return [profile[number - 1] for number in positions]
 

@@ -327,7 +327,7 @@ class ConversationTopics:
         runtime.wake()
         topic = await self._read_topics(lambda tx, page, now: self._topic_of(tx, page, first, now), None)
         if topic is None:
-            raise NotFound(f"message {first} has no topic, because it was removed in the meantime")
+            raise NotFound(f"message {first} has no topic, because the message was removed in the meantime")
         return topic
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")

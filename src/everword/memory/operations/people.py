@@ -278,7 +278,7 @@ async def merge_statement(
         if standing is not None:
             runtime.wake(message.space)
             return standing
-    raise AssertionError("this line is never reached, because the last try returns")
+    raise AssertionError("this line is never reached, because the last attempt returns")
 
 
 async def forget_knowledge(

@@ -260,5 +260,5 @@ def view_names(runtime: Runtime) -> tuple[str, ...]:
 def check_view(runtime: Runtime, view: str) -> str:
     names = view_names(runtime)
     if view not in names:
-        raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(names)}")
+        raise InvalidInput("view", f"is {view!r}; must be one of {', '.join(names)}")
     return view

@@ -246,8 +246,8 @@ def _read_files(folder: Path, names: Sequence[str], expected_digest: str) -> lis
     digest = hashlib.sha256(b"".join(contents)).hexdigest()
     if digest != expected_digest:
         raise EmbedderError(
-            f"the table in {folder} is damaged or of another version (sha256 {digest[:8]}…, expected "
-            f"{expected_digest[:8]}…); install everword again"
+            f"the table of the static embedder in {folder} is damaged or of another version (sha256 "
+            f"{digest[:8]}…, expected {expected_digest[:8]}…); install everword again"
         )
     return contents
 

@@ -434,7 +434,7 @@ class MemoryResources:
         """The full knowledge graph with all entities and relations, as JSON."""
         with resource_errors("graph"):
             if user is not None and self._view.of_caller(ctx, "documents")[0].access.user != user:
-                raise NotFound("the graph belongs to the user of this connection; leave out `user`")
+                raise NotFound("this connection can read only its own user's knowledge graph; leave out `user`")
             return await read_as_json(self._view, ctx)
 
     async def recall(self, ctx: Ctx, about: str, user: str | None = None) -> str:

@@ -212,7 +212,7 @@ async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
         outcome = await idempotency.claim(runtime, claim.request)
     except CommitUnknown as error:
         claim.release()
-        raise StoreBusy(f"{error}; only the idempotency key was written") from error
+        raise StoreBusy(f"{error}; nothing of this request was stored, except perhaps its idempotency key") from error
     except (StoreUnwritable, StoreAway):
         if not runtime.store.is_on:
             raise

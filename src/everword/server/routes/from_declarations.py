@@ -210,7 +210,7 @@ def engine_arguments(operation: Operation, values: Mapping[str, Any]) -> tuple[d
 
 def parse_turn(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > len(str(2**31)):
-        raise InvalidInput("message", "must be a turn, which is the number of a message")
+        raise InvalidInput("message", "must be a turn (the number of a message in its conversation)")
     return int(text)
 
 

@@ -464,7 +464,7 @@ async def show_reply(
     runtime = caller.memory.runtime
     reply = next((reply for reply in await past_replies(runtime, scope) if reply.stored.turn == turn), None)
     if reply is None:
-        raise NotFound(f"there is no receipt for turn {turn} of this conversation")
+        raise NotFound(f"there is no receipt (record of the context) for turn {turn} of this conversation")
     receipt = reply.stored.receipt
     values = {
         "conversation": conversation,

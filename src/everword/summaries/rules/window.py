@@ -167,10 +167,10 @@ def cuts(
     count = len(sizes)
     if len(vectors) != count or any(len(flags) != count for flags in (may, pauses, replies) if flags is not None):
         raise InvalidInput(
-            "vectors", f"must have the length of sizes: {len(vectors)} vectors and {count} sizes were given"
+            "vectors", f"must have one vector for each size: {len(vectors)} vectors and {count} sizes were given"
         )
     if shortest < 1 or longest < 2 * shortest - 1:
-        raise InvalidInput("longest", f"is {longest}; must be at least {2 * shortest - 1}, which is 2 * shortest - 1")
+        raise InvalidInput("longest", f"is {longest}; must be at least 2 * shortest - 1, here {2 * shortest - 1}")
     is_reply = np.zeros(count, dtype=bool) if replies is None else np.asarray(replies, dtype=bool)
     is_welcome = np.ones(count, dtype=bool) if may is None else np.asarray(may, dtype=bool)
     after_pause = np.zeros(count, dtype=bool) if pauses is None else np.asarray(pauses, dtype=bool)
