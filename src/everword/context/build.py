@@ -483,7 +483,7 @@ def head_of(instructions: str, system: str | None) -> str:
 def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> int:
     """The tokens that remain besides the message and the system text. Raises InvalidInput if these two do not fit."""
     if budget.total < 1:
-        raise InvalidInput("budget", f"has {budget.total} tokens; must have at least 1")
+        raise InvalidInput("budget", f"has {budget.total} tokens; must have at least one")
     head_tokens = tokenizer.count(head) if head else 0
     if head_tokens > budget.system:
         raise InvalidInput(
