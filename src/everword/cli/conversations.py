@@ -34,23 +34,23 @@ STANDARD = "-"
 @options.ONE_USER
 @options.ONE_CONVERSATION
 @click.option("--role", type=click.Choice(ROLES), help="Show only messages of this role.")
-@click.option("--after", callback=parse_moment, metavar="DATE", help="Show only messages from this moment on.")
+@click.option("--after", callback=parse_moment, metavar="DATE", help="Show only messages from this moment or later.")
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Show only messages before this moment.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, help="Show at most this many results.")
 @click.option(
     "--floor",
     type=click.FloatRange(0, 1),
-    help="Show only messages of at least this relevance. With 0.5, messages that do not fit the query are left out.",
+    help="Show only messages of at least this relevance; 0.5 leaves out messages that do not fit QUERY.",
 )
-@click.option("--facts", is_flag=True, help="Also find facts.")
-@click.option("--explain", is_flag=True, help="Show how each score was computed.")
-@json_option("Print JSON Lines with the complete messages.")
+@click.option("--facts", is_flag=True, help="Also find facts, not only messages.")
+@click.option("--explain", is_flag=True, help="Show how the score of each result was computed.")
+@json_option("Print the complete messages as JSON Lines.")
 def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any) -> None:
     """Find messages by word and by meaning, best first.
 
     QUERY is plain words in any writing system. No character in QUERY has a special meaning. DATE is a day or a time,
-    such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE without a time zone is in UTC. A DATE without a time means
-    midnight.
+    such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE without a time zone is in UTC. A DATE without a time means the
+    start of that day.
 
     \b
     everword search "databases" --user alex
@@ -125,7 +125,7 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
 def history(conversation: str, limit: int, versions: bool, as_json: bool) -> None:
     """Show the last messages of a conversation, in order.
 
-    CONVERSATION is an id or a title that `everword conversations` lists.
+    CONVERSATION is the id or the title of a conversation, which `everword conversations` lists.
 
     \b
     everword history demo
@@ -173,9 +173,9 @@ def show_message(out: Console, message: Message) -> None:
 def conversations(user: str | None, as_json: bool) -> None:
     """List conversations, the most recent first.
 
-    The title of a conversation is the title that was imported. A conversation without an imported title has the `title`
-    in the metadata of its first message. If that is missing too, the conversation has the title of its first topic.
-    Other commands accept the title or the id of a conversation.
+    The title of a conversation is its imported title, or else the `title` in the metadata of its first message. A
+    conversation with neither of these titles is listed with the title of its first topic. Commands such as `everword
+    history` accept the title or the id of a conversation.
 
     \b
     everword conversations
@@ -220,15 +220,18 @@ def conversations(user: str | None, as_json: bool) -> None:
 @click.argument("conversation")
 @click.argument("message")
 @click.argument("text")
-@click.option("--metadata", metavar="JSON", help="The new metadata, as a JSON object.  [default: the old metadata]")
+@click.option(
+    "--metadata", metavar="JSON", help="The new metadata of the message, as JSON.  [default: the old metadata]"
+)
 @json_option("Print the message as JSON.")
 def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
     """Replace the text of a message.
 
-    CONVERSATION is an id. MESSAGE is the id of the message, the id that its chat platform gave it, or its number, such
-    as #7. TEXT is the complete new text. If TEXT is -, the text is read from standard input. Search, contexts, facts,
-    summaries, topics and exports use the new text. The old text stays in the log: `everword history --versions` shows
-    it. `everword verify` checks both texts. To remove a text for good, use `everword delete`.
+    CONVERSATION is the id of a conversation. MESSAGE is the id of the message, the id that its chat platform gave it,
+    or its number, such as #7. TEXT is the complete new text of the message. If TEXT is -, the command reads the new
+    text from standard input. After an edit, search, contexts, facts, summaries, topics and exports use the new text.
+    The old text of the message stays stored, and `everword history --versions` shows it. `everword verify` checks the
+    old and the new text of an edited message. To remove the text of a message for good, use `everword delete`.
 
     \b
     everword edit demo "#7" "We meet at 8."
@@ -277,14 +280,15 @@ TITLE = 48  # characters of a title in a table
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "show_all", is_flag=True, help="Show the episodes of all levels, not only the active episodes.")
-@json_option("Print JSON Lines. The field `part_of` is the id of the episode that contains the printed episode.")
+@click.option("--all", "show_all", is_flag=True, help="Show all episodes (summaries), not only the active episodes.")
+@json_option("Print JSON Lines. In each line, `part_of` is the id of the larger episode that contains this episode.")
 def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
-    """Show summaries of messages that have left the window.
+    """Show summaries of a conversation's older messages.
 
-    CONVERSATION is an id or a title. A summary is called an episode. An episode of level 1 summarises messages; an
-    episode of a higher level summarises episodes. An episode is active until an episode of a higher level contains it.
-    Contexts contain the active episodes. `everword search` still finds the messages themselves.
+    CONVERSATION is the id or the title of a conversation. A summary is called an episode. An episode of level 1
+    summarises messages; an episode of a higher level summarises episodes. An episode (a summary) is active until an
+    episode of a higher level contains it. The context that a model receives contains the active episodes. `everword
+    search` still finds messages that an episode summarises.
 
     \b
     everword episodes demo
@@ -342,10 +346,10 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
 def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
 
-    CONVERSATION is an id or a title. The topic with the highest priority comes first. A topic loses half of its
-    priority in each half-life. The half-life grows from one day to thirty days as people return to the topic. If there
-    are more than 20 topics, topics with a priority under 0.05 become inactive. A message about an inactive topic makes
-    the topic active again.
+    CONVERSATION is the id or the title of a conversation. The topic with the highest priority comes first. A topic to
+    which nobody returns loses half of its priority in each half-life. The half-life of a topic grows from one day to
+    thirty days as people return to the topic. If a conversation has more than 20 topics, topics with a priority under
+    0.05 become inactive. A message about an inactive topic makes the topic active again.
 
     \b
     everword topics demo
@@ -442,9 +446,9 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="The day of the digest.  [default: today]")
-@click.option("--week", is_flag=True, help="Summarise the six days before that day instead of the day.")
+@click.option("--week", is_flag=True, help="Summarise the six days before the day of --day, not that day.")
 @options.person_option("Show only the digest of this member")
-@click.option("--channel", metavar="ID", help="Summarise the threads of this channel instead of its members.")
+@click.option("--channel", metavar="ID", help="Summarise the threads of this channel, not what each member said.")
 @click.option(
     "--time-zone", metavar="NAME", help="Set the space's time zone, such as Europe/Berlin, before the digest is made."
 )
@@ -458,11 +462,12 @@ def digest(
     time_zone: str | None,
     as_json: bool,
 ) -> None:
-    """Summarise a day in a space for each member who spoke.
+    """Summarise what each member of a space said on a day.
 
-    SPACE is by default the setting `space`. A digest covers what was said in channels on one day, in the space's time
-    zone. Private chats are not part of digests. If there is a memory model, it writes the digests. The digest of a past
-    day is written once. Today's digest is at most an hour old.
+    SPACE is the space to summarise, by default the setting `space`. A digest covers what was said in channels on one
+    day, in the space's time zone. Private chats are not part of digests. If a memory model is configured, that model
+    writes the digests. The digest of a past day is written once. The digest of the current day is written again at most
+    once an hour.
 
     \b
     everword digest

@@ -78,15 +78,17 @@ MEMBER = "noor"
 
 
 @click.command()
-@click.option("--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the files in this new folder.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the demo's files in this new folder."
+)
 def demo(keep: Path | None) -> None:
-    """Show what everword does, in a few seconds.
+    """Show in a few seconds what everword does.
 
-    The demo runs offline, needs no key, and leaves no files. It stores a chat of 42 messages over five months. It finds
-    messages by word, by meaning and in another writing system. It builds a context for a model, and shows why each part
-    is in the context. A scripted model asks for the full text of an old message and receives that text. The demo shows
-    summaries, facts, topics and digests. At the end, it verifies the log, shows that tampering is found, and copies the
-    store.
+    The demo runs offline, needs no key, and leaves no files. The demo stores a chat of 42 messages over five months.
+    The demo finds messages by word, by meaning and in another writing system. The demo builds the context that a model
+    would receive, and shows why each part is in the context. In the demo, a scripted model asks for the full text of an
+    old message and receives that text. The demo shows summaries, facts, topics and digests. At the end, the demo
+    verifies the stored messages, shows that it detects tampering, and copies the store.
 
     \b
     everword demo

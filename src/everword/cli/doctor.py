@@ -69,11 +69,12 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 @click.option("--ask", is_flag=True, help="Also test each configured model with a question.")
 @JSON_LINES
 def doctor(ask: bool, as_json: bool) -> None:
-    """Check that everything works, and say what to repair.
+    """Check that everword works, and say what to repair.
 
     The command checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in
-    messages. Each line says ok, warn or fail. Lines with warn or fail also say what to do. The exit status is 1 if a
-    check fails. `everword doctor` changes nothing. Without --ask, it calls no model.
+    messages. Each line of the result begins with ok, warn or fail. A line with warn or fail also says what to do. If a
+    check fails, the exit status is 1. `everword doctor` changes nothing. Without --ask, `everword doctor` calls no
+    model.
 
     \b
     everword doctor
@@ -441,16 +442,19 @@ KEY_VARIABLE = f"{PREFIX}CHAT_KEY"
 @click.command(cls=StoreCommand)
 @click.option("--model", metavar="NAME", help="The model that replies. An empty NAME means no model.")
 @click.option("--url", metavar="URL", help="Base URL of the model's OpenAI-compatible server.")
-@click.option("--yes", is_flag=True, help="Ask no questions: use the options, the environment and the defaults.")
+@click.option(
+    "--yes", is_flag=True, help="Ask you nothing: use the options, the environment variables and the defaults."
+)
 @click.option("--force", is_flag=True, help=f"Replace {FILE} if it exists.")
-@click.option("--no-check", is_flag=True, help="Do not ask the model for an answer.")
+@click.option("--no-check", is_flag=True, help="Do not test the model with a question.")
 def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: bool) -> None:
-    """Set up a memory in this folder.
+    """Set up a memory in the working folder.
 
-    The command asks for the store, the model and the model's key, and writes your answers to everword.toml. First, the
-    command opens the store and asks the model for one word. If the store or the model fails, nothing is written. A
-    memory also works without a model: press Enter when you are asked for the model. The key that you type is not shown.
-    If EVERWORD_CHAT_KEY is set, that key is used and is not written to the file.
+    The command asks for the store, the model and the model's key, and writes your answers to everword.toml. Before the
+    command writes everword.toml, it opens the store and asks the model for one word. If the store or the model fails,
+    everword.toml is not written. A memory also works without a model: press Enter when you are asked for the model. The
+    screen does not show the model's key that you type. If the environment variable EVERWORD_CHAT_KEY is set, everword
+    uses that key and does not write it to everword.toml.
 
     \b
     everword init

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 VIEW = "facts"
 ALL_OF_FACT = "Print JSON{}, with all fields of {}."
 IN_MEMORY = person_option("The person whom the fact is about", required=True)
-IN_PROFILE = person_option("Whose profile to change", required=True)
+IN_PROFILE = person_option("The person whose profile to change", required=True)
 FROM = click.option(
     "--from", "valid_from", callback=parse_moment, metavar="DATE", help="The day from which the fact is true."
 )
@@ -47,19 +47,19 @@ TO = click.option(
     "--history",
     "key",
     metavar="KEY",
-    help="Show every value that this key has had, oldest first. KEY can be a similar word: `home` for `city`.",
+    help="Show all values of the kind of fact KEY, such as `city` or a similar word, oldest first.",
 )
 @click.option(
     "--refused", is_flag=True, help="Show the facts that a model found and everword rejected, with the reasons."
 )
 @json_option(ALL_OF_FACT.format(" Lines", "each fact"))
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
-    """Show what is known about a person, most important first.
+    """Show the facts about a person, the most important first.
 
-    USER is an id or a name. Facts are extracted from what people say, without a command. When a fact gets a new value,
-    the old value is kept with its dates: see --as-of and --history. To see the messages that a fact comes from, run
-    `everword why`. DATE is a day or a time, such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE without a time zone is
-    in UTC.
+    USER is the id or the name of a person. Without a command, everword extracts facts from what people say. When a fact
+    gets a new value, the old value is kept with its dates: see --as-of and --history. To see the messages that a fact
+    comes from, run `everword why`. DATE is a day or a time, such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE
+    without a time zone is in UTC.
 
     \b
     everword facts alex
@@ -194,8 +194,9 @@ def show_fact(out: Console, fact: Fact) -> None:
 def fact() -> None:
     """Show, add, edit or delete a fact.
 
-    Facts that you change by hand stay changed after `everword rebuild facts`. The old value of a fact stays in its
-    history. Each command prints the id of its change. To take the change back, run `everword undo` with that id.
+    Facts that you change by hand stay changed after `everword rebuild facts`. The old value of a fact stays in the
+    history of the fact. The commands `add`, `edit` and `delete` print the id of the change. To undo a change of a fact,
+    run `everword undo` with the id of the change.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -212,7 +213,8 @@ def fact() -> None:
 def show(id: str, user: str, as_json: bool) -> None:
     """Show one fact and its source messages.
 
-    ID is the id of a fact; `everword facts` lists the ids. The command also shows facts that are no longer true.
+    ID is the id of a fact; `everword facts` lists the ids. `everword fact show` can also show a fact that is no longer
+    true.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -235,15 +237,18 @@ def show(id: str, user: str, as_json: bool) -> None:
 @FROM
 @TO
 @click.option(
-    "--about", "subject", metavar="NAME", help="Whom the fact is about, if not the person of --user. Example: brother."
+    "--about",
+    "subject",
+    metavar="NAME",
+    help="Whom the fact is about, such as `brother`, if not the person of --user.",
 )
 @options.JSON_OBJECT
 def add(user: str, as_json: bool, **fields: Any) -> None:
     """Add a fact about a person.
 
-    CATEGORY is a category that `everword facts --help` lists. KEY says what kind of fact it is, such as `city`. VALUE
-    is what the fact says, such as Delft. If a key can have only one value, such as `city`, the new value replaces the
-    old value.
+    CATEGORY is a category that `everword facts --help` lists. KEY is the kind of fact, such as `city`. VALUE is what
+    the fact says of that kind, such as Delft. If KEY can have only one value, as `city` does, the new value replaces
+    the old value.
 
     \b
     everword fact add identity city Delft --user alex --from 2026-03-01
@@ -266,7 +271,7 @@ def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
     """Give a fact another value.
 
     ID is the id of a fact; `everword facts` lists the ids. VALUE is the new value of the fact. The old value stays in
-    the history of the fact. If the person later says something else, the fact changes again.
+    the history of the fact. If the person later states another value, the fact changes again.
 
     \b
     everword fact edit f41d0c6a9be27b3155aa Delft --user alex
@@ -284,8 +289,8 @@ def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
 def delete(id: str, user: str, as_json: bool) -> None:
     """Delete a fact.
 
-    ID is the id of a fact; `everword facts` lists the ids. A deleted fact does not come back unless somebody says it
-    again. To remove a person's messages for good, use `everword erase`.
+    ID is the id of a fact; `everword facts` lists the ids. A deleted fact does not come back unless somebody states the
+    fact again. To remove a person's messages for good, use `everword erase`.
 
     \b
     everword fact delete f41d0c6a9be27b3155aa --user alex
@@ -310,15 +315,15 @@ def show_change(change: FactChange, user: str, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("question")
 @person_option("Whom the question is about", required=True)
-@click.option("--conversation", metavar="ID", help="Use only what was said in this channel.")
-@click.option("--sources", is_flag=True, help="Show the facts and messages behind the answer.")
+@click.option("--conversation", metavar="ID", help="Answer only from what was said in this channel.")
+@click.option("--sources", is_flag=True, help="Show the facts and messages that the answer comes from.")
 @json_option("Print JSON with the answer and the ids of its sources.")
 def ask(question: str, user: str, conversation: str | None, sources: bool, as_json: bool) -> None:
     """Answer a question about a person from facts and messages.
 
-    Write QUESTION in plain words. The memory model answers from stored facts and messages only. If there is no model,
-    or if its answer cannot be used, the command shows the facts and messages that fit best. The exit status is 1 if
-    nothing in the memory answers the question.
+    Write QUESTION in plain words. The memory model (see `everword settings`) answers QUESTION from stored facts and
+    messages only. If no memory model is configured, or its answer cannot be used, the command shows the facts and
+    messages that fit QUESTION best. If nothing in the memory answers QUESTION, the exit status is 1.
 
     \b
     everword ask "What does she like?" --user u2
@@ -348,7 +353,7 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
 @click.command(cls=StoreCommand)
 @click.argument("text")
 @person_option("Whom the statement is about", required=True)
-@click.option("--speaker", metavar="ID", help="The user who makes the statement.  [default: the person themselves]")
+@click.option("--speaker", metavar="ID", help="The user who makes the statement.  [default: the person of --user]")
 @click.option(
     "--expires",
     metavar="WHEN",
@@ -359,9 +364,9 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None, as_
     """Store a statement about a person.
 
     Write TEXT in plain words, in the first or third person. A newer statement replaces an older statement that it
-    contradicts; the older statement stays in the history. A statement that somebody else makes in private is shown only
-    to that speaker. After the time of --expires, a statement is no longer shown. `everword retain --yes` removes
-    expired statements for good.
+    contradicts; the older statement stays in the history. A statement that a user makes in private about somebody else
+    is shown only to that user. After the time of --expires, a statement is no longer shown. `everword retain --yes`
+    removes expired statements for good.
 
     \b
     everword remember "I live in Lisbon now" --user alex
@@ -386,11 +391,11 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None, as_
 @IN_PROFILE
 @options.JSON_OBJECT
 def forget(what: str, user: str, as_json: bool) -> None:
-    """Remove something from a person's profile.
+    """Remove facts and statements from a person's profile.
 
-    Write WHAT in plain words. The command removes the facts and statements that fit WHAT, and shows them. Messages are
-    not removed. To bring the facts and statements back, run `everword undo`. To remove a person's messages for good,
-    use `everword erase`. The exit status is 1 if nothing was found.
+    Write WHAT in plain words. The command removes the facts and statements that fit WHAT, and lists them. `everword
+    forget` does not remove messages. To bring the removed facts and statements back, run `everword undo`. To remove a
+    person's messages for good, use `everword erase`. If no fact or statement fits WHAT, the exit status is 1.
 
     \b
     everword forget "I like tea" --user alex
@@ -425,11 +430,12 @@ def forget(what: str, user: str, as_json: bool) -> None:
 @IN_PROFILE
 @options.JSON_OBJECT
 def undo(id: str | None, user: str, as_json: bool) -> None:
-    """Take back a change of a person's profile.
+    """Undo a change of a person's profile.
 
-    A change is a `forget`, or a fact that was added, edited or deleted by hand. `everword forget` and `everword fact`
-    print the ID of a change. With ID, the change with that ID is taken back; without ID, the last change. A fact that
-    contradicts a later statement does not come back.
+    `everword undo` brings back what `everword forget` removed, or undoes a fact that was added, edited or deleted by
+    hand. `everword forget` and `everword fact` print the ID of a change. With ID, the command undoes the change with
+    that ID; without ID, the last change of the profile. An undo does not bring back a fact that contradicts a later
+    statement.
 
     \b
     everword undo --user alex
@@ -470,9 +476,10 @@ def last_change(handle: MemoryHandle, user: str) -> str:
 def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
-    USER is an id or a name. A model sees this profile in the person's chats. Facts are extracted from what people say.
-    Statements are stored by `everword remember`. `everword facts` shows who said each fact, and since when the fact is
-    true. `everword digest` shows what the person did in channels.
+    USER is the id or the name of a person. In a person's chats, the model receives the person's profile. The facts of a
+    profile are extracted from what people say. The command `everword remember` stores the statements of a profile.
+    `everword facts` shows who stated each fact, and since when the fact is true. `everword digest` shows what a person
+    did in channels.
 
     \b
     everword profile alex

@@ -53,10 +53,11 @@ EVENTS = {
 def hook() -> None:
     """Give a coding agent a memory of its project.
 
-    The agent calls everword through its own hooks. When you write a prompt, the agent receives what earlier sessions of
-    the project said about the subject of the prompt. After each turn, everword stores what you and the agent said, with
-    commands, changed files and errors. The memory is a file in your home folder, with one space for each repository. If
-    a hook takes longer than a quarter of a second, the agent goes on without the memory.
+    A coding agent calls everword through the hooks of the agent. When you write a prompt, the agent receives what
+    earlier sessions of the project said about the subject of the prompt. After each turn, everword stores what you and
+    the agent said, with commands, changed files and errors. The memory of coding agents is a file in your home folder,
+    with one space for each repository. If a hook takes longer than a quarter of a second, the agent goes on without the
+    memory.
 
     \b
     everword hook install claude
@@ -77,9 +78,10 @@ def hook() -> None:
 def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool | None) -> None:
     """Add the hooks to the settings of the agent HOST, and show them.
 
-    The command offers to import what the agent already has about the project. If you run the command again, the
-    settings stay as they are, and the command offers only what is new. To keep files out of the memory, list them in
-    `.everwordignore`, one pattern per line. The pattern `*` turns the memory off for the project.
+    The command offers to import what the agent already has about the project. If you run `everword hook install` again,
+    the agent's settings stay as they are, and the command offers to import only what is new. To keep files out of the
+    memory, list them in `.everwordignore`, one pattern per line. The pattern `*` in `.everwordignore` turns the memory
+    off for the project.
     """
     if not hasattr(__import__("socket"), "AF_UNIX"):
         raise ConfigError("hooks need Unix sockets, which this Python does not support")
@@ -166,8 +168,8 @@ def write_plugin_folder(folder: Path) -> None:
 
     The plug-in has the commands /everword:remember, /everword:recall, /everword:forget and /everword:why.
 
-    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in contains the hooks: you
-    do not need `everword hook install`.
+    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in contains the hooks, so
+    that you do not need `everword hook install`.
     """
     for path in write_plugin(folder):
         click.echo(f"wrote {path}")
@@ -178,8 +180,10 @@ def place_of(folder: Path | None, everywhere: bool) -> Path:
 
 
 def event_command(event: str) -> click.Command:
-    @click.command(event, help=f"{EVENTS[event]} The command reads the event as JSON from standard input.")
-    @click.option("--host", type=click.Choice(list(HOSTS)), default="claude", help="The agent that sends the event.")
+    @click.command(event, help=f"{EVENTS[event]} The command reads the agent's hook event as JSON from standard input.")
+    @click.option(
+        "--host", type=click.Choice(list(HOSTS)), default="claude", help="The agent that sends the hook event."
+    )
     def run(host: str) -> None:
         program.main([host, event])
         sys.stdout.flush()

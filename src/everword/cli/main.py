@@ -89,8 +89,8 @@ def program(debug: bool) -> None:
     The memory is kept in a store: by default, the file `everword.db` in the working folder. To choose another store,
     use --store, EVERWORD_STORE, or `store = …` in everword.toml. To see all settings, run `everword settings`.
 
-    To complete commands and options with the Tab key, add the line below to ~/.bashrc. For zsh, add the line to
-    ~/.zshrc, and replace `bash_source` in the line by `zsh_source`.
+    To complete commands and options with the Tab key, add the line below to ~/.bashrc. For completion in zsh, add the
+    same line to ~/.zshrc, with `zsh_source` instead of `bash_source`.
 
     \b
     eval "$(_EVERWORD_COMPLETE=bash_source everword)"

@@ -145,7 +145,7 @@ PLACE: list[click.Parameter] = [
         "URL",
         "The store: a SQLite file, json:FILE or a postgresql:// address.  [default: the setting `store`]",
     ),
-    _place_option("space", "NAME", "The space to use. Spaces share no data.  [default: the setting `space`]"),
+    _place_option("space", "NAME", "The space to use: a separate memory in the store.  [default: the setting `space`]"),
 ]
 
 
@@ -211,5 +211,5 @@ ONE_USER = person_option("Use only this person's memory")
 ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Use only this conversation.")
 JSON_LINES = json_option("Print JSON Lines.")
 JSON_OBJECT = json_option("Print JSON.")
-JSON_ASKED = json_option("Print JSON; needs --yes or --dry-run.")
+JSON_ASKED = json_option("Print JSON (only together with --yes or --dry-run).")
 YES = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")

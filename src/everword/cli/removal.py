@@ -36,7 +36,7 @@ OWN_TIME = "what was kept with a time at which it expires"
 @click.option(
     "--conversation",
     metavar="ID",
-    help="The conversation to delete. With --message, the conversation that contains the message.",
+    help="The conversation to delete, or with --message, the conversation that contains the message.",
 )
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Delete messages from before this moment.")
 @options.person_option("Delete messages of this person")
@@ -50,10 +50,10 @@ def delete(
     """Remove messages for good.
 
     You can remove one message, a conversation, or all messages that match --before, --user and --query. Facts,
-    summaries and other data made from the messages are removed too. Such data is made again from the messages that are
-    left. Each message leaves an empty place with its hash, so that `everword verify` can still check the other
-    messages. Before anything is removed, the command shows what will be removed and asks you. A deletion cannot be
-    undone. If you want a copy, run `everword export` first.
+    summaries and other data made from the deleted messages are removed, and made again from the messages that are left.
+    Each deleted message leaves an empty place with its hash, so that `everword verify` can still check the other
+    messages. Before anything is removed, the command shows what will be removed and asks you to confirm. A deletion
+    cannot be undone. To keep a copy of the messages, run `everword export` first.
 
     \b
     everword delete --conversation demo --message "#7"
@@ -121,13 +121,13 @@ def show_deletion(deletion: Deletion) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="Show at most this many of the last lines.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="Show at most this many of the latest changes.")
 @options.JSON_LINES
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved messages, when, and how many.
 
-    Each line is an erasure, deletion, expiry or move of messages. A line contains neither the text of messages nor the
-    name of the person.
+    Each printed line is an erasure, deletion, expiry or move of messages. The lines contain neither the texts of the
+    messages nor the name of the person whose messages they were.
 
     \b
     everword audit --limit 5
@@ -149,18 +149,19 @@ def audit(limit: int, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@options.person_option("Whose messages to remove", required=True)
+@options.person_option("The person whose messages to remove", required=True)
 @options.YES
-@options.json_option("Print JSON; needs --yes.")
+@options.json_option("Print JSON (only together with --yes).")
 def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
-    The command removes all messages that the person wrote in the space. It also removes what was written to the person
-    in their own chats, and all facts, summaries and other data made from these messages. Each message leaves an empty
-    place with its hash, so that `everword verify` can still check the other messages. An erasure cannot be undone. If
-    you want a copy, run `everword export --user ID -o FILE` first. While another program is reading the store, parts of
-    the removed text can stay in the store's files. The exit status is then 1: run `everword scrub` when that program
-    has ended.
+    The command removes all messages that the person wrote in the space. The command also removes all messages that were
+    written to the person in the person's own chats. With the messages, the command removes all facts, summaries and
+    other data made from them. Each erased message leaves an empty place with its hash, so that `everword verify` can
+    still check the other messages. An erasure cannot be undone. To keep a copy of the person's messages, run `everword
+    export --user ID -o FILE` first. While another program is reading the store, parts of the removed text can stay in
+    the store's files. If parts of the removed text stay, the exit status is 1: run `everword scrub` when the other
+    program has ended.
 
     \b
     everword erase --user alex
@@ -201,10 +202,10 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
 def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Replace secrets in messages by placeholders, for good.
 
-    The command finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space. It
-    overwrites each secret with a placeholder such as [secret: API key]. Older versions of the changed messages are
-    removed. Facts, summaries and other data made from the changed messages are made again. `everword verify` can still
-    check the log. A redaction cannot be undone.
+    The command finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space. The
+    command overwrites each secret with a placeholder, which names the kind of secret. The command also removes the
+    older versions of messages that it changes. Facts, summaries and other data made from the changed messages are made
+    again. After a redaction, `everword verify` can still check all messages. A redaction cannot be undone.
 
     \b
     everword redact --dry-run
@@ -252,21 +253,21 @@ def show_redaction(outcome: Redaction) -> None:
 
 @click.command(cls=StoreCommand)
 @click.option(
-    "--yes", is_flag=True, help="Remove what has been kept too long. Without --yes, the command only shows this data."
+    "--yes", is_flag=True, help="Remove data that is older than the settings allow, instead of only showing this data."
 )
 @options.JSON_OBJECT
 def retain(yes: bool, as_json: bool) -> None:
-    """Show data that has been kept too long. With --yes, remove it.
+    """Show or remove data that is older than the settings allow.
 
     Six settings say how many days each kind of data is kept: retain_messages, retain_episodes, retain_facts (facts that
-    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default is 0, which means
-    for ever. Unless you set `retain_every`, nothing is removed automatically. Messages and statements that were stored
-    with an expiry time are removed after that time, even if the settings are 0. The command covers all spaces, or only
-    the space that you choose with --space.
+    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default of these six
+    settings is 0, which keeps the data for ever. Unless you set `retain_every`, everword does not remove old data
+    automatically. A message or statement that was stored with an expiry time is removed after that time, whatever the
+    `retain_…` settings say. The command covers all spaces, or only the space that you choose with --space.
 
     A removed message leaves an empty place with its hash, so that `everword verify` can still check the other messages.
-    Summaries, facts and digests made from a removed message stay as long as their own setting says. A removal cannot be
-    undone. If you want a copy, run `everword export -o FILE` first.
+    Summaries, facts and digests made from a removed message stay as long as their own settings say. A removal by
+    `everword retain` cannot be undone. To keep a copy of the messages, run `everword export -o FILE` first.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
@@ -308,7 +309,7 @@ def show_expired(outcome: Retained) -> None:
 @click.argument("conversation", required=False)
 @click.option("--to", metavar="ID", help="The new id of the conversation.")
 @options.person_option("The new owner of the conversation")
-@click.option("--undo", metavar="ID", help="Take back the move or merge with this id.")
+@click.option("--undo", metavar="ID", help="Undo the move or merge with this id.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @options.JSON_OBJECT
 def move(
@@ -316,12 +317,13 @@ def move(
 ) -> None:
     """Rename a conversation, or move it to another user.
 
-    CONVERSATION is an id. Use this command when somebody signs in after they chatted as a guest. The guest's messages
-    move to the other user, with the facts and statements that come from them. If the guest has no other conversation,
-    all data of the guest moves. A channel can be renamed, but it has no owner.
+    CONVERSATION is the id of a conversation. Use `everword move` when somebody signs in after they chatted as a guest.
+    With --user, the conversation's messages, and the facts and statements that come from them, move from the guest to
+    the new owner. If the guest has no other conversation, all data of the guest moves to the new owner. You can rename
+    a channel, but you cannot give a channel to a user.
 
-    Nothing is removed: the log records the change, and `everword verify` can still check every message. To take the
-    change back, use --undo. After moved data was removed, the change can no longer be taken back.
+    A move removes nothing: everword records the move, and `everword verify` can still check every message. To undo a
+    move, use --undo. After moved data was removed, you can no longer undo the move.
 
     \b
     everword move anonymous-17 --user alex --dry-run
@@ -348,12 +350,13 @@ def move(
 @click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @options.JSON_OBJECT
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
-    """Merge one user into another.
+    """Merge the data of one user into another user.
 
-    Use this command when one person has two ids. USER is the id whose data moves. Conversations, messages in channels,
-    facts, statements, names and documents move. Keys of the server do not move.
+    Use `everword merge` when one person has two ids. USER is the id of the user whose data moves to the user of --into.
+    A merge moves conversations, messages in channels, facts, statements, names and documents. A merge does not move the
+    keys that `everword keys create` made for USER.
 
-    As with `everword move`, nothing is removed. To take a merge back, use --undo.
+    A merge removes nothing. To undo a merge, use --undo.
 
     \b
     everword merge telegram-4711 --into alex --dry-run

@@ -33,16 +33,19 @@ LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
 @click.option(
     "--host",
     default="127.0.0.1",
-    help="The address to listen on. With 0.0.0.0, the server listens on all addresses, which requires keys.",
+    help="The address to listen on; 0.0.0.0 stands for all addresses, and requires keys.",
 )
 @click.option(
-    "--port", default=8000, type=click.IntRange(0, 65535), help="The port. With 0, the system chooses a free port."
+    "--port",
+    default=8000,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on; with 0, the system chooses a free port.",
 )
 @click.option(
     "--workers",
     default=1,
     type=click.IntRange(1, 64),
-    help="How many processes to run. With more than one process, PostgreSQL is the best store.",
+    help="How many server processes to run; if more than one, PostgreSQL is the best store.",
 )
 @click.option(
     "--auth/--no-auth",
@@ -50,13 +53,14 @@ LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
     help="Whether requests need a key. --no-auth only works on loopback.  [default: need a key if there are keys]",
 )
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
-    """Serve the memory over HTTP: REST, OpenAI's API and MCP.
+    """Serve the memory over HTTP, by REST, OpenAI's API and MCP.
 
-    The dashboard is at `/`. People sign in to the dashboard with a key.
+    The server's dashboard is at the path `/`. People sign in to the dashboard with a key.
 
-    A server without keys listens on loopback only. Every program on this machine can then use the server. To listen on
-    another address, create a key with `everword keys create`. Ctrl-C or SIGTERM ends the server after the current
-    requests. The server writes its log to standard error, as JSON lines. The log contains no texts of messages.
+    If no keys exist, the server listens on loopback only, and every program on this machine can use the server. To let
+    the server listen on an address other than loopback, create a key with `everword keys create`. Ctrl-C or SIGTERM
+    ends the server after the current requests. The server writes its log to standard error, as JSON lines. The server's
+    log contains no texts of messages.
 
     \b
     everword serve
@@ -64,7 +68,7 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     everword keys create --space team --name website
     everword serve --host 0.0.0.0 --workers 4 --store postgresql://user:password@host/database
 
-    This command needs `pip install 'everword[server]'`. The page docs/rest.md lists the routes.
+    `everword serve` needs `pip install 'everword[server]'`. The page docs/rest.md lists the routes of the server.
     """
     from everword.server import hosting
 
@@ -83,7 +87,10 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 
 @click.command("open", cls=StoreCommand)
 @click.option(
-    "--port", default=0, type=click.IntRange(0, 65535), help="The port. With 0, the system chooses a free port."
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on; with 0, the system chooses a free port.",
 )
 @click.option(
     "--browser/--no-browser", default=True, help="Open the browser, or only print the address of the dashboard."
@@ -94,17 +101,17 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
     """See and correct the memory in the browser.
 
-    The dashboard shows what is stored. It also shows what was sent to a model, and why. The command starts a server on
-    the store of the working folder, and opens the dashboard in the browser. Only programs on this machine can reach the
-    server. Ctrl-C ends the server. If there are keys, you sign in to the dashboard with a key, unless you give
-    --no-auth.
+    The dashboard shows what the store contains. The dashboard also shows what was sent to a model, and why. The command
+    starts a server on the store of the working folder, and opens the dashboard in the browser. Only programs on this
+    machine can reach the dashboard. Ctrl-C ends the server of the dashboard. If the store has keys (see `everword
+    keys`), you sign in to the dashboard with a key, unless you give --no-auth.
 
     \b
     everword open
     everword open --store json:memory.json
     everword open --no-browser --port 8000
 
-    This command needs `pip install 'everword[server]'`. The page docs/dashboard.md describes the dashboard.
+    `everword open` needs `pip install 'everword[server]'`. The page docs/dashboard.md describes the dashboard.
     """
     import threading
     import webbrowser
@@ -131,8 +138,8 @@ def keys() -> None:
     """Create, list and revoke the keys of a server.
 
     A key gives access to one space or to all spaces. The rights of a key are `read`, `write` and `admin` (erase,
-    rebuild, metrics). A key that you create with --user gives access to that user's memory only. Such keys are for apps
-    whose users call the server directly.
+    rebuild, metrics). A key that you create with --user gives access to that user's memory only. Keys for a single user
+    are for apps whose users call the server directly.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -143,7 +150,10 @@ def keys() -> None:
 
 @keys.command(cls=StoreCommand)
 @click.option(
-    "--name", required=True, metavar="NAME", help="What the key is for. `everword keys list` shows this name."
+    "--name",
+    required=True,
+    metavar="NAME",
+    help="What the key is for. `everword keys list` shows this name of the key.",
 )
 @click.option(
     "--scopes",
@@ -151,8 +161,8 @@ def keys() -> None:
     metavar="LIST",
     help="The rights of the key: read, write or admin, separated by commas.",
 )
-@click.option("--all-spaces", is_flag=True, help="Give access to all spaces, not only one.")
-@click.option("--user", metavar="ID", help="Give access to this user's memory only.")
+@click.option("--all-spaces", is_flag=True, help="Give the key access to all spaces, not only to one space.")
+@click.option("--user", metavar="ID", help="Give the key access to this user's memory only.")
 @click.option(
     "--rate",
     metavar="N",
@@ -166,12 +176,12 @@ def keys() -> None:
     help="The size of the largest request that the key allows, in KiB.  [default: the setting `server_body_kb`]",
 )
 @click.option("--days", metavar="N", type=int, help="The key expires after this many days.  [default: never]")
-@options.json_option("Print JSON that contains the key.")
+@options.json_option("Print JSON that contains the new key.")
 def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
-    """Create a key, and show it once.
+    """Create a key for a server, and show the key once.
 
-    The store keeps only a hash of the key, so the key cannot be shown again. The key gives access to the space of
-    --space, or else of the setting `space`.
+    The store keeps only a hash of the key, so the key cannot be shown again. The new key gives access to the space of
+    --space, or without --space to the space of the setting `space`.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -201,7 +211,8 @@ KEY_FIELDS = "id name spaces scopes user rate body maker created_at used_at revo
 @keys.command("list", cls=StoreCommand)
 @options.JSON_LINES
 def list_(as_json: bool) -> None:
-    """Show the keys, and when each key was last used. With --space, only keys with access to that space are shown.
+    """Show the keys of a server, and when each key was last used. With --space, only keys with access to that space are
+    shown.
 
     \b
     everword keys list
@@ -243,8 +254,8 @@ def key_state(key: ApiKey) -> str:
 def revoke(id: str, as_json: bool) -> None:
     """Revoke a key, and all keys that were created with that key.
 
-    ID is the id that `everword keys list` shows, or the key itself. A running server rejects the key after at most one
-    second.
+    ID is the id of the key, which `everword keys list` shows, or the key itself. A running server rejects a revoked key
+    after at most one second.
 
     \b
     everword keys revoke 3f2a9c1b7d6e5f40
@@ -264,7 +275,7 @@ def revoke(id: str, as_json: bool) -> None:
 
 @click.command(cls=StoreCommand)
 @click.argument("url", metavar="[STORE]", required=False)
-@click.option("--user", metavar="ID", help="The only user whose memory can be read or changed.")
+@click.option("--user", metavar="ID", help="The only user whose memory the client can read or change.")
 @click.option(
     "--graph", is_flag=True, help="Offer the tools of MCP's reference memory server instead of everword's tools."
 )
@@ -273,11 +284,12 @@ def mcp(url: str | None, user: str | None, graph: bool) -> None:
 
     A client of the Model Context Protocol, such as Claude Desktop or an editor, starts this command. The client and the
     command communicate over standard input and output. STORE is the address of the store, by default the setting
-    `store`. With --user, every call is about that user. Without --user, each call names its user. The page
+    `store`. With --user, every tool call is about that user. Without --user, each tool call names a user. The page
     docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
 
     With --graph, the command offers the nine tools of MCP's reference memory server, such as create_entities,
-    read_graph and search_nodes. Arguments and results of these tools are the same as on that server.
+    read_graph and search_nodes. These nine tools have the same arguments and results as on MCP's reference memory
+    server.
 
     \b
     everword mcp --user alex
@@ -350,9 +362,9 @@ NO_TOKEN = (
 def bot() -> None:
     """Run a chat bot with a memory.
 
-    The bot stores each message with its author, and replies when somebody addresses it. It answers commands such as
-    /summary, /remember and /whatdoyouknow. Each chat has its own store file in the folder of --data. The page
-    docs/bots.md says how to get a token and start the bot.
+    The bot stores each message with its author, and replies when somebody addresses it. The bot answers chat commands
+    such as /summary, /remember and /whatdoyouknow. The bot keeps each chat in its own store file, in the folder of
+    --data. The page docs/bots.md says how to get a token and start the bot.
 
     \b
     everword bot telegram --data ~/memo
@@ -370,9 +382,7 @@ def with_bot_options(command: Any) -> Any:
             type=click.Path(file_okay=False, path_type=Path),
             help="The folder for the bot's settings and the memory of each chat.",
         ),
-        click.option(
-            "--name", "names", multiple=True, help="Another name to which the bot answers. You can repeat this option."
-        ),
+        click.option("--name", "names", multiple=True, help="Another name to which the bot answers (repeatable)."),
         click.option("--system", metavar="TEXT", help="The system prompt for the bot's replies."),
         click.option(
             "--dry-run",
@@ -385,7 +395,7 @@ def with_bot_options(command: Any) -> Any:
             "--assistant",
             metavar="ID",
             multiple=True,
-            help="With --dry-run, an author who is the bot. You can repeat this option.",
+            help="With --dry-run, the id of an author in FILE who is the bot (repeatable).",
         ),
     ]
     for option in reversed(options):
@@ -398,7 +408,7 @@ def with_bot_options(command: Any) -> Any:
 @click.option(
     "--webhook",
     metavar="URL",
-    help="Instead of polling, let Telegram call this https:// address. The address must forward to --port.",
+    help="Let Telegram call this https:// address, which must forward to --port, instead of polling.",
 )
 @click.option("--host", default="127.0.0.1", help="The address to listen on for the webhook.")
 @click.option("--port", default=8443, type=click.IntRange(0, 65535), help="The port for the webhook.")
@@ -416,16 +426,16 @@ def telegram(
 ) -> None:
     """Run the bot on Telegram.
 
-    Set the environment variable EVERWORD_TELEGRAM_TOKEN to the bot's token. Ctrl-C or SIGTERM ends the bot after it has
-    processed the messages that it has received. With --dry-run, the command needs no token: it replays an export of
-    Telegram or a file of JSON Lines.
+    Set the environment variable EVERWORD_TELEGRAM_TOKEN to the bot's token. After Ctrl-C or SIGTERM, the bot processes
+    the messages that it has already received, and ends. With --dry-run, the command needs no token: it replays an
+    export of Telegram or a file of JSON Lines.
 
     \b
     export EVERWORD_TELEGRAM_TOKEN=…
     everword bot telegram --data ~/memo --name Memo
     everword bot telegram --dry-run result.json --name Memo
 
-    This command needs `pip install 'everword[telegram]'`.
+    `everword bot telegram` needs `pip install 'everword[telegram]'`.
     """
     if record is not None:
         run_replay(record, names, assistant, system)
@@ -450,8 +460,8 @@ def discord(
     """Run the bot on Discord.
 
     Set the environment variable EVERWORD_DISCORD_TOKEN to the bot's token. Switch on the bot's Message Content intent
-    in Discord's Developer Portal. Ctrl-C or SIGTERM ends the bot after it has processed the messages that it has
-    received. With --dry-run, the command needs no token: it replays an export of DiscordChatExporter or a file of JSON
+    in Discord's Developer Portal. After Ctrl-C or SIGTERM, the bot processes the messages that it has already received,
+    and ends. With --dry-run, the command needs no token: it replays an export of DiscordChatExporter or a file of JSON
     Lines.
 
     \b
@@ -459,7 +469,7 @@ def discord(
     everword bot discord --data ~/memo --name Memo
     everword bot discord --dry-run channel.json --name Memo
 
-    This command needs `pip install 'everword[discord]'`.
+    `everword bot discord` needs `pip install 'everword[discord]'`.
     """
     if record is not None:
         run_replay(record, names, assistant, system)

@@ -46,9 +46,10 @@ if TYPE_CHECKING:
 def stats(as_json: bool) -> None:
     """Show what is in the store, and the state of the store.
 
-    Views, such as summaries and facts, are derived from the messages. The command shows how many messages each view has
-    processed, and what failed last. It also counts what all processes on this store did: model calls, cache lookups,
-    and fallbacks after a model failed. The command covers all spaces, or only the space that you choose with --space.
+    Views are data that everword derives from messages, such as summaries and facts. For each view (derived data), the
+    command shows the number of processed messages and the last error. The command also counts what all processes on
+    this store did: model calls, cache lookups, and fallbacks after a model failed. The command covers all spaces, or
+    only the space that you choose with --space.
 
     \b
     everword stats
@@ -121,11 +122,11 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 def verify(as_json: bool) -> None:
     """Check that no message was changed or lost.
 
-    The command checks the hash chain of every conversation in every space, and lists each fault. If there is a fault,
-    the exit status is 1. The printed root is a hash of the whole log: write the root down in another place. If a later
-    run finds no fault and shows the same root, no message has changed. Do not copy a SQLite store with `cp` while it is
-    in use: the copy can lack the newest messages, and `everword verify` cannot detect that. Use `everword backup`
-    instead.
+    The command checks the hash chain of every conversation in every space, and lists each fault. If the command finds a
+    fault, the exit status is 1. The printed root is a hash of all stored messages: write the root down in another
+    place. If a later `everword verify` finds no fault and prints the same root, no message has changed. Do not copy a
+    SQLite store with `cp` while it is in use: the copy can lack the newest messages, and `everword verify` cannot
+    detect that. To copy a store that is in use, run `everword backup`.
 
     \b
     everword verify && echo "all is well"
@@ -154,9 +155,10 @@ def show_proof(proof: Verification) -> None:
 def settings(as_json: bool) -> None:
     """Show every setting, its value, and where it comes from.
 
-    A setting can come from the command line, an environment variable (EVERWORD_STORE, …), the file everword.toml, or
-    the default. If several of them set a value, the first in this list is used. The file everword.toml is read from the
-    working folder. EVERWORD_CONFIG can name another file. Secrets are shown as ***.
+    A value on the command line overrides an environment variable (EVERWORD_STORE, …), which overrides the file
+    everword.toml, which overrides the default. The file everword.toml is read from the working folder. The environment
+    variable EVERWORD_CONFIG can name another file to read settings from. The command prints settings that are secret,
+    such as keys, as ***.
 
     \b
     EVERWORD_TOKENIZER=estimate everword settings
@@ -194,10 +196,11 @@ def setting_sources() -> dict[str, str]:
 def scrub(as_json: bool) -> None:
     """Remove traces of erased data from the store's files.
 
-    `everword erase` and `everword retain` usually remove all traces themselves. Traces remain if another program is
-    reading the store, or if a table on PostgreSQL is large. The two commands then print which traces remain. Run
-    `everword scrub` after the other program has ended. On PostgreSQL, choose a quiet hour, because each table is
-    locked while it is rewritten. The exit status is 1 if traces are still left.
+    `everword erase` and `everword retain` usually remove all traces of erased data themselves. Traces of erased data
+    remain if another program is reading the store, or if a table on PostgreSQL is large. If traces remain, `everword
+    erase` and `everword retain` print which traces. Run `everword scrub` after the program that was reading the store
+    has ended. On PostgreSQL, run `everword scrub` in a quiet hour, because it locks each table while it rewrites the
+    table. If traces of erased data are still left, the exit status is 1.
 
     \b
     everword scrub
@@ -216,18 +219,19 @@ def scrub(as_json: bool) -> None:
 @click.option(
     "--hnsw",
     is_flag=True,
-    help="Also build an approximate vector index. The index helps users with very many messages.",
+    help="Also build an approximate vector index, for faster search among very many messages.",
 )
 @click.option("--citus", is_flag=True, help="Also distribute the tables over the machines of a Citus cluster.")
 def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     """Create or update the tables on a PostgreSQL server.
 
-    URL is the store to migrate, by default the setting `store`. SQLite and JSON files need no migration: they are
-    updated when they are opened. You can run the command again without harm.
+    URL is the store to migrate, by default the setting `store`. SQLite and JSON files need no migration: everword
+    updates the files when it opens them. You can run `everword migrate` again without harm.
 
-    With --citus, a Citus cluster distributes the spaces over its machines. Each space is on one machine. URL is the
-    address of the coordinator. Stop servers and workers before you distribute a store. If the command fails, no data
-    has moved. Later, `everword migrate` without --citus also distributes new tables.
+    With --citus, a Citus cluster distributes the spaces over its machines. Each space is on one machine of the cluster.
+    With --citus, URL is the address of the cluster's coordinator. Stop servers and workers before you distribute a
+    store with --citus. If `everword migrate --citus` fails, no data has moved to other machines. On a distributed
+    store, `everword migrate` also distributes new tables when it runs without --citus.
 
     \b
     everword migrate postgresql://user:password@host/database
@@ -278,12 +282,12 @@ def existing_settings() -> Settings:
 @click.argument("view")
 @options.JSON_OBJECT
 def rebuild(view: str, as_json: bool) -> None:
-    """Delete a view and build it again from the log.
+    """Delete a view (derived data), and build the view again.
 
-    VIEW is a name that `everword stats` lists, such as `index` or `facts`. Rebuild the index after you change the
-    embedder, because vectors of two embedders are never mixed. During the rebuild, you can still search by words.
-    Facts, summaries and other texts of a model are written again by the current model. The log does not change. If you
-    stop the command, `everword worker --once` continues the rebuild.
+    VIEW is a kind of data derived from messages, such as `index` or `facts`; `everword stats` lists all views. Rebuild
+    the index after you change the embedder, because search never mixes vectors of two embedders. During a rebuild of
+    the index, you can still search by words. In a rebuild, the current model writes facts, summaries and other texts
+    again. A rebuild does not change the stored messages. If you stop a rebuild, `everword worker --once` continues it.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index
@@ -304,17 +308,18 @@ def rebuild(view: str, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--view", help="Retry only messages that failed in this view.")
+@click.option("--view", help="Retry only for this view (derived data), such as `facts`.")
 @click.option("--conversation", help="Retry only messages of this conversation.")
 @options.JSON_OBJECT
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
-    """Process failed messages again.
+    """Derive facts and other data again from failed messages.
 
-    Views, such as summaries and facts, are derived from messages. If a view fails on a message, the view skips the
-    message and goes on. `everword doctor` lists the failed messages. Most views try a failed message again after a
-    pause, which grows with each failure. The window and the topics depend on the order of messages. For these two
-    views, `everword retry` processes the whole conversation again. The command covers all spaces, or only the space
-    that you choose with --space.
+    Views are data that everword derives from messages, such as summaries and facts. If an error occurs when a view
+    (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. For
+    most views, everword retries a failed message after a pause, which grows with each failure. Two views, `window`
+    (recent messages) and `topics`, depend on the order of messages. For `window` and `topics`, `everword retry`
+    processes the whole conversation again. The command covers all spaces, or only the space that you choose with
+    --space.
 
     \b
     everword retry
@@ -338,14 +343,14 @@ def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--once", is_flag=True, help="End as soon as everything is up to date.")
+@click.option("--once", is_flag=True, help="End as soon as all summaries, facts and the index are up to date.")
 @click.option("--view", multiple=True, hidden=True, help="With --once, only this view: for a process that helps.")
 def worker(once: bool, view: tuple[str, ...]) -> None:
     """Run a process that updates summaries, facts and the index.
 
     The worker runs until you stop it with Ctrl-C or SIGTERM. Several workers on one store divide the work among them.
-    By default, every program with an open memory does this work too. If a program should leave the work to workers, set
-    `followers = false` in that program.
+    By default, every program with an open memory also updates summaries, facts and the index. If a program should leave
+    these updates to workers, set `followers = false` in that program.
 
     \b
     everword worker
@@ -386,12 +391,13 @@ PG_RESTORE = "pg_restore --clean --if-exists --dbname={url} {file}"
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @options.JSON_OBJECT
 def backup(file: Path, force: bool, as_json: bool) -> None:
-    """Copy the store into a file, while it is in use.
+    """Copy the store into a file, even while it is in use.
 
     FILE contains everything that was stored before the command began, in all spaces. The copy is written under a
-    temporary name, verified, and then renamed to FILE. You can use FILE like any other store: `everword --store FILE
-    search …`. Do not copy a SQLite store with `cp` while it is in use: its newest messages are in a second file. For
-    PostgreSQL, the command makes no copy: it prints the `pg_dump` line to use, and the exit status is 1.
+    temporary name, verified, and then renamed to FILE. You can use FILE like any other store, such as in `everword
+    --store FILE search …`. Do not copy a SQLite store with `cp` while the store is in use: its newest messages are in a
+    second file. For PostgreSQL, the command makes no copy: it prints the `pg_dump` command to use, and the exit status
+    is 1.
 
     \b
     everword backup everword-2024-05-01.db

@@ -51,31 +51,31 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 @click.command("import", cls=StoreCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="FILE...")
 @click.option("--format", type=click.Choice(FORMATS), help="The format of the files.  [default: detected]")
-@click.option("--user", metavar="ID", help="The owner of the chats, if the file does not say.")
+@click.option("--user", metavar="ID", help="The owner of the imported chats, if FILE does not name an owner.")
 @click.option(
     "--assistant",
     "assistant_ids",
     metavar="ID",
     multiple=True,
-    help="The author that is the assistant in channels. You can repeat this option.",
+    help="The id of an author in the imported channels who is the assistant (repeatable).",
 )
 @click.option(
-    "--timezone", metavar="ZONE", help="The time zone for times in the file that name no zone, such as Europe/Berlin."
+    "--timezone", metavar="ZONE", help="The time zone, such as Europe/Berlin, of times in FILE that name no time zone."
 )
-@click.option("--skip-bad", is_flag=True, help="Exit with 0 even if some records cannot be read.")
+@click.option("--skip-bad", is_flag=True, help="Exit with status 0 even if some records of FILE cannot be read.")
 @click.option(
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="If a message was edited since the last import: keep the old text and exit with 0 (refuse), or store "
-    "a new version.",
+    help="For messages edited since the last import: `refuse` keeps the old text and exits with 0; "
+    "`version` stores the new text as a new version.",
 )
 @click.option(
     "--no-settle",
     is_flag=True,
-    help="Store the messages, and do not wait until they can be searched. A worker indexes the messages later.",
+    help="Do not wait until search can find the imported messages. `everword worker` indexes the messages later.",
 )
-@options.json_option("Print a JSON object for each file, with the numbers of read, new, known and bad messages.")
+@options.json_option("Print for each file how many messages were read, new, already stored and unreadable, as JSON.")
 def import_(
     files: tuple[str, ...],
     format: str | None,
@@ -85,18 +85,19 @@ def import_(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Import chats, or the memories of other tools.
+    """Import chats, or memories from other tools.
 
-    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter). FILE can be a zip.
-    FILE can also contain memories of mem0, Zep, Graphiti, LangGraph, Letta, Hindsight or MCP's memory server. FILE can
-    also be JSON Lines in everword's own format, as `everword export` writes them. If FILE is `-`, JSON Lines are read
-    from standard input. The import keeps dates, authors and ids. A message is stored once, however often you import it.
-    If an import stops, run the command again.
+    FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter). FILE can be a zip
+    file with such an export. FILE can also be an export of memories from mem0, Zep, Graphiti, LangGraph, Letta,
+    Hindsight or MCP's memory server. FILE can also be JSON Lines in everword's own format, as `everword export` writes
+    them. If FILE is `-`, the command reads JSON Lines from standard input. The import keeps the date, author and id of
+    each message. A message is stored once, however often you import it. If an import stops before the end, run the same
+    command again.
 
-    Records that cannot be read are listed and not imported. The exit status is then 1, unless you give --skip-bad. If
-    you import a message again after it was edited, the stored message keeps its old text. To store the edited text as a
-    new version, give --on-edit version. If the setting `secrets` is `refuse`, messages that contain secrets are listed
-    and not imported.
+    Records of FILE that cannot be read are listed and not imported. If a record cannot be read, the exit status is 1,
+    unless you give --skip-bad. If you import a message again after its author edited it, the store keeps the old text
+    of the message. To store the edited text as a new version of the message, give --on-edit version. If the setting
+    `secrets` is `refuse`, messages that contain secrets are listed and not imported.
 
     \b
     everword import chat.jsonl --user alex
@@ -280,17 +281,20 @@ def hint_space(spaces: set[str], space: str) -> None:
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True),
     default=STANDARD,
-    help="The file to write. `-` means standard output.",
+    help="The file to export to. With `-o -`, the export goes to standard output.",
 )
-@click.option("--salvage", is_flag=True, help="Leave out and list what is damaged.")
-@click.option("--with-secrets", is_flag=True, help="Write the secrets themselves, not placeholders.")
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged in the store, and list it.")
+@click.option(
+    "--with-secrets", is_flag=True, help="Write secrets, such as API keys, as they are, without placeholders."
+)
 def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
-    """Write messages in order, one JSON object per line.
+    """Export messages in order, one JSON object per line.
 
-    You can import the file again without loss of ids, authors or times. An existing file is replaced only when the new
-    file is complete. A damaged message stops the export. With --salvage, the export lists each damaged message and goes
-    on with the others. The exit status is then 1. Secrets, such as API keys and passwords, are written as placeholders
-    unless you give --with-secrets.
+    `everword import` can read the exported file without loss of ids, authors or times. An existing output file is
+    replaced only when the new file is complete. A damaged message stops the export. With --salvage, the export lists
+    each damaged message and goes on with the others. If a message is damaged, the exit status is 1, even with
+    --salvage. The export writes placeholders for secrets, such as API keys and passwords, unless you give
+    --with-secrets.
 
     \b
     everword export -o backup.jsonl
@@ -392,17 +396,19 @@ def open_output(output: str) -> Iterator[BinaryIO]:
 @click.option(
     "--migrate", is_flag=True, help="If DST is on PostgreSQL, create everword's tables there before the copy."
 )
-@click.option("--salvage", is_flag=True, help="Leave out and list what is damaged.")
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged in the store, and list it.")
 @options.JSON_OBJECT
 def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) -> None:
     """Copy a whole store into an empty store.
 
-    SRC and DST may be stores of any kind. Everything is copied: all spaces, ids, times, hashes, the marks of removed
-    messages, and the search index. Other programs can use SRC meanwhile; DST has the state of SRC at one moment. The
-    copy is verified at the end. If you stop the command, it removes the unfinished file.
+    SRC is the store to copy, and DST is the empty store; each can be of any kind. The command copies all spaces, ids,
+    times, hashes, the marks of removed messages, and the search index. Other programs can use SRC during the copy; DST
+    then has the state of SRC at one moment. At the end, the command verifies the copy. If you stop `everword copy`, it
+    removes the unfinished file of DST.
 
-    If something in SRC is damaged, nothing is copied. With --salvage, the command lists the damaged parts, and copies
-    all other parts. The exit status is then 1. In the copy, a damaged message appears as an erased message.
+    If something in SRC is damaged, nothing is copied, unless you give --salvage. With --salvage, `everword copy` lists
+    the damaged parts of SRC, and copies all other parts. If something in SRC is damaged, the exit status is 1, even
+    with --salvage. In DST, a damaged message of SRC appears as an erased message.
 
     \b
     everword copy everword.db json:memory.json
