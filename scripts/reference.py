@@ -51,7 +51,7 @@ def cli_page() -> str:
     lines = [
         "# Command line",
         "",
-        "Generated from `everword --help` by `make docs`. Nearly every command also takes",
+        "`make docs` generates this page from `everword --help`. Nearly every command also takes",
         "`--store URL`, `--space NAME` and `--help`, which are not repeated below.",
         "",
         *block(program, None, "everword"),

@@ -453,8 +453,8 @@ def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: b
     The command asks for the store, the model and the model's key, and writes your answers to everword.toml. Before the
     command writes everword.toml, it opens the store and asks the model for one word. If the store or the model fails,
     everword.toml is not written. A memory also works without a model: press Enter when you are asked for the model. The
-    screen does not show the model's key that you type. If the environment variable EVERWORD_CHAT_KEY is set, everword
-    uses that key and does not write it to everword.toml.
+    screen does not show the model's key while you type it. If the environment variable EVERWORD_CHAT_KEY is set,
+    everword uses that key and does not write it to everword.toml.
 
     \b
     everword init

@@ -42,9 +42,9 @@ EVERYWHERE = click.option(
     "--everywhere", is_flag=True, help="Change the agent's settings in your home folder, for all projects."
 )
 EVENTS = {
-    "session": "Print what is known of the project, and how the last session ended.",
+    "session": "Print what is known about the project, and how the last session ended.",
     "prompt": "Print what the memory knows about a prompt, and store the prompt.",
-    "tool": "Store a line about a tool call: the command or the changed file, and the error.",
+    "tool": "Store one line about a tool call of the agent: its command or changed file, and its error.",
     "turn": "Store what the agent said and did in the last turn.",
 }
 
@@ -155,7 +155,7 @@ def store_of_agents() -> str:
 @FOLDER
 @EVERYWHERE
 def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
-    """Remove the hooks from the settings of the agent HOST. The memory stays."""
+    """Remove the hooks from the settings of the agent HOST. The command does not remove the memory of the project."""
     place = place_of(folder, everywhere)
     were_there = uninstall(HOSTS[host], place)
     click.echo(f"{'took the hooks out of' if were_there else 'no hooks in'} {place / HOSTS[host].file}")
@@ -168,8 +168,8 @@ def write_plugin_folder(folder: Path) -> None:
 
     The plug-in has the commands /everword:remember, /everword:recall, /everword:forget and /everword:why.
 
-    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in contains the hooks, so
-    that you do not need `everword hook install`.
+    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in for Claude Code contains
+    the hooks, so that you do not need `everword hook install`.
     """
     for path in write_plugin(folder):
         click.echo(f"wrote {path}")
@@ -224,7 +224,8 @@ def recall_text(text: str | None) -> None:
 def forget_text(text: str | None) -> None:
     """Remove the facts and statements that fit TEXT from the memory of this project.
 
-    Messages are not removed. The command prints the `everword undo` line that brings the facts and statements back.
+    `everword hook forget` does not remove messages. The command prints the `everword undo` line that brings the removed
+    facts and statements back.
     """
     with project_memory() as (memory, project, person):
         forgotten = memory.forget(text_or_stdin(text), user=person, space=project.id)

@@ -346,7 +346,7 @@ def move(
 @click.command(cls=StoreCommand)
 @click.argument("user", required=False)
 @click.option("--into", metavar="ID", help="The user who receives the data of USER.")
-@click.option("--undo", metavar="ID", help="Take back the merge or move with this id.")
+@click.option("--undo", metavar="ID", help="Undo the move or merge with this id.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @options.JSON_OBJECT
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:

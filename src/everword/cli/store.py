@@ -308,17 +308,17 @@ def rebuild(view: str, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--view", help="Retry only for this view (derived data), such as `facts`.")
+@click.option("--view", help="Retry only messages that failed for this view (derived data), such as `facts`.")
 @click.option("--conversation", help="Retry only messages of this conversation.")
 @options.JSON_OBJECT
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
-    """Derive facts and other data again from failed messages.
+    """Process messages again that caused an error.
 
     Views are data that everword derives from messages, such as summaries and facts. If an error occurs when a view
-    (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. For
-    most views, everword retries a failed message after a pause, which grows with each failure. Two views, `window`
-    (recent messages) and `topics`, depend on the order of messages. For `window` and `topics`, `everword retry`
-    processes the whole conversation again. The command covers all spaces, or only the space that you choose with
+    (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. In
+    most cases, everword itself retries a failed message after a pause, which grows with each failure. Two views,
+    `window` (recent messages) and `topics`, depend on the order of messages. For `window` and `topics`, `everword
+    retry` processes the whole conversation again. The command covers all spaces, or only the space that you choose with
     --space.
 
     \b
