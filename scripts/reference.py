@@ -29,7 +29,7 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Generated from `everword.config` by `make docs`.",
+        "`make docs` generates this page from `everword.config`.",
         "",
         "For each setting, the first of these values applies: the argument in code (`Memory(store=…)`), the",
         "environment variable, the value in `everword.toml`, the default. The file `everword.toml` is in the working",
@@ -103,12 +103,13 @@ def rest_page() -> str:
     lines = [
         "# REST API",
         "",
-        "Generated from the server's API description by `make docs`. See [the server](server.md) for examples,",
-        "keys and errors. A running server shows this description at `/docs`, with the answers of each route.",
+        "`make docs` generates this page from the server's API description. See [the server](server.md) for examples,",
+        "keys and errors. A running server shows its API description at `/docs`, with the answers of each route.",
         "",
-        "A question mark marks an optional argument. If the path does not contain the space, choose the space with the",
-        "header `X-Everword-Space` or the query parameter `space`. Most writes accept the header `Idempotency-Key`.",
-        "Exceptions: archiving messages, changing names or time zones, and OpenAI's and Anthropic's APIs.",
+        "In the tables, a question mark marks an optional argument. If the path of a route does not contain the space,",
+        "choose the space with the header `X-Everword-Space` or the query parameter `space`. Most writes accept the",
+        "header `Idempotency-Key`; the exceptions are archiving messages, changing names or time zones, and the",
+        "endpoints of OpenAI's and Anthropic's APIs.",
     ]
     routes = [
         (f"{method.upper()} {path}", route)
@@ -145,7 +146,7 @@ def tools_page() -> str:
     lines = [
         "# MCP tools",
         "",
-        "Generated from the MCP server by `make docs`. To connect a client, see [MCP](mcp.md).",
+        "`make docs` generates this page from the MCP server. To connect an MCP client, see [MCP](mcp.md).",
     ]
     for tool in tools:
         schema = tool.input_schema

@@ -251,7 +251,10 @@ export interface Activity {
   tokens: number;
 }
 
-/** Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact. */
+/**
+ * Add a fact about a person by hand. If the fact's key, such as "city", can have only one value, the new fact
+ * replaces the old fact.
+ */
 export interface AddFactIn {
   /**
    * The kind of fact: identity, relationship, work, place, health, possession, preference, constraint, instruction,
@@ -272,7 +275,7 @@ export interface AddFactIn {
   speaker?: string | null;
 }
 
-/** Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention". */
+/** Add a name of a person. The `kind` of a name is "display", "nickname", "alias" or "mention". */
 export interface AddNameIn {
   /** The name. */
   name: string;
@@ -310,9 +313,9 @@ export interface Answer {
 }
 
 /**
- * Archive all messages of the window except the last exchange now, even if the window is not full. If there is
- * nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error says
- * why.
+ * Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its reply.
+ * If there is nothing to archive, the result is None. If summarising fails, the messages are not archived, and the
+ * error says why.
  */
 export interface ArchiveIn {
   /** The user whose chat the conversation is. Leave `user` out for a channel. */
@@ -320,8 +323,8 @@ export interface ArchiveIn {
 }
 
 /**
- * Answer a question about a person from facts and messages. Returns the answer, with the facts and messages behind
- * it.
+ * Answer a question about a person from facts and messages. Returns the answer to the question, with the facts and
+ * messages that support the answer.
  */
 export interface AskIn {
   /** The question, in plain words. */
@@ -430,7 +433,7 @@ export interface Chunk {
 
 /**
  * Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know about
- * me?". If the message is not a command, the result is None.
+ * me?". If the message is not a command to everword, the result is None.
  */
 export interface CommandIn {
   /** The message, which may be a command. */
@@ -608,8 +611,8 @@ export interface EditFactIn {
 }
 
 /**
- * Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
- * number) or its platform id.
+ * Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by its id,
+ * its turn (a number) or its platform id.
  */
 export interface EditMessageIn {
   /** The new text. */
@@ -722,10 +725,7 @@ export interface Fault {
   problem: string;
 }
 
-/**
- * Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns what
- * was removed.
- */
+/** Remove the statements and facts in a person's profile that match the words in `what`. Returns what was removed. */
 export interface ForgetIn {
   /** What to forget, in plain words. */
   what: string;
@@ -789,8 +789,8 @@ export interface MemoryAnswer {
 }
 
 /**
- * Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge` separates
- * the two topics again.
+ * Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+ * separates two merged topics again.
  */
 export interface MergeTopicsIn {
   /** The id of the topic that becomes part of the first topic. */
@@ -799,7 +799,7 @@ export interface MergeTopicsIn {
   user?: string | null;
 }
 
-/** Give everything of one user to another user, when both are the same person. */
+/** Merge two users who are the same person: everything of one user is given to the other user. */
 export interface MergeUsersIn {
   /** The user who keeps everything. */
   into: string;
@@ -857,7 +857,10 @@ export interface Move {
   moved: Record<string, number>;
 }
 
-/** Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in. */
+/**
+ * Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a guest
+ * signs in.
+ */
 export interface MoveConversationIn {
   /** The new id of the conversation. */
   to?: string | null;
@@ -929,8 +932,9 @@ export interface Receipt {
 
 /**
  * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can choose
- * one user's memory or one conversation; the default is the whole space. Older versions of these messages are
- * removed. With `dry_run`, nothing changes: the result says how many messages contain secrets.
+ * one user's memory or one conversation; by default, all messages of the space are searched for secrets. Older
+ * versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says how many
+ * messages contain secrets.
  */
 export interface RedactIn {
   /** Only in the messages of this user. */
@@ -976,8 +980,8 @@ export interface RefusedFact {
 }
 
 /**
- * Store a statement about a person, in the third person. The statement replaces stored statements that it
- * contradicts. Returns the statements that are true now.
+ * Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
+ * statements that it contradicts. Returns the statements about the person that are true now.
  */
 export interface RememberIn {
   /** One or more statements: "Alex lives in Berlin". */
@@ -1057,8 +1061,8 @@ export interface Retried {
 }
 
 /**
- * Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one space,
- * conversation or view.
+ * Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the retry
+ * to one space, conversation or view.
  */
 export interface RetryIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
@@ -1154,7 +1158,7 @@ export interface Section {
 }
 
 /**
- * Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin". A
+ * Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as "Europe/Berlin". A
  * space without a time zone of its own uses the setting `time_zone`.
  */
 export interface SetTimeZoneIn {
@@ -1190,8 +1194,9 @@ export interface Span {
 }
 
 /**
- * In a group, move messages and the replies to these messages out of their thread into a new thread. Returns the new
- * thread. Later messages may join either thread. `merge_topics` joins the two threads again.
+ * In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the new
+ * thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two threads
+ * again.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1201,8 +1206,8 @@ export interface SplitTopicIn {
 }
 
 /**
- * Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
- * already clear is returned unchanged.
+ * Rewrite a follow-up question, with the help of the last messages, so that the question can be understood alone. A
+ * question that can already be understood alone is returned unchanged.
  */
 export interface StandaloneIn {
   /** The question, in plain words. */
@@ -1257,8 +1262,8 @@ export interface Stats {
 }
 
 /**
- * Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A rebuild
- * of the topics keeps the tags.
+ * Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds topics
+ * by their tags. A rebuild of the topics keeps your tags.
  */
 export interface TagTopicIn {
   /** The tags. */
@@ -1339,7 +1344,10 @@ export interface TopicStats {
   inactive_seconds: number;
 }
 
-/** Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored. */
+/**
+ * Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned. Returns what
+ * was restored.
+ */
 export interface UndoIn {
   /** The id of what `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
   id: string;
@@ -1351,8 +1359,8 @@ export interface Unknown {
 }
 
 /**
- * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. These two
- * topics are not merged automatically again. Returns the separated topic.
+ * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. After
+ * `undo_merge`, the two topics are not merged automatically again. Returns the separated topic.
  */
 export interface UnmergeTopicIn {
   /** The user whose chat the conversation is. Leave `user` out for a channel. */
@@ -1403,25 +1411,25 @@ export class Everword {
   }
 
   /**
-   * List the conversations of a space, or of one user in the space, by newest message first. A conversation that gets
-   * a message while you read the pages moves to the first page and is not on later pages. To see conversations that
-   * moved, read the first page again. Needs the scope `read`.
+   * List the conversations of a space, or of one user in the space; the conversation with the newest message comes
+   * first. A conversation that gets a message while you read the list page by page moves to the first page. To see
+   * conversations that moved to the first page of the list, read this page again. Needs the scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
   }
 
   /**
-   * Store messages, in order. When the server answers, the messages are on disk. In each result, `kept` says whether
-   * the message was new. Needs the scope `write`.
+   * Store messages, in order. When the server answers, the messages are on disk. The result of each message has a
+   * field `kept`, which says whether the message was new. Needs the scope `write`.
    */
   addMessages(conversation: string, body: MessagesIn, options: CallOptions = {}): Promise<Added[]> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "messages"], { body, repeatable: true }, options);
   }
 
   /**
-   * Get the last messages, in order. To get earlier messages, pass the answer's `next` as `cursor`. If messages are
-   * very long, a page has fewer messages than `limit`. Needs the scope `read`.
+   * Get the last messages of a conversation, in order. To get earlier messages, pass the answer's `next` as `cursor`.
+   * A page of very long messages has fewer messages than `limit`. Needs the scope `read`.
    */
   history(conversation: string, query: { user?: string | null; cursor?: string | null; limit?: number; versions?: boolean } = {}, options: CallOptions = {}): Promise<MessagePage> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "messages"], { query }, options);
@@ -1435,7 +1443,10 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "messages"], { body, repeatable: true }, options);
   }
 
-  /** Build a context as `GET` does, but for a text of any length and with your own budget. Needs the scope `read`. */
+  /**
+   * Build a context for a message as `GET` on this path does, but for a text of any length and with your own token
+   * budget. Needs the scope `read`.
+   */
   context(conversation: string, body: ContextIn, options: CallOptions = {}): Promise<Context> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "context"], { body }, options);
   }
@@ -1454,8 +1465,8 @@ export class Everword {
   }
 
   /**
-   * Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
-   * number) or its platform id. Needs the scopes `read` and `write`.
+   * Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by its
+   * id, its turn (a number) or its platform id. Needs the scopes `read` and `write`.
    */
   editMessage(conversation: string, message: string, body: EditMessageIn, query: { by?: "id" | "turn" } = {}, options: CallOptions = {}): Promise<Message> {
     return this.#server.ask("PATCH", ["v1", "conversations", conversation, "messages", message], { body, query, repeatable: true }, options);
@@ -1463,8 +1474,9 @@ export class Everword {
 
   /**
    * Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a number)
-   * or its platform id. A fact stays if another message also states it. With `dry_run`, nothing is removed: the
-   * result says what would be removed from which view. Needs the scopes `read` and `admin`.
+   * or its platform id. A fact from the removed message stays if another message also states this fact. With
+   * `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
+   * data). Needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
@@ -1486,8 +1498,8 @@ export class Everword {
   }
 
   /**
-   * Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one space,
-   * conversation or view. Needs the scope `admin`.
+   * Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
+   * retry to one space, conversation or view. Needs the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
     return this.#server.ask("POST", ["v1", "retry"], { body, repeatable: true }, options);
@@ -1512,8 +1524,8 @@ export class Everword {
   }
 
   /**
-   * Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact. Needs
-   * the scopes `read` and `write`.
+   * Add a fact about a person by hand. If the fact's key, such as "city", can have only one value, the new fact
+   * replaces the old fact. Needs the scopes `read` and `write`.
    */
   addFact(user: string, body: AddFactIn, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("POST", ["v1", "users", user, "facts"], { body, repeatable: true }, options);
@@ -1521,15 +1533,15 @@ export class Everword {
 
   /**
    * List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-   * entry gives the reason. Needs the scope `read`.
+   * fact in the list comes with the reason why everword did not accept the fact. Needs the scope `read`.
    */
   refusedFacts(user: string, options: CallOptions = {}): Promise<RefusedFact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "refused-facts"], {}, options);
   }
 
   /**
-   * List every value that a key has had, oldest first, each with the times at which the value was true. Needs the
-   * scope `read`.
+   * List every value that a fact's key, such as "city", has had, oldest first, each with the times at which the value
+   * was true. Needs the scope `read`.
    */
   factHistory(user: string, query: { key: string }, options: CallOptions = {}): Promise<Fact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "fact-history"], { query }, options);
@@ -1553,30 +1565,34 @@ export class Everword {
     return this.#server.ask("PATCH", ["v1", "users", user, "facts", fact], { body, repeatable: true }, options);
   }
 
-  /** Remove a fact. The fact returns only if somebody states it again. Needs the scopes `read` and `write`. */
+  /**
+   * Remove a fact. A removed fact returns only if somebody states the fact again. Needs the scopes `read` and
+   * `write`.
+   */
   deleteFact(user: string, fact: string, query: { speaker?: string | null } = {}, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("DELETE", ["v1", "users", user, "facts", fact], { query, repeatable: true }, options);
   }
 
   /**
-   * Store a statement about a person, in the third person. The statement replaces stored statements that it
-   * contradicts. Returns the statements that are true now. Needs the scopes `read` and `write`.
+   * Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
+   * statements that it contradicts. Returns the statements about the person that are true now. Needs the scopes
+   * `read` and `write`.
    */
   remember(user: string, body: RememberIn, options: CallOptions = {}): Promise<Statement[]> {
     return this.#server.ask("POST", ["v1", "users", user, "remember"], { body, repeatable: true }, options);
   }
 
   /**
-   * Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns what
-   * was removed. Needs the scopes `read` and `write`.
+   * Remove the statements and facts in a person's profile that match the words in `what`. Returns what was removed.
+   * Needs the scopes `read` and `write`.
    */
   forget(user: string, body: ForgetIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "forget"], { body, repeatable: true }, options);
   }
 
   /**
-   * Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored. Needs the
-   * scopes `read` and `write`.
+   * Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned. Returns
+   * what was restored. Needs the scopes `read` and `write`.
    */
   undo(user: string, body: UndoIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "undo"], { body, repeatable: true }, options);
@@ -1591,7 +1607,7 @@ export class Everword {
   }
 
   /**
-   * Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default day is
+   * Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day` is
    * today. Needs the scope `read`.
    */
   digests(space: string, query: { day?: string | null; user?: string | null; conversation?: string | null; week?: boolean; wait?: number | null } = {}, options: CallOptions = {}): Promise<Digest[]> {
@@ -1599,24 +1615,24 @@ export class Everword {
   }
 
   /**
-   * Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin". A
-   * space without a time zone of its own uses the setting `time_zone`. Needs the scope `admin`.
+   * Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as "Europe/Berlin".
+   * A space without a time zone of its own uses the setting `time_zone`. Needs the scope `admin`.
    */
   setTimeZone(space: string, body: SetTimeZoneIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("PUT", ["v1", "spaces", space, "time-zone"], { body }, options);
   }
 
   /**
-   * Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention". Needs the scopes `read`
-   * and `write`.
+   * Add a name of a person. The `kind` of a name is "display", "nickname", "alias" or "mention". Needs the scopes
+   * `read` and `write`.
    */
   addName(user: string, body: AddNameIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("POST", ["v1", "users", user, "names"], { body }, options);
   }
 
   /**
-   * Remove a name of a person. A display name returns with the next message that has this name. Needs the scope
-   * `write`.
+   * Remove a name of a person. A removed display name returns with the next message whose author has this name. Needs
+   * the scope `write`.
    */
   removeName(user: string, name: string, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("DELETE", ["v1", "users", user, "names", name], {}, options);
@@ -1636,8 +1652,8 @@ export class Everword {
   }
 
   /**
-   * Answer a question about a person from facts and messages. Returns the answer, with the facts and messages behind
-   * it. Needs the scope `read`.
+   * Answer a question about a person from facts and messages. Returns the answer to the question, with the facts and
+   * messages that support the answer. Needs the scope `read`.
    */
   ask(user: string, body: AskIn, options: CallOptions = {}): Promise<MemoryAnswer> {
     return this.#server.ask("POST", ["v1", "users", user, "ask"], { body }, options);
@@ -1666,8 +1682,8 @@ export class Everword {
   }
 
   /**
-   * List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
-   * kind, and how many items the change affected. Needs the scopes `read` and `admin`.
+   * List the last removals and moves in a space, newest first. Each entry says who removed or moved data, when, of
+   * what kind, and how many items. Needs the scopes `read` and `admin`.
    */
   audit(query: { limit?: number } = {}, options: CallOptions = {}): Promise<AuditLine[]> {
     return this.#server.ask("GET", ["v1", "audit"], { query }, options);
@@ -1675,32 +1691,33 @@ export class Everword {
 
   /**
    * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-   * choose one user's memory or one conversation; the default is the whole space. Older versions of these messages
-   * are removed. With `dry_run`, nothing changes: the result says how many messages contain secrets. Needs the scopes
-   * `read` and `admin`.
+   * choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
+   * Older versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says how
+   * many messages contain secrets. Needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
   }
 
   /**
-   * Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in. Needs
-   * the scopes `read` and `admin`.
+   * Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a guest
+   * signs in. Needs the scopes `read` and `admin`.
    */
   moveConversation(conversation: string, body: MoveConversationIn = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "move"], { body, repeatable: true }, options);
   }
 
   /**
-   * Give everything of one user to another user, when both are the same person. Needs the scopes `read` and `admin`.
+   * Merge two users who are the same person: everything of one user is given to the other user. Needs the scopes
+   * `read` and `admin`.
    */
   mergeUsers(user: string, body: MergeUsersIn, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "users", user, "merge"], { body, repeatable: true }, options);
   }
 
   /**
-   * Reverse a move or a merge. A move cannot be reversed after moved data was removed or moved again. Needs the
-   * scopes `read` and `admin`.
+   * Reverse the move of a conversation or the merge of two users. A move or merge cannot be reversed after some of
+   * the moved data was removed or moved again. Needs the scopes `read` and `admin`.
    */
   undoMove(move: string, query: { dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "moves", move, "undo"], { query, repeatable: true }, options);
@@ -1708,7 +1725,7 @@ export class Everword {
 
   /**
    * Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know about
-   * me?". If the message is not a command, the result is None. Needs the scopes `read` and `write`.
+   * me?". If the message is not a command to everword, the result is None. Needs the scopes `read` and `write`.
    */
   command(conversation: string, body: CommandIn, options: CallOptions = {}): Promise<Answer | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "command"], { body, repeatable: true }, options);
@@ -1731,9 +1748,9 @@ export class Everword {
   }
 
   /**
-   * Archive all messages of the window except the last exchange now, even if the window is not full. If there is
-   * nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error says
-   * why. Needs the scopes `read` and `write`.
+   * Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its
+   * reply. If there is nothing to archive, the result is None. If summarising fails, the messages are not archived,
+   * and the error says why. Needs the scopes `read` and `write`.
    */
   archive(conversation: string, body: ArchiveIn = {}, options: CallOptions = {}): Promise<Chunk | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
@@ -1745,24 +1762,24 @@ export class Everword {
   }
 
   /**
-   * List the active summaries of messages that left the window, highest level first. Each summary includes the
-   * summaries that it was made from. Needs the scope `read`.
+   * List the summaries of archived messages that are not yet part of a higher summary, highest level first. Each
+   * summary in the list contains the summaries that it was made from. Needs the scope `read`.
    */
   episodes(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Episode[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "episodes"], { query }, options);
   }
 
   /**
-   * Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
-   * already clear is returned unchanged. Needs the scope `read`.
+   * Rewrite a follow-up question, with the help of the last messages, so that the question can be understood alone. A
+   * question that can already be understood alone is returned unchanged. Needs the scope `read`.
    */
   standalone(conversation: string, body: StandaloneIn, options: CallOptions = {}): Promise<StandaloneOut> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "standalone"], { body }, options);
   }
 
   /**
-   * List the topics of the conversation, highest priority first. With `faded`, the list includes topics that have
-   * left the active set. Needs the scope `read`.
+   * List the topics of the conversation, highest priority first. With `faded`, the list also includes faded topics,
+   * which are no longer active. Needs the scope `read`.
    */
   topics(conversation: string, query: { faded?: boolean; user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<TopicPage> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics"], { query }, options);
@@ -1778,8 +1795,8 @@ export class Everword {
 
   /**
    * Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
-   * summary does not cover. Without an id, you get the current topic. If nothing was said yet, the result is empty.
-   * Needs the scope `read`.
+   * summary does not cover. Without a topic's id, you get the messages of the conversation's current topic. If the
+   * conversation has no messages yet, the result is empty. Needs the scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
@@ -1794,8 +1811,8 @@ export class Everword {
   }
 
   /**
-   * Get the figures of a topic: counts of messages, importance and age. Without an id, you get the figures of the
-   * current topic. Needs the scope `read`.
+   * Get the figures of a topic: counts of messages, importance and age. Without a topic's id, you get the figures of
+   * the conversation's current topic. Needs the scope `read`.
    */
   topicStats(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicStats> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "stats"], { query }, options);
@@ -1810,33 +1827,34 @@ export class Everword {
   }
 
   /**
-   * Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge`
-   * separates the two topics again. Needs the scopes `read` and `write`.
+   * Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+   * separates two merged topics again. Needs the scopes `read` and `write`.
    */
   mergeTopics(conversation: string, topic: string, body: MergeTopicsIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "merge"], { body, repeatable: true }, options);
   }
 
   /**
-   * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. These
-   * two topics are not merged automatically again. Returns the separated topic. Needs the scopes `read` and `write`.
+   * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. After
+   * `undo_merge`, the two topics are not merged automatically again. Returns the separated topic. Needs the scopes
+   * `read` and `write`.
    */
   unmergeTopic(conversation: string, topic: string, body: UnmergeTopicIn = {}, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "unmerge"], { body, repeatable: true }, options);
   }
 
   /**
-   * In a group, move messages and the replies to these messages out of their thread into a new thread. Returns the
-   * new thread. Later messages may join either thread. `merge_topics` joins the two threads again. Needs the scopes
-   * `read` and `write`.
+   * In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the new
+   * thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two threads
+   * again. Needs the scopes `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);
   }
 
   /**
-   * Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A
-   * rebuild of the topics keeps the tags. Needs the scopes `read` and `write`.
+   * Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds
+   * topics by their tags. A rebuild of the topics keeps your tags. Needs the scopes `read` and `write`.
    */
   tagTopic(conversation: string, topic: string, body: TagTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "tags"], { body, repeatable: true }, options);
@@ -1855,7 +1873,10 @@ export class Everword {
     return this.#server.ask("DELETE", ["v1", "spaces", space, "documents", key], { query, repeatable: true }, options);
   }
 
-  /** Get the document under a key. If the key has no document, the status is 404. Needs the scope `read`. */
+  /**
+   * Get the document that is stored under a key. If no document is stored under the key, the status is 404. Needs the
+   * scope `read`.
+   */
   document(space: string, key: string, query: { namespace: string[] }, options: CallOptions = {}): Promise<Document> {
     return this.#server.ask("GET", ["v1", "spaces", space, "documents", key], { query }, options);
   }
@@ -1876,14 +1897,18 @@ export class Everword {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);
   }
 
-  /** Get the key's own space. The server uses this space for requests without a space. Needs the scope `read`. */
+  /**
+   * Get the API key's own space. If a request names no space, the server uses the API key's own space. Needs the
+   * scope `read`.
+   */
   space(options: CallOptions = {}): Promise<SpaceOut> {
     return this.#server.ask("GET", ["v1", "space"], {}, options);
   }
 
   /**
-   * Wait until every view has caught up with the log. If the time runs out first, the status is 409. If the key opens
-   * all spaces, the 409 answer also gives the reason. Needs the scope `write`.
+   * Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
+   * in time, the status is 409. If the API key opens all spaces, the answer with the status 409 also says why. Needs
+   * the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);
@@ -1892,7 +1917,7 @@ export class Everword {
   /**
    * Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
    * the export skips messages that cannot be read; otherwise, such a message makes the export fail. Unless `secrets`
-   * is true, placeholders replace secrets. Needs the scope `read`.
+   * is true, the export contains placeholders instead of secrets, such as API keys. Needs the scope `read`.
    */
   exportUser(user: string, query: { salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "users", user, "export"], { query }, options, "application/x-ndjson");
@@ -1907,8 +1932,8 @@ export class Everword {
   }
 
   /**
-   * List the documents of one namespace, ordered by key. The answer also has a `tag` for the state of the whole
-   * namespace. Needs the scope `read`.
+   * List the documents of one namespace, ordered by key. The answer also has a `tag`, which changes when any document
+   * of the namespace changes. Needs the scope `read`.
    */
   documents(space: string, query: { namespace: string[]; cursor?: string | null; limit?: number }, options: CallOptions = {}): Promise<DocumentPage> {
     return this.#server.ask("GET", ["v1", "spaces", space, "documents"], { query }, options);
@@ -1916,7 +1941,7 @@ export class Everword {
 
   /**
    * Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
-   * namespace has not changed since you read the tag; otherwise, the status is 412. Needs the scope `write`.
+   * namespace has not changed since you read this tag; otherwise, the status is 412. Needs the scope `write`.
    */
   changeDocuments(space: string, body: ChangesIn, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "documents"], { body, repeatable: true }, options);

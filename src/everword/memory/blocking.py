@@ -48,11 +48,12 @@ class BlockingMemory(OwnLoop):
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100,
     ) -> list[Conversation]:
-        """List the conversations of a space, or of one user, with their titles, by newest message first.
+        """List the conversations of a space, or of one user, with their titles; the conversation with the newest
+        message comes first.
 
         For the next page, give the `cursor` of the page's last conversation as `after`. A conversation that gets a
-        message while you read the pages moves to the first page and is not on later pages. To see conversations that
-        moved, read the first page again. A conversation whose messages were all removed is not listed.
+        message while you read the list page by page moves to the first page. To see conversations that moved to the
+        first page of the list, read this page again. A conversation whose messages were all removed is not listed.
         """
         return self._private.wait(self._inner.conversations(user=user, space=space, after=after, limit=limit))
 
@@ -63,9 +64,10 @@ class BlockingMemory(OwnLoop):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. Contexts use a floor of 0.5: a query about a
-        subject that is not in the memory then finds nothing. If `kinds` contains "fact", search also finds facts. The
-        hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
+        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. Contexts are built
+        with a floor of 0.5, so that a query about a subject that is not in the memory finds nothing. If `kinds`
+        contains "fact", search also finds facts. The hit of a fact has the `kind` "fact" and contains the `fact` and
+        the newest message that the fact comes from.
         """
         return self._private.wait(self._inner.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
@@ -73,9 +75,9 @@ class BlockingMemory(OwnLoop):
         ))
 
     def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log. If a view does not catch up in time, the error is
-        NotSettled, which says how far each view is behind and why. Returns how many messages were skipped because a
-        view failed on them."""
+        """Wait until every view (derived data, such as facts) is up to date with the log. If a view is not up to date
+        in time, the error is NotSettled, which says how far each view is behind and why. Returns how many messages were
+        skipped because a view failed on them."""
         return self._private.wait(self._inner.settle(timeout))
 
     def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
@@ -83,11 +85,11 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one
-        space, conversation or view.
+        """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
+        retry to one space, conversation or view.
 
-        A view that reads a conversation in order starts again at the conversation's first message. `settle` waits until
-        all views have caught up.
+        A view that depends on the order of messages, such as topics, starts again at the first message of each affected
+        conversation. `settle` waits until all views are up to date.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -96,8 +98,9 @@ class BlockingMemory(OwnLoop):
         salvage: bool = False, secrets: bool = False,
     ) -> Iterator[Message]:
         """Export every message of a space, of a user's memory or of a conversation, in order. Unless `secrets` is true,
-        placeholders replace secrets. If messages cannot be read, the export ends with an error that lists all of these
-        messages. With `salvage`, the export skips messages that cannot be read."""
+        the export contains placeholders instead of secrets, such as API keys. If messages cannot be read, the export
+        ends with an error that lists all of these messages. With `salvage`, the export skips messages that cannot be
+        read."""
         return self._private.iterate_pages(self._inner.export(
             user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets,
         ))
@@ -117,8 +120,8 @@ class BlockingMemory(OwnLoop):
     ) -> list[Fact]:
         """List what is known about a person, now or at a given time, most important fact first.
 
-        With a `query`, the facts that match the query best come first. A `category` also includes facts of other
-        categories that people expect there: the employer under "work", a home under "place", allergies under "health".
+        With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
+        of other categories: "work" includes the employer, "place" the home, "health" allergies.
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
@@ -126,11 +129,12 @@ class BlockingMemory(OwnLoop):
 
     def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
         """List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-        entry gives the reason."""
+        fact in the list comes with the reason why everword did not accept the fact."""
         return self._private.wait(self._inner.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """List every value that a key has had, oldest first, each with the times at which the value was true."""
+        """List every value that a fact's key, such as "city", has had, oldest first, each with the times at which the
+        value was true."""
         return self._private.wait(self._inner.fact_history(key, user=user, space=space))
 
     def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
@@ -145,11 +149,13 @@ class BlockingMemory(OwnLoop):
         self, category: str, key: str, value: str, *, user: str, valid_from: date | None = None,
         valid_to: date | None = None, subject: str | None = None, speaker: str | None = None, space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact.
+        """Add a fact about a person by hand. If the fact's key, such as "city", can have only one value, the new fact
+        replaces the old fact.
 
-        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about another
-        person, `subject` is this other person, such as "brother". `speaker` is the user who adds the fact (default: the
-        person). A rebuild of the facts keeps this fact; `undo` removes it.
+        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about someone
+        else, such as the person's brother, `subject` names this other person: "brother". `speaker` is the user who adds
+        the fact (default: the person). A rebuild of the facts keeps a fact added by hand; `undo` removes the added
+        fact.
         """
         return self._private.wait(self._inner.add_fact(
             category, key, value, user=user, valid_from=valid_from, valid_to=valid_to, subject=subject, speaker=speaker,
@@ -163,18 +169,19 @@ class BlockingMemory(OwnLoop):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        A `speaker` other than the person can edit only facts that this speaker stated. Everyone who could see the fact
-        sees the new value. If the person states a different value later, the later value replaces the edited value.
+        A `speaker` other than the fact's owner can edit only facts that this speaker stated. Everyone who can see the
+        fact sees the new value. If the person states a different value later, the later value replaces the edited
+        value.
         """
         return self._private.wait(self._inner.edit_fact(
             id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
         ))
 
     def delete_fact(self, id: str, *, user: str, speaker: str | None = None, space: str | None = None) -> FactChange:
-        """Remove a fact. The fact returns only if somebody states it again.
+        """Remove a fact. A removed fact returns only if somebody states the fact again.
 
-        The fact stays in the history, and `undo` restores it. To remove a person's messages permanently, use `erase`. A
-        `speaker` other than the person can delete only facts that this speaker stated.
+        The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
+        use `erase`. A `speaker` other than the fact's owner can delete only facts that this speaker stated.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -182,13 +189,14 @@ class BlockingMemory(OwnLoop):
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None,
         expires: datetime | timedelta | None = None, space: str | None = None,
     ) -> list[Statement]:
-        """Store a statement about a person, in the third person. The statement replaces stored statements that it
-        contradicts. Returns the statements that are true now.
+        """Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
+        statements that it contradicts. Returns the statements about the person that are true now.
 
         `speaker` is the user who makes the statement (default: the person). `message` is the id of the stored message
-        in which the user asked for this. Without `message`, `text` is stored in the log as a message. With `expires` (a
-        time, or a time span from now), the statement is shown only until then. An expiring statement replaces no
-        lasting statement, and no fact is extracted from it.
+        in which the user asked everword to remember the statement. Without `message`, everword also stores `text` in
+        the log as a message. With `expires` (a time, or a time span from now), the statement is shown only until it
+        expires. A statement that expires does not replace a lasting statement, and no fact is extracted from an
+        expiring statement.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -197,26 +205,29 @@ class BlockingMemory(OwnLoop):
     def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None,
     ) -> Forgotten:
-        """Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns
-        what was removed.
+        """Remove the statements and facts in a person's profile that match the words in `what`. Returns what was
+        removed.
 
-        The log and the history keep what was removed, and `undo` restores it. To remove a person's messages
-        permanently, use `erase`. A `speaker` other than the person can remove only what this speaker said.
+        The log and the history keep what `forget` removed, and `undo` restores the removed statements and facts. To
+        remove a person's messages permanently, use `erase`. A `speaker` other than the person can remove only what this
+        speaker said about the person.
         """
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored."""
+        """Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned.
+        Returns what was restored."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """Get what is known about a person: what the person said about themselves, and what others said about the
         person in channels.
 
-        For people who speak in channels, the profile includes what they did there today and on the days before.
-        The field `context` contains the whole profile as one text. everword first writes missing digests, for at most
-        `wait` seconds (default: the setting `digest_seconds`). If the time is too short, you get the existing digests.
-        With `wait=0`, everword writes no digests.
+        For people who speak in channels, the profile includes summaries of what they did in the channels today and on
+        the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
+        missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
+        everword cannot write all digests in this time, you get the existing digests. With `wait=0`, everword writes no
+        digests.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -224,28 +235,29 @@ class BlockingMemory(OwnLoop):
         self, space: str | None = None, *, day: date | None = None, user: str | None = None,
         conversation: str | None = None, week: bool = False, wait: float | None = None,
     ) -> list[Digest]:
-        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default day is
-        today.
+        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
+        is today.
 
-        With `week`, each digest covers the six days before `day`. With a `conversation`, you get one digest of the
-        whole channel instead of one for each member. The digest of a channel describes the channel's threads and the
-        outcome of each thread. everword first writes missing digests; `wait` works as in `profile`.
+        With `week`, each digest covers the six days before `day`. With a `conversation` (a channel), you get one digest
+        of the whole channel instead of one for each member. The digest of a channel describes the channel's threads and
+        the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
         ))
 
     def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin".
-        A space without a time zone of its own uses the setting `time_zone`."""
+        """Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as
+        "Europe/Berlin". A space without a time zone of its own uses the setting `time_zone`."""
         self._private.wait(self._inner.set_time_zone(name, space=space))
 
     def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention"."""
+        """Add a name of a person. The `kind` of a name is "display", "nickname", "alias" or "mention"."""
         self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
 
     def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Remove a name of a person. A display name returns with the next message that has this name."""
+        """Remove a name of a person. A removed display name returns with the next message whose author has this
+        name."""
         self._private.wait(self._inner.remove_name(name, user=user, space=space))
 
     def people(self, *, space: str | None = None) -> list[Member]:
@@ -260,18 +272,18 @@ class BlockingMemory(OwnLoop):
     def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages. Returns the answer, with the facts and messages
-        behind it.
+        """Answer a question about a person from facts and messages. Returns the answer to the question, with the facts
+        and messages that support the answer.
 
-        The memory model answers only from facts and messages that everword finds. If there is no model, or its answer
-        cannot be used, you get the facts and messages that match the question best. With a `conversation` (a channel),
-        everword uses only what was said in that channel.
+        The model answers only from facts and messages that everword finds for the question. If there is no model, or
+        its answer cannot be used, you get the facts and messages that match the question best. With a `conversation` (a
+        channel), the answer uses only what was said in that channel.
         """
         return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
 
     def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
         """Permanently remove all messages of a conversation and everything derived from them. With `dry_run`, nothing
-        is removed: the result says what would be removed from which view."""
+        is removed: the result says what would be removed from the log and from each view (derived data)."""
         return self._private.wait(self._inner.delete_conversation(id, space=space, dry_run=dry_run))
 
     def delete(
@@ -280,9 +292,10 @@ class BlockingMemory(OwnLoop):
     ) -> Deletion:
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        You can choose messages sent before a time, messages of a user (as in `erase`), and messages that contain a
-        phrase. The phrase, `query`, is matched word for word, ignoring case, and not by meaning. With `dry_run`,
-        nothing is removed: the result says what would be removed from which view.
+        The arguments choose messages sent before a time, messages of a user (as in `erase`), and messages that contain
+        a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case. With
+        `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
+        data).
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -298,8 +311,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
-        kind, and how many items the change affected."""
+        """List the last removals and moves in a space, newest first. Each entry says who removed or moved data, when,
+        of what kind, and how many items."""
         return self._private.wait(self._inner.audit(limit=limit, space=space))
 
     def redact(
@@ -307,8 +320,9 @@ class BlockingMemory(OwnLoop):
         space: str | None = None,
     ) -> Redaction:
         """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-        choose one user's memory or one conversation; the default is the whole space. Older versions of these messages
-        are removed. With `dry_run`, nothing changes: the result says how many messages contain secrets."""
+        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
+        Older versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says
+        how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -317,29 +331,32 @@ class BlockingMemory(OwnLoop):
         self, id: str, *, to: str | None = None, user: str | None = None, space: str | None = None,
         dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in.
+        """Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a
+        guest signs in.
 
-        The messages of the old user then belong to the new user, with the facts and statements made from these
-        messages. If the old user has said nothing anywhere else, all data of the old user moves, as with `merge_users`.
-        Nothing is deleted; `undo_move` reverses the move. If nothing would change, the `id` of the move is empty. With
-        `dry_run`, nothing is moved: the result says what would move.
+        After a move to a new user, the old user's messages in the conversation belong to the new user, with the facts
+        and statements made from these messages. If the old user has said nothing outside the conversation, all data of
+        the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the move
+        would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result says
+        what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Give everything of one user to another user, when both are the same person.
+        """Merge two users who are the same person: everything of one user is given to the other user.
 
-        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. The user's
-        API keys do not change. Nothing is deleted; `undo_move` reverses the merge. With `dry_run`, nothing is moved:
-        the result says what would move.
+        After the merge, the conversations, messages in channels, facts, statements, names and documents of `user`
+        belong to the user `into`. A merge does not change API keys. A merge deletes nothing; `undo_move` reverses the
+        merge. With `dry_run`, nothing is moved: the result says what would move.
         """
         return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
 
     def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Reverse a move or a merge. A move cannot be reversed after moved data was removed or moved again.
+        """Reverse the move of a conversation or the merge of two users. A move or merge cannot be reversed after some
+        of the moved data was removed or moved again.
 
-        A chat that returns to its old owner keeps the messages added in the meantime. With `dry_run`, nothing is moved:
-        the result says what would move.
+        A chat that `undo_move` gives back to its old owner keeps the messages added since the move. With `dry_run`,
+        nothing is moved: the result says what would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
@@ -398,25 +415,27 @@ class BlockingConversation:
         return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
 
     def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        """Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
-        number) or its platform id.
+        """Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by
+        its id, its turn (a number) or its platform id.
 
-        Search, contexts, facts, summaries, topics and exports then use the new version. The old version stays in the
-        log; `history(versions=True)` shows it. If the text and the metadata are the same as before, nothing changes.
+        After an edit, search, contexts, facts, summaries, topics and exports use the message's new version. The old
+        version of the message stays in the log; `history(versions=True)` shows the old version. If the new text and
+        metadata are the same as the old ones, nothing changes.
         """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a
-        number) or its platform id. A fact stays if another message also states it. With `dry_run`, nothing is removed:
-        the result says what would be removed from which view."""
+        number) or its platform id. A fact from the removed message stays if another message also states this fact. With
+        `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
+        data)."""
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True,
     ) -> Context:
-        """Build a context for `text`: the messages to send to a model, within the budget, with a receipt that explains
-        the choice.
+        """Build a context for `text`: the messages to send to a model, within the budget, with a receipt that says what
+        was chosen and why.
 
         The messages tell the model how to ask for more by writing markers, which `reply` handles. If your program calls
         a model itself and shows the model's words, pass `markers=False`.
@@ -447,12 +466,13 @@ class BlockingConversation:
         addressed: bool = False, platform_id: str | None = None,
     ) -> Answer | None:
         """Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know
-        about me?". If the message is not a command, the result is None.
+        about me?". If the message is not a command to everword, the result is None.
 
-        `names` are the names by which people address everword. With `addressed`, everword treats the message as a
-        message to everword, even if the message contains none of the `names`. A command and its answer are stored in
-        the log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with
-        a known `platform_id` is not carried out again; the result is None.
+        `names` are the names by which people address everword. With `addressed`, everword treats the message as
+        addressed to everword, even if the message contains none of the `names`. A message that is a command, and
+        everword's answer, are stored in the log. `command` does not store other messages: pass such messages to `reply`
+        or `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and
+        the result is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
@@ -464,9 +484,9 @@ class BlockingConversation:
         return self._private.wait(self._inner.describe())
 
     def archive(self) -> Chunk | None:
-        """Archive all messages of the window except the last exchange now, even if the window is not full. If there
-        is nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
-        says why."""
+        """Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its
+        reply. If there is nothing to archive, the result is None. If summarising fails, the messages are not archived,
+        and the error says why."""
         return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
@@ -474,13 +494,13 @@ class BlockingConversation:
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """List the active summaries of messages that left the window, highest level first. Each summary includes the
-        summaries that it was made from."""
+        """List the summaries of archived messages that are not yet part of a higher summary, highest level first. Each
+        summary in the list contains the summaries that it was made from."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
-        """Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
-        already clear is returned unchanged."""
+        """Rewrite a follow-up question, with the help of the last messages, so that the question can be understood
+        alone. A question that can already be understood alone is returned unchanged."""
         return self._private.wait(self._inner.standalone(question))
 
     def add_user_message(
@@ -495,13 +515,14 @@ class BlockingConversation:
         return self._private.wait(self._inner.add_assistant_message(text, time=time))
 
     def topics(self, *, faded: bool = False) -> list[Topic]:
-        """List the topics of the conversation, highest priority first. With `faded`, the list includes topics that have
-        left the active set."""
+        """List the topics of the conversation, highest priority first. With `faded`, the list also includes faded
+        topics, which are no longer active."""
         return self._private.wait(self._inner.topics(faded=faded))
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
-        summary does not cover. Without an id, you get the current topic. If nothing was said yet, the result is empty.
+        summary does not cover. Without a topic's id, you get the messages of the conversation's current topic. If the
+        conversation has no messages yet, the result is empty.
         """
         return self._private.wait(self._inner.get_topic_context(topic_id))
 
@@ -513,8 +534,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """Get the figures of a topic: counts of messages, importance and age. Without an id, you get the figures of the
-        current topic."""
+        """Get the figures of a topic: counts of messages, importance and age. Without a topic's id, you get the figures
+        of the conversation's current topic."""
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
@@ -523,23 +544,24 @@ class BlockingConversation:
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge`
-        separates the two topics again."""
+        """Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+        separates two merged topics again."""
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:
         """Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`.
-        These two topics are not merged automatically again. Returns the separated topic."""
+        After `undo_merge`, the two topics are not merged automatically again. Returns the separated topic."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """In a group, move messages and the replies to these messages out of their thread into a new thread. Returns
-        the new thread. Later messages may join either thread. `merge_topics` joins the two threads again."""
+        """In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the
+        new thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two
+        threads again."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A
-        rebuild of the topics keeps the tags."""
+        """Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds
+        topics by their tags. A rebuild of the topics keeps your tags."""
         return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
 
     def feedback(self, topic_id: str, score: int) -> Topic:
@@ -570,7 +592,7 @@ class BlockingDocuments:
         return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts, expires=expires))
 
     def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        """Get the document under a key, if there is one."""
+        """Get the document that is stored under a key, if there is one."""
         return self._private.wait(self._inner.get(namespace, key))
 
     def remove(self, namespace: Sequence[str], key: str) -> bool:
@@ -595,8 +617,8 @@ class BlockingDocuments:
         """Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to
         the query in meaning and words come first. Without a `query`, the most recently changed documents come first.
 
-        `where` filters documents by their values, as in `{"kind": "note", "stars": {"$gte": 4}}`. The operators are
-        `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte`.
+        `where` filters documents by their values, as in `{"kind": "note", "stars": {"$gte": 4}}`. The operators in
+        `where` are `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte`.
         """
         return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
 

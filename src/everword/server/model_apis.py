@@ -96,8 +96,8 @@ def described(answer: str, *, stream: bool = False, error: str = "error") -> dic
     responses=described("completion", stream=True),
 )
 async def chat_completions(caller: Annotated[Caller, caller_for("chat_completions")]) -> Response:
-    """Answer a request of OpenAI's Chat Completions API, streamed or not. The server passes every parameter on to the
-    model's server."""
+    """Answer a request of OpenAI's Chat Completions API, streamed or not. The server passes every parameter of the
+    request on to the model's server."""
     return await respond(caller.request, complete_chat(caller, await read_request_body(caller.request)))
 
 
@@ -115,14 +115,15 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
 
 @router.get("/v1/models", summary="The models", responses=described("models"))
 async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """List the configured models and `everword`. The name `everword` means any configured model."""
+    """List the model names that requests can use: the configured models and `everword`. A request for the model
+    `everword` uses whichever model is configured."""
     names = relay.model_names(caller.memory.runtime)
     return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
 
 @router.get("/v1/models/{name:ids}", summary="One model", responses=described("model"))
 async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
-    """Get one of the configured models."""
+    """Get one of the server's configured models, by its name."""
     if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
         raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists all models")
     return JSONResponse(model_entry(name))
@@ -135,7 +136,8 @@ async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) 
     responses=described("embeddings"),
 )
 async def embeddings(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """Compute vectors of texts. The server ignores the model's name and uses the memory's own embedder."""
+    """Compute vectors of texts. Whatever model the request names, the server computes vectors with the memory's own
+    embedder."""
     return await respond(caller.request, embed_input(caller, await read_request_body(caller.request)))
 
 
@@ -551,7 +553,7 @@ async def create_response(caller: Annotated[Caller, caller_for("chat_completions
 
 @router.get("/v1/responses/{id:ids}", summary="A response again", responses=described("response"))
 async def one_response(caller: Annotated[Caller, caller_for("responses")], id: ResponseId) -> Response:
-    """Get a response: its text and its tool calls."""
+    """Get a stored response of the Responses API: the response's text and tool calls."""
     message = await find_reply(caller, id)
     now = message.time
     writer = responses.ResponseWriter(id, int(now.timestamp()), {}, partial(new_id, now))
@@ -560,7 +562,8 @@ async def one_response(caller: Annotated[Caller, caller_for("responses")], id: R
 
 @router.delete("/v1/responses/{id:ids}", summary="Remove a response", responses=described("deleted"))
 async def delete_response(caller: Annotated[Caller, caller_for("delete_message")], id: ResponseId) -> Response:
-    """Remove a response and everything derived from it. The user's message before the response stays."""
+    """Remove a response of the Responses API and everything derived from it. The user's message that the response
+    answered is not removed."""
     message = await find_reply(caller, id)
     await caller.memory.conversation(message.conversation, space=message.space).delete(message.id)
     return JSONResponse({"id": id, "object": "response", "deleted": True})
@@ -582,7 +585,8 @@ async def find_reply(caller: Caller, id: str) -> Message:
     responses=described("claude_models", error="message_error"),
 )
 async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """List the configured models and `everword`, on one page. The name `everword` means any configured model."""
+    """List, on one page, the model names that requests can use: the configured models and `everword`. A request for the
+    model `everword` uses whichever model is configured."""
     models = [claude_model(name) for name in (MODEL, *relay.model_names(caller.memory.runtime))]
     page = {"has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
     return JSONResponse({"data": models, **page})
@@ -594,7 +598,7 @@ async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Respon
     responses=described("claude_model", error="message_error"),
 )
 async def show_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
-    """Get one of the configured models."""
+    """Get one of the server's configured models, by its name."""
     if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
         raise Problem(404, "model_not_found", "there is no such model; GET /anthropic/v1/models lists all models")
     return JSONResponse(claude_model(name))
@@ -624,7 +628,7 @@ async def create_message(caller: Annotated[Caller, caller_for("chat_completions"
     responses=described("count", error="message_error"),
 )
 async def count_message(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """Count the tokens of a request before everword adds memory to the request."""
+    """Count the tokens of a request, without the tokens that everword would add from the memory."""
     body = await read_request_body(caller.request)
     take_memory_options(caller.request.headers, body)
     chat = anthropic.chat_body({**body, "max_tokens": 1})

@@ -95,7 +95,7 @@ class Changes(MemoryPart):
     @operation("DELETE /v1/conversations/{id}", right="admin", by_hand=True, once="names")
     async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
         """Permanently remove all messages of a conversation and everything derived from them. With `dry_run`, nothing
-        is removed: the result says what would be removed from which view."""
+        is removed: the result says what would be removed from the log and from each view (derived data)."""
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         return await remove_conversation(self.runtime, scope, dry_run=dry_run)
 
@@ -111,9 +111,10 @@ class Changes(MemoryPart):
     ) -> Deletion:
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        You can choose messages sent before a time, messages of a user (as in `erase`), and messages that contain a
-        phrase. The phrase, `query`, is matched word for word, ignoring case, and not by meaning. With `dry_run`,
-        nothing is removed: the result says what would be removed from which view.
+        The arguments choose messages sent before a time, messages of a user (as in `erase`), and messages that contain
+        a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case. With
+        `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
+        data).
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else checks_and_seals.check_time("before", before)
@@ -161,8 +162,8 @@ class Changes(MemoryPart):
 
     @operation("GET /v1/audit", right="admin", about_all=True)
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """List the last removals and moves in a space, newest first. Each entry says who made the change, when, of what
-        kind, and how many items the change affected."""
+        """List the last removals and moves in a space, newest first. Each entry says who removed or moved data, when,
+        of what kind, and how many items."""
         space_id = self.runtime.resolve_space(space)
         count = checks_and_seals.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: append_and_read.audit_lines(tx, space_id, count))
@@ -177,8 +178,9 @@ class Changes(MemoryPart):
         space: str | None = None,
     ) -> Redaction:
         """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-        choose one user's memory or one conversation; the default is the whole space. Older versions of these messages
-        are removed. With `dry_run`, nothing changes: the result says how many messages contain secrets."""
+        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
+        Older versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says
+        how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -213,12 +215,14 @@ class Changes(MemoryPart):
         space: str | None = None,
         dry_run: bool = False,
     ) -> Move:
-        """Rename a conversation (`to`), give it to another user (`user`), or both, for example when a guest signs in.
+        """Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a
+        guest signs in.
 
-        The messages of the old user then belong to the new user, with the facts and statements made from these
-        messages. If the old user has said nothing anywhere else, all data of the old user moves, as with `merge_users`.
-        Nothing is deleted; `undo_move` reverses the move. If nothing would change, the `id` of the move is empty. With
-        `dry_run`, nothing is moved: the result says what would move.
+        After a move to a new user, the old user's messages in the conversation belong to the new user, with the facts
+        and statements made from these messages. If the old user has said nothing outside the conversation, all data of
+        the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the move
+        would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result says
+        what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
@@ -241,11 +245,11 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/merge", right="admin", about_all=True, once="names")
     async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        """Give everything of one user to another user, when both are the same person.
+        """Merge two users who are the same person: everything of one user is given to the other user.
 
-        Conversations, messages in channels, facts, statements, names and documents then belong to `into`. The user's
-        API keys do not change. Nothing is deleted; `undo_move` reverses the merge. With `dry_run`, nothing is moved:
-        the result says what would move.
+        After the merge, the conversations, messages in channels, facts, statements, names and documents of `user`
+        belong to the user `into`. A merge does not change API keys. A merge deletes nothing; `undo_move` reverses the
+        merge. With `dry_run`, nothing is moved: the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -262,10 +266,11 @@ class Changes(MemoryPart):
 
     @operation("POST /v1/moves/{id}/undo", right="admin", about_all=True, in_query=True, once="names")
     async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        """Reverse a move or a merge. A move cannot be reversed after moved data was removed or moved again.
+        """Reverse the move of a conversation or the merge of two users. A move or merge cannot be reversed after some
+        of the moved data was removed or moved again.
 
-        A chat that returns to its old owner keeps the messages added in the meantime. With `dry_run`, nothing is moved:
-        the result says what would move.
+        A chat that `undo_move` gives back to its old owner keeps the messages added since the move. With `dry_run`,
+        nothing is moved: the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
         move_id = checks_and_seals.check_id("id", id)

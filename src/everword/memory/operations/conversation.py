@@ -151,11 +151,12 @@ class ConversationFace(ConversationTopics):
         tool="edit_message",
     )
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        """Replace the text of a message and, if you pass any, its metadata. Identify the message by its id, its turn (a
-        number) or its platform id.
+        """Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by
+        its id, its turn (a number) or its platform id.
 
-        Search, contexts, facts, summaries, topics and exports then use the new version. The old version stays in the
-        log; `history(versions=True)` shows it. If the text and the metadata are the same as before, nothing changes.
+        After an edit, search, contexts, facts, summaries, topics and exports use the message's new version. The old
+        version of the message stays in the log; `history(versions=True)` shows the old version. If the new text and
+        metadata are the same as the old ones, nothing changes.
         """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)
@@ -163,16 +164,17 @@ class ConversationFace(ConversationTopics):
     @operation("DELETE /v1/conversations/{id}/messages/{message}", right="admin", name="delete_message", once="names")
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         """Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a
-        number) or its platform id. A fact stays if another message also states it. With `dry_run`, nothing is removed:
-        the result says what would be removed from which view."""
+        number) or its platform id. A fact from the removed message stays if another message also states this fact. With
+        `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
+        data)."""
         return await remove_message(self.runtime, self.scope, message, dry_run=dry_run)
 
     @operation("POST /v1/conversations/{id}/context", right="read", by_hand=True, tool="get_context")
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
-        """Build a context for `text`: the messages to send to a model, within the budget, with a receipt that explains
-        the choice.
+        """Build a context for `text`: the messages to send to a model, within the budget, with a receipt that says what
+        was chosen and why.
 
         The messages tell the model how to ask for more by writing markers, which `reply` handles. If your program calls
         a model itself and shows the model's words, pass `markers=False`.
@@ -229,12 +231,13 @@ class ConversationFace(ConversationTopics):
         platform_id: str | None = None,
     ) -> Answer | None:
         """Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know
-        about me?". If the message is not a command, the result is None.
+        about me?". If the message is not a command to everword, the result is None.
 
-        `names` are the names by which people address everword. With `addressed`, everword treats the message as a
-        message to everword, even if the message contains none of the `names`. A command and its answer are stored in
-        the log. A message that is not a command is not stored: pass such a message to `reply` or `add`. A command with
-        a known `platform_id` is not carried out again; the result is None.
+        `names` are the names by which people address everword. With `addressed`, everword treats the message as
+        addressed to everword, even if the message contains none of the `names`. A message that is a command, and
+        everword's answer, are stored in the log. `command` does not store other messages: pass such messages to `reply`
+        or `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and
+        the result is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
@@ -253,9 +256,9 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        """Archive all messages of the window except the last exchange now, even if the window is not full. If there
-        is nothing to archive, the result is None. If summarising fails, the messages stay in the window, and the error
-        says why."""
+        """Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its
+        reply. If there is nothing to archive, the result is None. If summarising fails, the messages are not archived,
+        and the error says why."""
         return await archive_window(self.runtime, self.scope)
 
     @operation("GET /v1/conversations/{id}/archived", right="read")
@@ -270,8 +273,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
-        """List the active summaries of messages that left the window, highest level first. Each summary includes the
-        summaries that it was made from."""
+        """List the summaries of archived messages that are not yet part of a higher summary, highest level first. Each
+        summary in the list contains the summaries that it was made from."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None
@@ -281,8 +284,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/standalone", right="read", wrap="question")
     async def standalone(self, question: str) -> str:
-        """Use the last messages to rewrite a follow-up question so that it can be understood alone. A question that is
-        already clear is returned unchanged."""
+        """Rewrite a follow-up question, with the help of the last messages, so that the question can be understood
+        alone. A question that can already be understood alone is returned unchanged."""
         question = self.runtime.parts.secrets.mask(checks_and_seals.check_text("question", question))
         inputs = follow_up_questions.Inputs(question, await self._contexts.last_exchange(None), await self._subject())
         return (await self.runtime.tasks.ask(follow_up_questions, inputs)).reply.question

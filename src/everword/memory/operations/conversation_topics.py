@@ -128,8 +128,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics", right="read", page="id")
     async def topics(self, *, faded: bool = False) -> list[Topic]:
-        """List the topics of the conversation, highest priority first. With `faded`, the list includes topics that have
-        left the active set."""
+        """List the topics of the conversation, highest priority first. With `faded`, the list also includes faded
+        topics, which are no longer active."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
             states = {**(rows.states_of(tx, page.place, active=False) if faded else {}), **page.book.states}
@@ -150,7 +150,8 @@ class ConversationTopics:
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
-        summary does not cover. Without an id, you get the current topic. If nothing was said yet, the result is empty.
+        summary does not cover. Without a topic's id, you get the messages of the conversation's current topic. If the
+        conversation has no messages yet, the result is empty.
         """
         await self._summarise_packed(topic_id)
 
@@ -184,8 +185,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """Get the figures of a topic: counts of messages, importance and age. Without an id, you get the figures of the
-        current topic."""
+        """Get the figures of a topic: counts of messages, importance and age. Without a topic's id, you get the figures
+        of the conversation's current topic."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -257,8 +258,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Merge two topics: the other topic becomes part of the first topic. Returns the first topic. `undo_merge`
-        separates the two topics again."""
+        """Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+        separates two merged topics again."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -278,7 +279,7 @@ class ConversationTopics:
     )
     async def undo_merge(self, topic_id: str) -> Topic:
         """Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`.
-        These two topics are not merged automatically again. Returns the separated topic."""
+        After `undo_merge`, the two topics are not merged automatically again. Returns the separated topic."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -294,8 +295,9 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """In a group, move messages and the replies to these messages out of their thread into a new thread. Returns
-        the new thread. Later messages may join either thread. `merge_topics` joins the two threads again."""
+        """In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the
+        new thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two
+        threads again."""
         numbers = {checks_and_seals.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; give the number of at least one message")
@@ -332,8 +334,8 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Add your own tags to a topic or, with `remove`, remove tags. `search_topics` finds topics by their tags. A
-        rebuild of the topics keeps the tags."""
+        """Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds
+        topics by their tags. A rebuild of the topics keeps your tags."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "is empty; give at least one tag")

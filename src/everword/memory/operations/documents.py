@@ -70,7 +70,7 @@ class DocumentsFace:
 
     @operation("GET /v1/spaces/{space as id}/documents/{key}", right="read", name="document", by_hand=True)
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        """Get the document under a key, if there is one."""
+        """Get the document that is stored under a key, if there is one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
         rows = await self.runtime.read(lambda tx: unexpired_rows(tx.rows(TABLE, limit=1, where=where), now))
@@ -141,8 +141,8 @@ class DocumentsFace:
         """Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to
         the query in meaning and words come first. Without a `query`, the most recently changed documents come first.
 
-        `where` filters documents by their values, as in `{"kind": "note", "stars": {"$gte": 4}}`. The operators are
-        `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte`.
+        `where` filters documents by their values, as in `{"kind": "note", "stars": {"$gte": 4}}`. The operators in
+        `where` are `$eq`, `$ne`, `$gt`, `$gte`, `$lt` and `$lte`.
         """
         prefix = rules.join_namespace(namespace)
         count = check_number("limit", limit, MAX_LIMIT)

@@ -71,8 +71,8 @@ class Facts(MemoryPart):
     ) -> list[Fact]:
         """List what is known about a person, now or at a given time, most important fact first.
 
-        With a `query`, the facts that match the query best come first. A `category` also includes facts of other
-        categories that people expect there: the employer under "work", a home under "place", allergies under "health".
+        With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
+        of other categories: "work" includes the employer, "place" the home, "health" allergies.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -91,7 +91,7 @@ class Facts(MemoryPart):
     @operation("GET /v1/users/{user as id}/refused-facts", right="read", tool="get_refused_facts")
     async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
         """List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-        entry gives the reason."""
+        fact in the list comes with the reason why everword did not accept the fact."""
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
         refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
@@ -99,7 +99,8 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/fact-history", right="read")
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """List every value that a key has had, oldest first, each with the times at which the value was true."""
+        """List every value that a fact's key, such as "city", has had, oldest first, each with the times at which the
+        value was true."""
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
         checks_and_seals.check_text("key", key, limit=MAX_KEY_BYTES)
@@ -143,11 +144,13 @@ class Facts(MemoryPart):
         speaker: str | None = None,
         space: str | None = None,
     ) -> FactChange:
-        """Add a fact about a person by hand. If the key can have only one value, the new fact replaces the old fact.
+        """Add a fact about a person by hand. If the fact's key, such as "city", can have only one value, the new fact
+        replaces the old fact.
 
-        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about another
-        person, `subject` is this other person, such as "brother". `speaker` is the user who adds the fact (default: the
-        person). A rebuild of the facts keeps this fact; `undo` removes it.
+        The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about someone
+        else, such as the person's brother, `subject` names this other person: "brother". `speaker` is the user who adds
+        the fact (default: the person). A rebuild of the facts keeps a fact added by hand; `undo` removes the added
+        fact.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -190,8 +193,9 @@ class Facts(MemoryPart):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        A `speaker` other than the person can edit only facts that this speaker stated. Everyone who could see the fact
-        sees the new value. If the person states a different value later, the later value replaces the edited value.
+        A `speaker` other than the fact's owner can edit only facts that this speaker stated. Everyone who can see the
+        fact sees the new value. If the person states a different value later, the later value replaces the edited
+        value.
         """
         space_id = self.runtime.resolve_space(space)
         text = check_line("value", value, MAX_VALUE)
@@ -214,10 +218,10 @@ class Facts(MemoryPart):
     async def delete_fact(
         self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
     ) -> FactChange:
-        """Remove a fact. The fact returns only if somebody states it again.
+        """Remove a fact. A removed fact returns only if somebody states the fact again.
 
-        The fact stays in the history, and `undo` restores it. To remove a person's messages permanently, use `erase`. A
-        `speaker` other than the person can delete only facts that this speaker stated.
+        The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
+        use `erase`. A `speaker` other than the fact's owner can delete only facts that this speaker stated.
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)

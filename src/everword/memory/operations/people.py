@@ -70,13 +70,14 @@ class Knowledge(MemoryPart):
         expires: datetime | timedelta | None = None,
         space: str | None = None,
     ) -> list[Statement]:
-        """Store a statement about a person, in the third person. The statement replaces stored statements that it
-        contradicts. Returns the statements that are true now.
+        """Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
+        statements that it contradicts. Returns the statements about the person that are true now.
 
         `speaker` is the user who makes the statement (default: the person). `message` is the id of the stored message
-        in which the user asked for this. Without `message`, `text` is stored in the log as a message. With `expires` (a
-        time, or a time span from now), the statement is shown only until then. An expiring statement replaces no
-        lasting statement, and no fact is extracted from it.
+        in which the user asked everword to remember the statement. Without `message`, everword also stores `text` in
+        the log as a message. With `expires` (a time, or a time span from now), the statement is shown only until it
+        expires. A statement that expires does not replace a lasting statement, and no fact is extracted from an
+        expiring statement.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -98,18 +99,20 @@ class Knowledge(MemoryPart):
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Find the statements and facts in a person's profile that match the words in `what`, and remove them. Returns
-        what was removed.
+        """Remove the statements and facts in a person's profile that match the words in `what`. Returns what was
+        removed.
 
-        The log and the history keep what was removed, and `undo` restores it. To remove a person's messages
-        permanently, use `erase`. A `speaker` other than the person can remove only what this speaker said.
+        The log and the history keep what `forget` removed, and `undo` restores the removed statements and facts. To
+        remove a person's messages permanently, use `erase`. A `speaker` other than the person can remove only what this
+        speaker said about the person.
         """
         space_id = self.runtime.resolve_space(space)
         return await forget_knowledge(self.runtime, space_id, what, user, speaker, message)
 
     @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Undo a `forget` or a change of a fact. Give the `id` that the call returned. Returns what was restored."""
+        """Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned.
+        Returns what was restored."""
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
         request_id = checks_and_seals.check_id("id", id)
@@ -129,10 +132,11 @@ class Knowledge(MemoryPart):
         """Get what is known about a person: what the person said about themselves, and what others said about the
         person in channels.
 
-        For people who speak in channels, the profile includes what they did there today and on the days before.
-        The field `context` contains the whole profile as one text. everword first writes missing digests, for at most
-        `wait` seconds (default: the setting `digest_seconds`). If the time is too short, you get the existing digests.
-        With `wait=0`, everword writes no digests.
+        For people who speak in channels, the profile includes summaries of what they did in the channels today and on
+        the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
+        missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
+        everword cannot write all digests in this time, you get the existing digests. With `wait=0`, everword writes no
+        digests.
         """
         space_id = self.runtime.resolve_space(space)
         person = checks_and_seals.check_id("user", user)
@@ -166,12 +170,12 @@ class Knowledge(MemoryPart):
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default day is
-        today.
+        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
+        is today.
 
-        With `week`, each digest covers the six days before `day`. With a `conversation`, you get one digest of the
-        whole channel instead of one for each member. The digest of a channel describes the channel's threads and the
-        outcome of each thread. everword first writes missing digests; `wait` works as in `profile`.
+        With `week`, each digest covers the six days before `day`. With a `conversation` (a channel), you get one digest
+        of the whole channel instead of one for each member. The digest of a channel describes the channel's threads and
+        the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
@@ -196,8 +200,8 @@ class Knowledge(MemoryPart):
 
     @operation("PUT /v1/spaces/{space as id}/time-zone", right="admin", tells="nothing", about_all=True)
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Set the time zone in which a space's days begin and end. Give the zone's IANA name, such as "Europe/Berlin".
-        A space without a time zone of its own uses the setting `time_zone`."""
+        """Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as
+        "Europe/Berlin". A space without a time zone of its own uses the setting `time_zone`."""
         space_id = self.runtime.resolve_space(space)
         default = self.runtime.parts.settings.time_zone
         checks_and_seals.check_id("time_zone", name)
@@ -207,7 +211,7 @@ class Knowledge(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/names", right="write")
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """Add a name of a person. The kind of name is "display", "nickname", "alias" or "mention"."""
+        """Add a name of a person. The `kind` of a name is "display", "nickname", "alias" or "mention"."""
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
         now = self.runtime.parts.clock.now()
@@ -221,7 +225,8 @@ class Knowledge(MemoryPart):
 
     @operation("DELETE /v1/users/{user as id}/names/{name}", right="write", tells="nothing")
     async def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Remove a name of a person. A display name returns with the next message that has this name."""
+        """Remove a name of a person. A removed display name returns with the next message whose author has this
+        name."""
         space_id = self.runtime.resolve_space(space)
         row = {
             "space": space_id,

@@ -35,11 +35,12 @@ class SearchAndMaintenance(MemoryPart):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """List the conversations of a space, or of one user, with their titles, by newest message first.
+        """List the conversations of a space, or of one user, with their titles; the conversation with the newest
+        message comes first.
 
         For the next page, give the `cursor` of the page's last conversation as `after`. A conversation that gets a
-        message while you read the pages moves to the first page and is not on later pages. To see conversations that
-        moved, read the first page again. A conversation whose messages were all removed is not listed.
+        message while you read the list page by page moves to the first page. To see conversations that moved to the
+        first page of the list, read this page again. A conversation whose messages were all removed is not listed.
         """
         space_id = self.runtime.resolve_space(space)
         count = checks_and_seals.check_number("limit", limit, MAX_LIMIT)
@@ -70,9 +71,10 @@ class SearchAndMaintenance(MemoryPart):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        A `floor`, from 0 to 1, leaves out hits with a lower `relevance`. Contexts use a floor of 0.5: a query about a
-        subject that is not in the memory then finds nothing. If `kinds` contains "fact", search also finds facts. The
-        hit of a fact has the `kind` "fact", the `fact`, and the newest message that the fact comes from.
+        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. Contexts are built
+        with a floor of 0.5, so that a query about a subject that is not in the memory finds nothing. If `kinds`
+        contains "fact", search also finds facts. The hit of a fact has the `kind` "fact" and contains the `fact` and
+        the newest message that the fact comes from.
         """
         request = check_search(
             self.runtime,
@@ -91,9 +93,9 @@ class SearchAndMaintenance(MemoryPart):
 
     @operation("POST /v1/settle", right="write", tells="nothing", by_hand=True)
     async def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log. If a view does not catch up in time, the error is
-        NotSettled, which says how far each view is behind and why. Returns how many messages were skipped because a
-        view failed on them."""
+        """Wait until every view (derived data, such as facts) is up to date with the log. If a view is not up to date
+        in time, the error is NotSettled, which says how far each view is behind and why. Returns how many messages were
+        skipped because a view failed on them."""
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
         from everword.follow.follower import settle
 
@@ -135,11 +137,11 @@ class SearchAndMaintenance(MemoryPart):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Retry messages that a view (derived data) has skipped because of a failure. You can limit the retry to one
-        space, conversation or view.
+        """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
+        retry to one space, conversation or view.
 
-        A view that reads a conversation in order starts again at the conversation's first message. `settle` waits until
-        all views have caught up.
+        A view that depends on the order of messages, such as topics, starts again at the first message of each affected
+        conversation. `settle` waits until all views are up to date.
         """
         where: dict[str, str] = {}
         if space is not None:
@@ -166,8 +168,9 @@ class SearchAndMaintenance(MemoryPart):
         secrets: bool = False,
     ) -> AsyncIterator[Message]:
         """Export every message of a space, of a user's memory or of a conversation, in order. Unless `secrets` is true,
-        placeholders replace secrets. If messages cannot be read, the export ends with an error that lists all of these
-        messages. With `salvage`, the export skips messages that cannot be read."""
+        the export contains placeholders instead of secrets, such as API keys. If messages cannot be read, the export
+        ends with an error that lists all of these messages. With `salvage`, the export skips messages that cannot be
+        read."""
         where = Filter(
             self.runtime.resolve_space(space),
             user=None if user is None else checks_and_seals.check_id("user", user),

@@ -65,9 +65,9 @@ async def conversations(
     cursor: Cursor = None,
     limit: Count = 100,
 ) -> Response:
-    """List the conversations of a space, or of one user in the space, by newest message first. A conversation that gets
-    a message while you read the pages moves to the first page and is not on later pages. To see conversations that
-    moved, read the first page again."""
+    """List the conversations of a space, or of one user in the space; the conversation with the newest message comes
+    first. A conversation that gets a message while you read the list page by page moves to the first page. To see
+    conversations that moved to the first page of the list, read this page again."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
@@ -84,13 +84,13 @@ async def add_messages(
     body: shapes.MessagesIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Store messages, in order. When the server answers, the messages are on disk. In each result, `kept` says whether
-    the message was new.
+    """Store messages, in order. When the server answers, the messages are on disk. The result of each message has a
+    field `kept`, which says whether the message was new.
 
-    If a message with the same id or `platform_id` is already stored with a different text, the stored text stays
-    ("refused"). With `on_edit: "version"`, the new text becomes a new version of the stored message ("edited"). While
-    the store is unavailable, the server can buffer messages in RAM (setting `hold_messages`); the results then have the
-    field `degraded`.
+    If a message with the same id or `platform_id` is already stored with a different text, the stored text stays, and
+    `kept` is "refused". With `on_edit: "version"`, the new text becomes a new version of the stored message, and `kept`
+    is "edited". While the store is unavailable, the server can buffer messages in RAM (setting `hold_messages`);
+    results of buffered messages have the field `degraded`.
     """
     batch = batch_of(caller, id, body, key)
     return json_response((await caller.memory.add_many([batch]))[0])
@@ -129,8 +129,8 @@ async def history(
     limit: Count = 100,
     versions: Annotated[bool, Query(description="Whether to include the older versions of edited messages.")] = False,
 ) -> Response:
-    """Get the last messages, in order. To get earlier messages, pass the answer's `next` as `cursor`. If messages are
-    very long, a page has fewer messages than `limit`."""
+    """Get the last messages of a conversation, in order. To get earlier messages, pass the answer's `next` as `cursor`.
+    A page of very long messages has fewer messages than `limit`."""
     chat = chat_of(caller, id, user)
     messages = list[Message]()
     before = turn_of(cursor)
@@ -223,8 +223,8 @@ async def get_context(
     ] = "standard",
     if_none_match: Annotated[str | None, Header(description="The `ETag` of a context that you already have.")] = None,
 ) -> Response:
-    """Build a context for `text`: the messages to send to a model, with a receipt that explains the choice. If you send
-    an earlier answer's `ETag` as `If-None-Match` and the context has not changed, the status is 304."""
+    """Build a context for `text`: the messages to send to a model, with a receipt that says what was chosen and why. If
+    you send an earlier answer's `ETag` as `If-None-Match` and the context has not changed, the status is 304."""
     body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
     return await context_response(caller, id, body, if_none_match)
 
@@ -233,7 +233,8 @@ async def get_context(
 async def make_context(
     caller: Annotated[Caller, caller_for("context")], id: Conversation, body: shapes.ContextIn
 ) -> Response:
-    """Build a context as `GET` does, but for a text of any length and with your own budget."""
+    """Build a context for a message as `GET` on this path does, but for a text of any length and with your own token
+    budget."""
     return await context_response(caller, id, body)
 
 
@@ -250,9 +251,9 @@ async def reply(
 ) -> Response:
     """Run a whole turn: store the message, ask the model, and store and return the model's reply.
 
-    With `stream`, you get the reply as server-sent events. Each piece of the reply is an event `text`. The last event
-    is `done`, with the whole reply, or `error`, with a problem document. If you close the connection early, everword
-    stores the part that you received.
+    With `stream`, you get the reply as server-sent events. In the stream, each piece of the reply is an event `text`.
+    The stream's last event is `done`, with the whole reply, or `error`, with a problem document. If you close the
+    connection early, everword stores the part of the reply that you received.
     """
     chat = chat_of(caller, id, body.user)
     platform_id = with_platform_id(
@@ -365,14 +366,14 @@ LINE_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 @router_of_others.get("/space", response_model=shapes.SpaceOut, tags=["spaces"])
 async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
-    """Get the key's own space. The server uses this space for requests without a space."""
+    """Get the API key's own space. If a request names no space, the server uses the API key's own space."""
     return json_response({"space": caller.space})
 
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log. If the time runs out first, the status is 409. If the key
-    opens all spaces, the 409 answer also gives the reason."""
+    """Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
+    in time, the status is 409. If the API key opens all spaces, the answer with the status 409 also says why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound
@@ -391,7 +392,7 @@ async def export_user(
 ) -> Response:
     """Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
     the export skips messages that cannot be read; otherwise, such a message makes the export fail. Unless `secrets` is
-    true, placeholders replace secrets."""
+    true, the export contains placeholders instead of secrets, such as API keys."""
     return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
 
 

@@ -128,8 +128,8 @@ async def documents(
     cursor: Cursor = None,
     limit: Count = 100,
 ) -> Response:
-    """List the documents of one namespace, ordered by key. The answer also has a `tag` for the state of the whole
-    namespace."""
+    """List the documents of one namespace, ordered by key. The answer also has a `tag`, which changes when any document
+    of the namespace changes."""
     by_key = await documents_in(documents_of(caller), namespace)
     return await asyncio.to_thread(document_page, by_key, cursor, limit)  # it may be large
 
@@ -151,7 +151,7 @@ def document_page(by_key: Mapping[str, Document], cursor: str | None, limit: int
 async def document(
     caller: Annotated[Caller, caller_in_path_space("document")], key: Key, namespace: Namespace
 ) -> Response:
-    """Get the document under a key. If the key has no document, the status is 404."""
+    """Get the document that is stored under a key. If no document is stored under the key, the status is 404."""
     result = await documents_of(caller).get(namespace, key)
     if result is None:
         raise NotFound(f"the namespace has no document with the key {key!r}")
@@ -220,7 +220,7 @@ async def change_documents(
     once_key: IdempotencyKey = None,
 ) -> Response:
     """Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
-    namespace has not changed since you read the tag; otherwise, the status is 412.
+    namespace has not changed since you read this tag; otherwise, the status is 412.
 
     Returns the stored documents, in the order of the changes.
     """

@@ -29,10 +29,10 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/healthz")
 async def alive(request: Request) -> dict[str, str | int]:
-    """Check that the server process answers. The check leaves out the store, because restarting the server would not
-    repair the store. While the server buffers messages in RAM (setting `hold_messages`), the status is "degraded", with
-    the number of messages and the reason. Do not restart a server in this state: a restart would lose the buffered
-    messages."""
+    """Check that the server process answers. `/healthz` does not check the store (the database), because restarting the
+    server would not repair the store. While the server buffers messages in RAM (setting `hold_messages`), the answer
+    has the status "degraded", the number of buffered messages and the reason. Do not restart a server that is
+    "degraded": a restart would lose the buffered messages."""
     memory: MemoryEngine = request.app.state.memory
     degraded = memory.degraded
     if degraded is None:
@@ -47,9 +47,9 @@ async def alive(request: Request) -> dict[str, str | int]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """Check that the store answers, so that you can send requests to this server. If the store does not answer, the
-    status is 503. If one machine of a Citus cluster is down, the server is ready, because it serves the spaces on the
-    other machines. The answer gives no details, because this route needs no key."""
+    """Check that the store (the database) answers, so that this server can handle requests. If the store does not
+    answer, the status is 503. Even if one machine of a Citus cluster is down, the server is ready, because it serves
+    the spaces on the other machines. The answer of `/readyz` gives no details, because this route needs no API key."""
     memory: MemoryEngine = request.app.state.memory
     try:
         async with asyncio.timeout(LONGEST_LOOK):
@@ -74,7 +74,8 @@ async def description(request: Request) -> Response:
 
 @router.get("/metrics", response_class=Response)
 async def metrics(access: Annotated[Access, access_for("metrics")]) -> Any:
-    """Get counts and timings of all workers of this server, in Prometheus format. The metrics identify no person."""
+    """Get metrics (counts and timings) of all worker processes of this server, in Prometheus format. The metrics
+    identify no person."""
     access.check_unbound()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
