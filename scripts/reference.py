@@ -106,8 +106,8 @@ def rest_page() -> str:
         "`make docs` generates this page from the server's API description. See [the server](server.md) for examples,",
         "keys and errors. A running server shows its API description at `/docs`, with the answers of each route.",
         "",
-        "In the tables, a question mark marks an optional argument. If the path of a route does not contain the space,",
-        "choose the space with the header `X-Everword-Space` or the query parameter `space`. Most writes accept the",
+        "In the tables, a question mark marks an optional argument. If the path of a route does not name a space, name",
+        "the space in the header `X-Everword-Space` or in the query parameter `space`. Most writes accept the",
         "header `Idempotency-Key`; the exceptions are archiving messages, changing names or time zones, and the",
         "endpoints of OpenAI's and Anthropic's APIs.",
     ]

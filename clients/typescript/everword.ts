@@ -1412,8 +1412,8 @@ export class Everword {
 
   /**
    * List the conversations of a space, or of one user in the space; the conversation with the newest message comes
-   * first. A conversation that gets a message while you read the list page by page moves to the first page. To see
-   * conversations that moved to the first page of the list, read this page again. Needs the scope `read`.
+   * first. A conversation that gets a message while you read the list page by page moves to the first page. After the
+   * last page, read the first page again to see such conversations. Needs the scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);

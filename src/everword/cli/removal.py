@@ -160,8 +160,8 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
     other data made from them. Each erased message leaves an empty place with its hash, so that `everword verify` can
     still check the other messages. An erasure cannot be undone. To keep a copy of the person's messages, run `everword
     export --user ID -o FILE` first. While another program is reading the store, parts of the removed text can stay in
-    the store's files. If parts of the removed text stay, the exit status is 1: run `everword scrub` when the other
-    program has ended.
+    the store's files. If parts of the removed text stay, the exit status is 1: run `everword scrub` when no other
+    program is reading the store.
 
     \b
     everword erase --user alex

@@ -140,8 +140,8 @@ class SearchAndMaintenance(MemoryPart):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        A view that depends on the order of messages, such as topics, starts again at the first message of each affected
-        conversation. `settle` waits until all views are up to date.
+        A view that depends on the order of messages, such as topics, is rebuilt for each conversation with a skipped
+        message. `settle` waits until all views are up to date.
         """
         where: dict[str, str] = {}
         if space is not None:

@@ -66,8 +66,8 @@ async def conversations(
     limit: Count = 100,
 ) -> Response:
     """List the conversations of a space, or of one user in the space; the conversation with the newest message comes
-    first. A conversation that gets a message while you read the list page by page moves to the first page. To see
-    conversations that moved to the first page of the list, read this page again."""
+    first. A conversation that gets a message while you read the list page by page moves to the first page. After the
+    last page, read the first page again to see such conversations."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)

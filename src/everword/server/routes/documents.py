@@ -227,7 +227,7 @@ async def change_documents(
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
         raise InvalidInput(
-            "tag", "must be given together with `namespace`; take both from your last read of the namespace"
+            "tag", "must be given together with `namespace`: a `tag` says which state of the namespace you have read"
         )
 
     work = apply_visibly(caller, changes, body.namespace, body.tag)
