@@ -932,8 +932,8 @@ export interface Receipt {
 
 /**
  * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can choose
- * one user's memory or one conversation; by default, all messages of the space are searched for secrets. Older
- * versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says how many
+ * one user's memory or one conversation; by default, all messages of the space are searched for secrets. If a message
+ * contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says how many
  * messages contain secrets.
  */
 export interface RedactIn {
@@ -1195,8 +1195,8 @@ export interface Span {
 
 /**
  * In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the new
- * thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two threads
- * again.
+ * thread. After the split, new messages may join either of the two threads. To reverse a split, join the new and the
+ * old thread with `merge_topics`.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
@@ -1413,7 +1413,7 @@ export class Everword {
   /**
    * List the conversations of a space, or of one user in the space; the conversation with the newest message comes
    * first. A conversation that gets a message while you read the list page by page moves to the first page. After the
-   * last page, read the first page again to see such conversations. Needs the scope `read`.
+   * last page, read the first page again to see the conversations with newer messages. Needs the scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
@@ -1691,8 +1691,8 @@ export class Everword {
 
   /**
    * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-   * choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
-   * Older versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says how
+   * choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
+   * a message contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says how
    * many messages contain secrets. Needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
@@ -1786,8 +1786,8 @@ export class Everword {
   }
 
   /**
-   * Store a message and add it to its topic. The message can open a new topic or bring back a faded topic. Returns
-   * the topic. Needs the scopes `read` and `write`.
+   * Store a message and add it to its topic. A message can open a new topic, or make an inactive (faded) topic active
+   * again. Returns the topic. Needs the scopes `read` and `write`.
    */
   addToTopic(conversation: string, body: SaidIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics"], { body, repeatable: true }, options);
@@ -1845,8 +1845,8 @@ export class Everword {
 
   /**
    * In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the new
-   * thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two threads
-   * again. Needs the scopes `read` and `write`.
+   * thread. After the split, new messages may join either of the two threads. To reverse a split, join the new and
+   * the old thread with `merge_topics`. Needs the scopes `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);
@@ -1907,8 +1907,8 @@ export class Everword {
 
   /**
    * Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-   * in time, the status is 409. If the API key opens all spaces, the answer with the status 409 also says why. Needs
-   * the scope `write`.
+   * in time, the status is 409. If the API key opens all spaces, the answer with the status 409 says which views are
+   * behind, and why. Needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);

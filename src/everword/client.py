@@ -485,7 +485,7 @@ class AsyncClient(MemoryFace):
         if len({batch.space for batch in all_batches}) > 1:
             raise InvalidInput(
                 "batches",
-                "contain several spaces, but a server accepts one space per call; make one call for each space",
+                "belong to different spaces, but a call to a server writes to one space; make one call for each space",
             )
         body = [
             without_none(conversation=batch.conversation, user=batch.user)

@@ -194,7 +194,8 @@ def test_a_damaged_finding_is_named_by_its_place(tmp_path: Path, change: str) ->
         memory.settle()
     with closing(sqlite3.connect(url)) as file, file:
         file.execute(f"UPDATE findings SET found = {change % SECRET}")
-    with Memory(url, followers=False) as memory, pytest.raises(StoreError, match="message 1 of 'chat'") as caught:
+    place = "message 1 of conversation 'chat'"
+    with Memory(url, followers=False) as memory, pytest.raises(StoreError, match=place) as caught:
         memory.remember("I live in Delft", user="alex")
     assert SECRET not in told(caught.value)
 

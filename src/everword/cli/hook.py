@@ -44,7 +44,7 @@ EVERYWHERE = click.option(
 EVENTS = {
     "session": "Print what is known about the project, and how the last session ended.",
     "prompt": "Print what the memory knows about a prompt, and store the prompt.",
-    "tool": "Store one line about a tool call of the agent: its command or changed file, and its error.",
+    "tool": "Store a tool call of the agent in one line: command or changed file, and error.",
     "turn": "Store what the agent said and did in the last turn.",
 }
 

@@ -91,7 +91,7 @@ def check_choice(message: str | None, conversation: str | None, choice: Mapping[
         raise click.UsageError("--message needs --conversation, the ID of the conversation that contains the message")
     if conversation is not None and has_filter:
         raise click.UsageError(
-            "--conversation deletes a whole conversation, or one message with --message; leave out all other filters"
+            "with --conversation, only --message can be given, to delete one message; leave out all other filters"
         )
     if conversation is None and not has_filter:
         raise click.UsageError("choose what to delete with --conversation, --before, --user or --query")
@@ -126,8 +126,8 @@ def show_deletion(deletion: Deletion) -> None:
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved messages, when, and how many.
 
-    Each printed line is an erasure, deletion, expiry or move of messages. The lines contain neither the texts of the
-    messages nor the name of the person whose messages they were.
+    Each printed line is an erasure, deletion, expiry or move of messages. The printed lines contain neither the
+    texts of the messages nor the name of the person whose messages they were.
 
     \b
     everword audit --limit 5
@@ -203,9 +203,9 @@ def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool,
     """Replace secrets in messages by placeholders, for good.
 
     The command finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space. The
-    command overwrites each secret with a placeholder, which names the kind of secret. The command also removes the
-    older versions of messages that it changes. Facts, summaries and other data made from the changed messages are made
-    again. After a redaction, `everword verify` can still check all messages. A redaction cannot be undone.
+    command overwrites each secret with a placeholder, which names the kind of secret. If the command changes a message,
+    the older versions of this message are removed. Facts, summaries and other data made from the changed messages are
+    made again. After a redaction, `everword verify` can still check all messages. A redaction cannot be undone.
 
     \b
     everword redact --dry-run
@@ -260,8 +260,8 @@ def retain(yes: bool, as_json: bool) -> None:
     """Show or remove data that is older than the settings allow.
 
     Six settings say how many days each kind of data is kept: retain_messages, retain_episodes, retain_facts (facts that
-    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default of these six
-    settings is 0, which keeps the data for ever. Unless you set `retain_every`, everword does not remove old data
+    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default number of
+    days is 0, which keeps the data for ever. Unless you set `retain_every`, everword does not remove old data
     automatically. A message or statement that was stored with an expiry time is removed after that time, whatever the
     `retain_…` settings say. The command covers all spaces, or only the space that you choose with --space.
 

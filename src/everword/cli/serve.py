@@ -288,8 +288,8 @@ def mcp(url: str | None, user: str | None, graph: bool) -> None:
     docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
 
     With --graph, the command offers the nine tools of MCP's reference memory server, such as create_entities,
-    read_graph and search_nodes. These nine tools have the same arguments and results as on MCP's reference memory
-    server.
+    read_graph and search_nodes. The tools that --graph offers have the same arguments and results as on MCP's
+    reference memory server.
 
     \b
     everword mcp --user alex

@@ -225,13 +225,13 @@ def scrub(as_json: bool) -> None:
 def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
     """Create or update the tables on a PostgreSQL server.
 
-    URL is the store to migrate, by default the setting `store`. SQLite and JSON files need no migration: everword
-    updates the files when it opens them. You can run `everword migrate` again without harm.
+    URL is the store to migrate, by default the setting `store`. everword updates SQLite and JSON files when it opens
+    them, so they need no migration. You can run `everword migrate` again without harm.
 
     With --citus, a Citus cluster distributes the spaces over its machines. Each space is on one machine of the cluster.
     With --citus, URL is the address of the cluster's coordinator. Stop servers and workers before you distribute a
-    store with --citus. If `everword migrate --citus` fails, no data has moved to other machines. On a distributed
-    store, `everword migrate` also distributes new tables when it runs without --citus.
+    store with --citus. If `everword migrate --citus` fails, no data has moved to other machines. If a store is
+    already distributed, `everword migrate` distributes new tables even without --citus.
 
     \b
     everword migrate postgresql://user:password@host/database
@@ -316,10 +316,10 @@ def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
 
     Views are data that everword derives from messages, such as summaries and facts. If an error occurs when a view
     (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. In
-    most cases, everword itself retries a failed message after a pause, which grows with each failure. Two views,
-    `window` (recent messages) and `topics`, depend on the order of messages. For `window` and `topics`, `everword
-    retry` processes the whole conversation again. The command covers all spaces, or only the space that you choose with
-    --space.
+    most cases, everword itself retries a failed message after a pause, which grows with each failure. The view
+    `window` (recent messages) and the view `topics` (what is talked about) depend on the order of messages. To repair
+    the view `window` or `topics`, `everword retry` processes the whole conversation again. The command covers all
+    spaces, or only the space that you choose with --space.
 
     \b
     everword retry
@@ -349,8 +349,8 @@ def worker(once: bool, view: tuple[str, ...]) -> None:
     """Run a process that updates summaries, facts and the index.
 
     The worker runs until you stop it with Ctrl-C or SIGTERM. Several workers on one store divide the work among them.
-    By default, every program with an open memory also updates summaries, facts and the index. If a program should leave
-    these updates to workers, set `followers = false` in that program.
+    By default, every program that opens the memory also updates summaries, facts and the index. If a program should
+    leave updates of summaries, facts and the index to workers, set `followers = false` in that program.
 
     \b
     everword worker

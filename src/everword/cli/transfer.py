@@ -67,13 +67,13 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="For messages edited since the last import: `refuse` keeps the old text and exits with 0; "
-    "`version` stores the new text as a new version.",
+    help="If a message was edited since the last import, `refuse` keeps the old text (exit status 0), "
+    "and `version` stores the new text as a new version.",
 )
 @click.option(
     "--no-settle",
     is_flag=True,
-    help="Do not wait until search can find the imported messages. `everword worker` indexes the messages later.",
+    help="Do not wait until search can find the imported messages: `everword worker` indexes them later.",
 )
 @options.json_option("Print for each file how many messages were read, new, already stored and unreadable, as JSON.")
 def import_(

@@ -64,10 +64,10 @@ class BlockingMemory(OwnLoop):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. Contexts are built
-        with a floor of 0.5, so that a query about a subject that is not in the memory finds nothing. If `kinds`
-        contains "fact", search also finds facts. The hit of a fact has the `kind` "fact" and contains the `fact` and
-        the newest message that the fact comes from.
+        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. For a context,
+        at least one hit must have a `relevance` of 0.5, so that a query about a subject that is not in the memory
+        finds nothing. If `kinds` contains "fact", search also finds facts. The hit of a fact has the `kind` "fact" and
+        contains the `fact` and the newest message that the fact comes from.
         """
         return self._private.wait(self._inner.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
@@ -88,8 +88,8 @@ class BlockingMemory(OwnLoop):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        A view that depends on the order of messages, such as topics, is rebuilt for each conversation with a skipped
-        message. `settle` waits until all views are up to date.
+        Derived data that depends on the order of messages, such as topics, is rebuilt in each conversation with a
+        skipped message. `settle` waits until all derived data is up to date.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -121,7 +121,8 @@ class BlockingMemory(OwnLoop):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories: "work" includes the employer, "place" the home, "health" allergies.
+        of other categories. For example, the filter "work" also keeps the employer, "place" the home, and "health"
+        allergies.
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
@@ -321,7 +322,7 @@ class BlockingMemory(OwnLoop):
     ) -> Redaction:
         """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
         choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
-        Older versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says
+        If a message contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says
         how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
@@ -506,8 +507,9 @@ class BlockingConversation:
     def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None,
     ) -> Topic:
-        """Store a user's message and add it to its topic. The message can open a new topic or bring back a faded topic.
-        Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the author."""
+        """Store a user's message and add it to its topic. A message can open a new topic, or make an inactive (faded)
+        topic active again. Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the
+        author."""
         return self._private.wait(self._inner.add_user_message(text, importance, author=author, time=time))
 
     def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
@@ -555,8 +557,8 @@ class BlockingConversation:
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the
-        new thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two
-        threads again."""
+        new thread. After the split, new messages may join either of the two threads. To reverse a split,
+        join the new and the old thread with `merge_topics`."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:

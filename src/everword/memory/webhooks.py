@@ -94,7 +94,8 @@ def receivers_of(settings: Settings) -> dict[str, Receiver]:
         space, url = space_and_url(address)
         if space in receivers:
             raise ConfigError(
-                f"webhook_urls has two addresses for {'all spaces' if space == '*' else repr(space)}; give only one"
+                f"webhook_urls has two addresses for {'all spaces' if space == '*' else f'space {space!r}'}; "
+                "give only one"
             )
         check_url(url, settings.webhook_http)
         receivers[space] = Receiver(url, read_key(secret))

@@ -74,7 +74,7 @@ def line_codes(lines: bytes, scope_terms: int) -> tuple[Codes, NDArray[np.int64]
     first = np.concatenate([[0], last[:-1]])
     counts = last - first - scope_terms
     if counts.min() < 0:
-        raise ValueError("a row of the search index has fewer terms than its space, user and conversation need")
+        raise ValueError("a row of the search index lacks terms that name its space, user and conversation")
     is_kept = np.ones(len(starts), np.bool_)
     for number in range(scope_terms):
         is_kept[first + number] = False

@@ -179,7 +179,7 @@ class Changes(MemoryPart):
     ) -> Redaction:
         """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
         choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
-        Older versions of messages that contain secrets are removed. With `dry_run`, nothing changes: the result says
+        If a message contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says
         how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)

@@ -54,8 +54,9 @@ class ConversationTopics:
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
-        """Store a user's message and add it to its topic. The message can open a new topic or bring back a faded topic.
-        Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the author."""
+        """Store a user's message and add it to its topic. A message can open a new topic, or make an inactive (faded)
+        topic active again. Returns the topic. `importance`, from 0 to 1, says how much the topic matters to the
+        author."""
         weight = checks_and_seals.check_share("importance", importance)
         metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
@@ -296,8 +297,8 @@ class ConversationTopics:
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
         """In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the
-        new thread. After the split, new messages may join either of the two threads. `merge_topics` joins the two
-        threads again."""
+        new thread. After the split, new messages may join either of the two threads. To reverse a split,
+        join the new and the old thread with `merge_topics`."""
         numbers = {checks_and_seals.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; give the number of at least one message")
@@ -312,8 +313,8 @@ class ConversationTopics:
             if not moved:
                 raise InvalidInput(
                     "turns",
-                    f"must be numbers of messages in thread {topic_id!r}, and at least one message must remain in "
-                    "the thread",
+                    f"must be messages of thread {topic_id!r} (each given by its number in the conversation), and at "
+                    "least one message must remain in the thread",
                 )
             for turn, answered in moved.items():
                 record_note(tx, page, SPLIT, turn, now, other=answered)

@@ -72,7 +72,8 @@ class Facts(MemoryPart):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories: "work" includes the employer, "place" the home, "health" allergies.
+        of other categories. For example, the filter "work" also keeps the employer, "place" the home, and "health"
+        allergies.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)

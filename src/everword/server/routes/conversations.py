@@ -67,7 +67,7 @@ async def conversations(
 ) -> Response:
     """List the conversations of a space, or of one user in the space; the conversation with the newest message comes
     first. A conversation that gets a message while you read the list page by page moves to the first page. After the
-    last page, read the first page again to see such conversations."""
+    last page, read the first page again to see the conversations with newer messages."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
@@ -87,10 +87,10 @@ async def add_messages(
     """Store messages, in order. When the server answers, the messages are on disk. The result of each message has a
     field `kept`, which says whether the message was new.
 
-    If a message with the same id or `platform_id` is already stored with a different text, the stored text stays, and
-    `kept` is "refused". With `on_edit: "version"`, the new text becomes a new version of the stored message, and `kept`
-    is "edited". While the store is unavailable, the server can buffer messages in RAM (setting `hold_messages`);
-    results of buffered messages have the field `degraded`.
+    If a message with the same id or `platform_id` is already stored with a different text, everword refuses the new
+    text, and `kept` is "refused". With `on_edit: "version"`, the new text becomes a new version of the stored message,
+    and `kept` is "edited". While the store is unavailable, the server can buffer messages in RAM (setting
+    `hold_messages`); results of buffered messages have the field `degraded`.
     """
     batch = batch_of(caller, id, body, key)
     return json_response((await caller.memory.add_many([batch]))[0])
@@ -332,8 +332,8 @@ async def add_to_topic(
     body: shapes.SaidIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Store a message and add it to its topic. The message can open a new topic or bring back a faded topic. Returns
-    the topic."""
+    """Store a message and add it to its topic. A message can open a new topic, or make an inactive (faded) topic active
+    again. Returns the topic."""
     chat = chat_of(caller, id, body.user)
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
@@ -373,7 +373,8 @@ async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
     """Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-    in time, the status is 409. If the API key opens all spaces, the answer with the status 409 also says why."""
+    in time, the status is 409. If the API key opens all spaces, the answer with the status 409 says which views
+    are behind, and why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound
