@@ -84,8 +84,8 @@ def tokens(
     sliding window of the last messages, and of requests that everword builds. The command calls no model: it uses the
     replies that the chat contains. A turn is a message; an exchange is a user's message and its reply.
 
-    The built-in chat has questions about Python's standard library, with texts of the Python documentation as replies.
-    --data accepts every file that `everword import` reads.
+    Without --data, the command replays a made-up chat: questions about Python's standard library, and texts of the
+    Python documentation as replies. --data accepts every file that `everword import` reads.
 
     \b
     everword bench tokens --out tokens.svg
