@@ -94,6 +94,7 @@ async def search_messages(
     hits = await runtime.search(lambda: runtime.store.read_if_possible(find_if_indexed, nothing))
     if hits is None:
         await runtime.catch_up(where)
+        held_messages = runtime.store.held_messages(where)  # what was written meanwhile is found in the store
         hits = await runtime.search(lambda: runtime.store.read_if_possible(find, list[Hit]()))
     if not held_messages:
         return hits
