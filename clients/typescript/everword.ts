@@ -313,9 +313,8 @@ export interface Answer {
 }
 
 /**
- * Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its reply.
- * If there is nothing to archive, the result is None. If summarising fails, the messages are not archived, and the
- * error says why.
+ * Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing to
+ * archive, the result is None. If summarising fails, the messages are not archived, and the error says why.
  */
 export interface ArchiveIn {
   /** The user whose chat the conversation is. Leave `user` out for a channel. */
@@ -932,9 +931,9 @@ export interface Receipt {
 
 /**
  * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can choose
- * one user's memory or one conversation; by default, all messages of the space are searched for secrets. If a message
- * contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says how many
- * messages contain secrets.
+ * one user's memory or one conversation; by default, all messages of the space are searched for secrets. If everword
+ * replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing changes: the
+ * result says how many messages contain secrets.
  */
 export interface RedactIn {
   /** Only in the messages of this user. */
@@ -1412,8 +1411,8 @@ export class Everword {
 
   /**
    * List the conversations of a space, or of one user in the space; the conversation with the newest message comes
-   * first. A conversation that gets a message while you read the list page by page moves to the first page. After the
-   * last page, read the first page again to see the conversations with newer messages. Needs the scope `read`.
+   * first. If a conversation gets a message while you read the pages of the list, the conversation moves to the first
+   * page. After the last page, read the first page again to find conversations that moved. Needs the scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
@@ -1692,8 +1691,8 @@ export class Everword {
   /**
    * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
    * choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
-   * a message contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says how
-   * many messages contain secrets. Needs the scopes `read` and `admin`.
+   * everword replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing
+   * changes: the result says how many messages contain secrets. Needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
@@ -1748,9 +1747,9 @@ export class Everword {
   }
 
   /**
-   * Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its
-   * reply. If there is nothing to archive, the result is None. If summarising fails, the messages are not archived,
-   * and the error says why. Needs the scopes `read` and `write`.
+   * Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing to
+   * archive, the result is None. If summarising fails, the messages are not archived, and the error says why. Needs
+   * the scopes `read` and `write`.
    */
   archive(conversation: string, body: ArchiveIn = {}, options: CallOptions = {}): Promise<Chunk | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
@@ -1762,8 +1761,8 @@ export class Everword {
   }
 
   /**
-   * List the summaries of archived messages that are not yet part of a higher summary, highest level first. Each
-   * summary in the list contains the summaries that it was made from. Needs the scope `read`.
+   * List the summaries of archived messages that no other summary contains, highest level first. Each summary in the
+   * list contains the summaries that it was made from. Needs the scope `read`.
    */
   episodes(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Episode[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "episodes"], { query }, options);
@@ -1803,8 +1802,8 @@ export class Everword {
   }
 
   /**
-   * List every message of a topic, in order. Without `include_compressed`, the list leaves out messages that are part
-   * of the topic's summary. Needs the scope `read`.
+   * List every message of a topic, in order. To leave out messages that are part of the topic's summary, set
+   * `include_compressed` to false. Needs the scope `read`.
    */
   topicHistory(conversation: string, topic: string, query: { include_compressed?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<TopicMessage[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "messages"], { query }, options);
@@ -1916,8 +1915,8 @@ export class Everword {
 
   /**
    * Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
-   * the export skips messages that cannot be read; otherwise, such a message makes the export fail. Unless `secrets`
-   * is true, the export contains placeholders instead of secrets, such as API keys. Needs the scope `read`.
+   * the export skips messages that cannot be read, instead of failing. Unless `secrets` is true, the export contains
+   * placeholders instead of secrets, such as API keys. Needs the scope `read`.
    */
   exportUser(user: string, query: { salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "users", user, "export"], { query }, options, "application/x-ndjson");

@@ -355,8 +355,8 @@ def check_old_store(folder: Path) -> None:
     """Refuse to begin an empty memory beside one that lies where the default store was before."""
     if (folder / OLD_STORE).exists() and not (folder / STORE).exists():
         raise ConfigError(
-            f"{folder / OLD_STORE} is a store with an old name. Rename it to {STORE}; in the same way, rename all "
-            f"files beside it that begin with {OLD_STORE}. Or set {PREFIX}STORE={OLD_STORE}"
+            f"{folder / OLD_STORE} is a store with an old name. Change {OLD_STORE} to {STORE} in the names of all "
+            f"files in {folder}, or set {PREFIX}STORE={OLD_STORE}"
         )
 
 

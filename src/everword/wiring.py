@@ -129,7 +129,7 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
             "`prometheus,opentelemetry`"
         )
     if not names:
-        raise ConfigError("telemetry: is empty; to turn telemetry off, write off")
+        raise ConfigError("telemetry: is empty; write `off` to turn telemetry off")
     if "off" in names:
         return []
     sink_names = [name for name in TELEMETRY if name in names or ("auto" in names and find_spec(TELEMETRY[name]))]

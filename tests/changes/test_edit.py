@@ -335,7 +335,7 @@ def test_a_reply_is_not_made_to_a_text_that_was_refused(store_url: str) -> None:
     with Memory(store_url, chat=ScriptedLLM(default="Fine."), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.reply("at 7?", platform_id="1001")
-        with pytest.raises(InvalidInput, match="another text"):
+        with pytest.raises(InvalidInput, match="a different text"):
             chat.reply("at 8?", platform_id="1001")
         chat.edit("1001", "at 8?")
         assert chat.reply("at 8?", platform_id="1001").text == "Fine."

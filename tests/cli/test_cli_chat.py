@@ -76,7 +76,7 @@ def test_system_text_and_budget_reach_the_model() -> None:
     with serving(streams("Yes.")) as service:
         succeeded("chat", "--system", "Be brief.", "--budget", "compact", input="Really?\n", env=model(service))
         over = everword("chat", "--budget", "8", input="Really?\n", env=model(service))
-        assert "do not fit a budget of 8 together with" in over.stderr
+        assert "a budget of 8 is too small for both" in over.stderr
         assert over.exit_code == 1
         for wrong in ("0", "-5", "much", "1e3", "²"):
             refused = everword("chat", "--budget", wrong, env=model(service))

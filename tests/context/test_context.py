@@ -235,12 +235,12 @@ def test_a_compact_budget_keeps_sections_to_their_share(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("text", "system", "budget", "field", "reason"),
     [
-        ("word " * 500, None, Budget(total=400), "text", "do not fit a budget of 400 together"),
+        ("word " * 500, None, Budget(total=400), "text", "a budget of 400 is too small for both"),
         ("hello", "word " * 300, Budget(total=5_000, system=200), "system", "the budget allows 200"),
-        ("hello", "word " * 300, Budget(total=200), "text", "do not fit a budget of 200 together"),
+        ("hello", "word " * 300, Budget(total=200), "text", "a budget of 200 is too small for both"),
         ("hello", None, Budget(total=0), "budget", "at least one"),
         ("hello", None, Budget(total=-5), "budget", "at least one"),
-        ("hello", None, Budget(total=1), "text", "do not fit a budget of 1 together"),
+        ("hello", None, Budget(total=1), "text", "a budget of 1 is too small for both"),
     ],
 )
 def test_what_cannot_fit_is_refused(

@@ -57,7 +57,7 @@ def test_others_search_while_a_large_text_is_counted(tmp_path: Path) -> None:
             finally:
                 tokenizer.let.set()
             assert [hit.message.content for hit in hits] == ["I keep bees."]
-            with pytest.raises(InvalidInput, match="together with the system text"):
+            with pytest.raises(InvalidInput, match="and the system text has"):
                 await context
 
     asyncio.run(run())

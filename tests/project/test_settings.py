@@ -113,7 +113,7 @@ def test_a_file_of_settings_under_the_name_of_before_is_not_passed_over(tmp_path
 
 def test_no_empty_memory_is_begun_beside_a_default_store_of_before(tmp_path: Path) -> None:
     (tmp_path / "recollect.db").touch()
-    with pytest.raises(ConfigError, match=r"recollect\.db .* Rename it .* EVERWORD_STORE=recollect\.db"):
+    with pytest.raises(ConfigError, match=r"Change recollect\.db to everword\.db .* EVERWORD_STORE=recollect\.db"):
         load(tmp_path)
     assert load(tmp_path, {"EVERWORD_STORE": "recollect.db"}).store == "recollect.db"
     (tmp_path / "recollect.db").rename(tmp_path / "everword.db")

@@ -204,7 +204,7 @@ def test_a_body_that_cannot_be_read_says_why(http: httpx2.Client) -> None:
         b'{"limit": %s}' % (b"1" * 5000),
     ):
         assert told(sent(body)) == (400, "bad_request"), body[:20]
-        assert "JSON" in sent(body).json()["detail"]
+        assert sent(body).json()["detail"].startswith("the request body ")
     for body in (b'{"query": ' + b"[" * 100_000, b'{"query": "x", "y": ' + b"[" * 150 + b"]" * 150 + b"}"):
         assert told(sent(body)) == (400, "bad_request")
         assert "nested deeper than 100 levels" in sent(body).json()["detail"]

@@ -322,6 +322,6 @@ def test_what_cannot_be_split_is_refused(tmp_path: Path) -> None:
                 channel.split_topic("t3", *turns)
         with pytest.raises(NotFound, match="no topic"):
             channel.split_topic("t5", 5)
-        with pytest.raises(InvalidInput, match="thread"):
+        with pytest.raises(InvalidInput, match="topic 't1'"):
             chat.split_topic("t1", 1)
         assert threads_of(memory) == before

@@ -254,8 +254,8 @@ def engine_of(memory: MemoryFace) -> MemoryEngine:
     if not isinstance(memory, MemoryEngine):
         raise InvalidInput(
             "memory",
-            "must be a Memory or AsyncMemory, not a client of an everword server; to use the server, set "
-            "its address as the base URL of your program's model client",
+            "must be a Memory or AsyncMemory, not a Client; to use a server, set your model client's base URL to the "
+            "server's address",
         )
     return memory
 

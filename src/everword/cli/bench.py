@@ -80,12 +80,12 @@ def tokens(
     """Count the tokens of a long chat, and show when a memory saves tokens.
 
     The command replays a chat in a temporary store. The command counts the tokens that a model would read and write if
-    each request contained the full chat history. For comparison, the command counts the tokens of requests with only a
-    sliding window of the last messages, and of requests that everword builds. The command calls no model: it uses the
+    each request contained the full chat history. For comparison, the command also counts the tokens with a sliding
+    window of the last messages, and with everword. The command calls no model: it uses the
     replies that the chat contains. A turn is a message; an exchange is a user's message and its reply.
 
-    Without --data, the command replays a made-up chat: questions about Python's standard library, and texts of the
-    Python documentation as replies. --data accepts every file that `everword import` reads.
+    Without --data, the command replays a built-in chat of questions about Python's standard library.
+    --data accepts every file that `everword import` reads.
 
     \b
     everword bench tokens --out tokens.svg

@@ -82,7 +82,7 @@ def explain_receipt(receipt: Receipt) -> str:
 @click.option(
     "--local",
     is_flag=True,
-    help="Use a small model that runs inside `everword chat`, and make facts and summaries without a model.",
+    help="Use a small model inside `everword chat` for replies, but not for facts and summaries.",
 )
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
@@ -391,14 +391,14 @@ def write_out(text: str) -> None:
     help="The most tokens that the context may have, or `compact`.  [default: 30,000]",
 )
 @click.option("--explain", is_flag=True, help="Show the receipt: what is in the context, what is left out, and why.")
-@json_option("Print JSON with the messages of the context, and why each is there.")
+@json_option("Print JSON with the messages of the context, and the receipt (see --explain).")
 def context(
     conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
 ) -> None:
     """Show what a model would receive with the message TEXT.
 
     CONVERSATION is the id or the title of a conversation. `everword context` calls no model. Without TEXT, the context
-    contains no search results, only what every context of the conversation contains.
+    contains no search results.
 
     \b
     everword context demo "What's my name?"

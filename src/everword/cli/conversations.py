@@ -173,8 +173,8 @@ def show_message(out: Console, message: Message) -> None:
 def conversations(user: str | None, as_json: bool) -> None:
     """List conversations, the most recent first.
 
-    The title of a conversation is its imported title, or else the `title` in the metadata of its first message. A
-    conversation without an imported title and without a `title` is listed with the title of its first topic. Commands
+    The title of a conversation is its imported title, or else the `title` in the metadata of its first message. For
+    a conversation without a title, the list shows the title of the first topic. Commands
     such as `everword history` accept the title or the id of a conversation.
 
     \b
@@ -229,7 +229,7 @@ def edit(conversation: str, message: str, text: str, metadata: str | None, as_js
 
     CONVERSATION is the id of a conversation. MESSAGE is the id of the message, the id that its chat platform gave it,
     or its number, such as #7. TEXT is the complete new text of the message. If TEXT is -, the command reads the new
-    text from standard input. After an edit, search, contexts, facts, summaries, topics and exports use the new text.
+    text from standard input. Search, contexts, facts, summaries, topics and exports use the new text of the message.
     The old text of the message stays stored, and `everword history --versions` shows it. `everword verify` checks the
     old and the new text of an edited message. To remove the text of a message for good, use `everword delete`.
 
@@ -446,7 +446,7 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="The day of the digest.  [default: today]")
-@click.option("--week", is_flag=True, help="Summarise six days, the last of which is the day before --day.")
+@click.option("--week", is_flag=True, help="Summarise the six days before --day.")
 @options.person_option("Show only the digest of this member")
 @click.option("--channel", metavar="ID", help="Summarise the threads of this channel, not what each member said.")
 @click.option(

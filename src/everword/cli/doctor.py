@@ -443,7 +443,7 @@ KEY_VARIABLE = f"{PREFIX}CHAT_KEY"
 @click.option("--model", metavar="NAME", help="The model that replies. An empty NAME means no model.")
 @click.option("--url", metavar="URL", help="Base URL of the model's OpenAI-compatible server.")
 @click.option(
-    "--yes", is_flag=True, help="Ask you nothing: use the options, the environment variables and the defaults."
+    "--yes", is_flag=True, help="Ask no questions: use the options, the environment variables and the defaults."
 )
 @click.option("--force", is_flag=True, help=f"Replace {FILE} if it exists.")
 @click.option("--no-check", is_flag=True, help="Do not test the model with a question.")

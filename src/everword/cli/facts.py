@@ -47,7 +47,7 @@ TO = click.option(
     "--history",
     "key",
     metavar="KEY",
-    help="Show all values of the kind of fact KEY, such as `city` or a similar word, oldest first.",
+    help="Show all values of the kind of fact KEY, such as `city`, oldest first.",
 )
 @click.option(
     "--refused", is_flag=True, help="Show the facts that a model found and everword rejected, with the reasons."
@@ -56,8 +56,8 @@ TO = click.option(
 def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: Any) -> None:
     """Show the facts about a person, the most important first.
 
-    USER is the id or the name of a person. By itself, everword extracts facts from what people say. When a fact gets a
-    new value, the old value is kept with its dates: see --as-of and --history. To see the messages that a fact
+    USER is the id or the name of a person. everword extracts facts automatically from what people say. When a fact
+    gets a new value, the old value is kept with its dates: see --as-of and --history. To see the messages that a fact
     comes from, run `everword why`. DATE is a day or a time, such as 2023-05-01 or 2023-05-01T18:30+02:00. A DATE
     without a time zone is in UTC.
 
@@ -315,15 +315,15 @@ def show_change(change: FactChange, user: str, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @click.argument("question")
 @person_option("Whom the question is about", required=True)
-@click.option("--conversation", metavar="ID", help="Answer only from what was said in this channel.")
+@click.option("--conversation", metavar="ID", help="Answer only from what was said in the channel with this ID.")
 @click.option("--sources", is_flag=True, help="Show the facts and messages that the answer comes from.")
 @json_option("Print JSON with the answer and the ids of its sources.")
 def ask(question: str, user: str, conversation: str | None, sources: bool, as_json: bool) -> None:
     """Answer a question about a person from facts and messages.
 
     Write QUESTION in plain words. The memory model (see `everword settings`) answers QUESTION from stored facts and
-    messages only. If no memory model is configured, or its answer cannot be used, the command shows the facts and
-    messages that fit QUESTION best. If nothing in the memory answers QUESTION, the exit status is 1.
+    messages only. Without a usable answer from a memory model, the command shows the facts and messages that fit
+    QUESTION best. If nothing in the memory answers QUESTION, the exit status is 1.
 
     \b
     everword ask "What does she like?" --user u2
@@ -432,9 +432,9 @@ def forget(what: str, user: str, as_json: bool) -> None:
 def undo(id: str | None, user: str, as_json: bool) -> None:
     """Undo a change of a person's profile.
 
-    `everword undo` brings back what `everword forget` removed, or undoes a fact that was added, edited or deleted by
-    hand. `everword forget` and `everword fact` print the ID of a change. With ID, the command undoes the change with
-    that ID; without ID, the last change of the profile. An undo does not bring back a fact that contradicts a later
+    `everword undo` reverses a removal by `everword forget`, or a manual change of a fact.
+    `everword forget` and `everword fact` print the ID of a change. Without
+    ID, the command undoes the last change of the profile. An undo does not bring back a fact that contradicts a later
     statement.
 
     \b

@@ -44,7 +44,7 @@ EVERYWHERE = click.option(
 EVENTS = {
     "session": "Print what is known about the project, and how the last session ended.",
     "prompt": "Print what the memory knows about a prompt, and store the prompt.",
-    "tool": "Store a tool call of the agent in one line: command or changed file, and error.",
+    "tool": "Store one line about a tool call: its command or changed file, and its error.",
     "turn": "Store what the agent said and did in the last turn.",
 }
 
@@ -79,7 +79,7 @@ def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool |
     """Add the hooks to the settings of the agent HOST, and show them.
 
     The command offers to import what the agent already has about the project. If you run `everword hook install` again,
-    the agent's settings stay as they are, and the command offers to import only what is new. To keep files out of the
+    the agent's settings stay the same, and an import adds only new data. To keep files out of the
     memory, list them in `.everwordignore`, one pattern per line. The pattern `*` in `.everwordignore` turns the memory
     off for the project.
     """

@@ -90,9 +90,7 @@ def check_choice(message: str | None, conversation: str | None, choice: Mapping[
     if message is not None and conversation is None:
         raise click.UsageError("--message needs --conversation, the ID of the conversation that contains the message")
     if conversation is not None and has_filter:
-        raise click.UsageError(
-            "with --conversation, only --message can be given, to delete one message; leave out all other filters"
-        )
+        raise click.UsageError("--conversation can be combined only with --message; leave out all other filters")
     if conversation is None and not has_filter:
         raise click.UsageError("choose what to delete with --conversation, --before, --user or --query")
 
@@ -126,8 +124,8 @@ def show_deletion(deletion: Deletion) -> None:
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved messages, when, and how many.
 
-    Each printed line is an erasure, deletion, expiry or move of messages. The printed lines contain neither the
-    texts of the messages nor the name of the person whose messages they were.
+    Each printed line is an erasure, deletion, expiry or move of messages. The lines show
+    neither the texts nor the authors of the messages.
 
     \b
     everword audit --limit 5
@@ -156,8 +154,9 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
     The command removes all messages that the person wrote in the space. The command also removes all messages that were
-    written to the person in the person's own chats. With the messages, the command removes all facts, summaries and
-    other data made from them. Each erased message leaves an empty place with its hash, so that `everword verify` can
+    written to the person in the person's own chats. The command removes all facts, summaries and other data
+    made from the removed messages.
+    Each erased message leaves an empty place with its hash, so that `everword verify` can
     still check the other messages. An erasure cannot be undone. To keep a copy of the person's messages, run `everword
     export --user ID -o FILE` first. While another program is reading the store, parts of the removed text can stay in
     the store's files. If parts of the removed text stay, the exit status is 1: run `everword scrub` when no other
@@ -204,8 +203,8 @@ def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool,
 
     The command finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space. The
     command overwrites each secret with a placeholder, which names the kind of secret. If the command changes a message,
-    the older versions of this message are removed. Facts, summaries and other data made from the changed messages are
-    made again. After a redaction, `everword verify` can still check all messages. A redaction cannot be undone.
+    the older versions of this message are removed. everword rebuilds the facts, summaries and other data of the
+    changed messages. After a redaction, `everword verify` can still check all messages. A redaction cannot be undone.
 
     \b
     everword redact --dry-run
@@ -260,8 +259,8 @@ def retain(yes: bool, as_json: bool) -> None:
     """Show or remove data that is older than the settings allow.
 
     Six settings say how many days each kind of data is kept: retain_messages, retain_episodes, retain_facts (facts that
-    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. The default number of
-    days is 0, which keeps the data for ever. Unless you set `retain_every`, everword does not remove old data
+    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. A setting of 0
+    days, the default, keeps the data for ever. Unless you set `retain_every`, everword does not remove old data
     automatically. A message or statement that was stored with an expiry time is removed after that time, whatever the
     `retain_…` settings say. The command covers all spaces, or only the space that you choose with --space.
 
@@ -318,8 +317,8 @@ def move(
     """Rename a conversation, or move it to another user.
 
     CONVERSATION is the id of a conversation. Use `everword move` when somebody signs in after they chatted as a guest.
-    With --user, the conversation's messages, and the facts and statements that come from them, move from the guest to
-    the new owner. If the guest has no other conversation, all data of the guest moves to the new owner. You can rename
+    With --user, the conversation moves to the new owner, with the facts and statements made from its messages.
+    If the guest has no other conversation, all data of the guest moves to the new owner. You can rename
     a channel, but you cannot give a channel to a user.
 
     A move removes nothing: everword records the move, and `everword verify` can still check every message. To undo a

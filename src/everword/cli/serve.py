@@ -153,13 +153,13 @@ def keys() -> None:
     "--name",
     required=True,
     metavar="NAME",
-    help="What the key is for. `everword keys list` shows this name of the key.",
+    help="What the key is for; `everword keys list` shows NAME.",
 )
 @click.option(
     "--scopes",
     default="read,write",
     metavar="LIST",
-    help="The rights of the key: read, write or admin, separated by commas.",
+    help="The rights of the key, separated by commas: read, write, admin.",
 )
 @click.option("--all-spaces", is_flag=True, help="Give the key access to all spaces, not only to one space.")
 @click.option("--user", metavar="ID", help="Give the key access to this user's memory only.")
@@ -180,8 +180,8 @@ def keys() -> None:
 def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None, as_json: bool, **fields: Any) -> None:
     """Create a key for a server, and show the key once.
 
-    The store keeps only a hash of the key, so the key cannot be shown again. The new key gives access to the space of
-    --space, or without --space to the space of the setting `space`.
+    The store keeps only a hash of the key, so the key cannot be shown again. By default, the new key
+    gives access to the space of the setting `space`.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -395,7 +395,7 @@ def with_bot_options(command: Any) -> Any:
             "--assistant",
             metavar="ID",
             multiple=True,
-            help="With --dry-run, the id of an author in FILE who is the bot (repeatable).",
+            help="With --dry-run, the id of the bot in FILE (repeatable).",
         ),
     ]
     for option in reversed(options):
@@ -408,7 +408,7 @@ def with_bot_options(command: Any) -> Any:
 @click.option(
     "--webhook",
     metavar="URL",
-    help="Let Telegram call this https:// address, which must forward to --port, instead of polling.",
+    help="Use a webhook instead of polling: Telegram calls this https:// address, which must forward to --port.",
 )
 @click.option("--host", default="127.0.0.1", help="The address to listen on for the webhook.")
 @click.option("--port", default=8443, type=click.IntRange(0, 65535), help="The port for the webhook.")

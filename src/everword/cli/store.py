@@ -124,9 +124,9 @@ def verify(as_json: bool) -> None:
 
     The command checks the hash chain of every conversation in every space, and lists each fault. If the command finds a
     fault, the exit status is 1. The printed root is a hash of all stored messages: write the root down in another
-    place. If a later `everword verify` finds no fault and prints the same root, no message has changed. Do not copy a
-    SQLite store with `cp` while it is in use: the copy can lack the newest messages, and `everword verify` cannot
-    detect that. To copy a store that is in use, run `everword backup`.
+    place. If a later `everword verify` finds no fault and prints the same root, no message has changed. A copy that
+    `cp` makes of a SQLite store in use can lack the newest messages. `everword verify` cannot detect that the newest
+    messages are missing. To copy a store that is in use, run `everword backup`.
 
     \b
     everword verify && echo "all is well"
@@ -155,10 +155,9 @@ def show_proof(proof: Verification) -> None:
 def settings(as_json: bool) -> None:
     """Show every setting, its value, and where it comes from.
 
-    A value on the command line overrides an environment variable (EVERWORD_STORE, …), which overrides the file
-    everword.toml, which overrides the default. The file everword.toml is read from the working folder. The environment
-    variable EVERWORD_CONFIG can name another file to read settings from. The command prints settings that are secret,
-    such as keys, as ***.
+    Settings come from these sources, highest priority first: command line, environment variables (EVERWORD_STORE, …),
+    everword.toml, defaults. everword reads everword.toml in the working folder, unless the environment variable
+    EVERWORD_CONFIG names another file. The command prints *** in place of secret settings, such as keys.
 
     \b
     EVERWORD_TOKENIZER=estimate everword settings
@@ -197,8 +196,8 @@ def scrub(as_json: bool) -> None:
     """Remove traces of erased data from the store's files.
 
     `everword erase` and `everword retain` usually remove all traces of erased data themselves. Traces of erased data
-    remain if another program is reading the store, or if a table on PostgreSQL is large. If traces remain, `everword
-    erase` and `everword retain` print which traces. Run `everword scrub` after the program that was reading the store
+    remain if another program is reading the store, or if a table on PostgreSQL is large. `everword erase`
+    and `everword retain` list the traces that remain. Run `everword scrub` after the program that was reading the store
     has ended. On PostgreSQL, run `everword scrub` in a quiet hour, because it locks each table while it rewrites the
     table. If traces of erased data are still left, the exit status is 1.
 
@@ -312,7 +311,7 @@ def rebuild(view: str, as_json: bool) -> None:
 @click.option("--conversation", help="Retry only messages of this conversation.")
 @options.JSON_OBJECT
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
-    """Process messages again that caused an error.
+    """Process failed messages again.
 
     Views are data that everword derives from messages, such as summaries and facts. If an error occurs when a view
     (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. In
@@ -349,8 +348,8 @@ def worker(once: bool, view: tuple[str, ...]) -> None:
     """Run a process that updates summaries, facts and the index.
 
     The worker runs until you stop it with Ctrl-C or SIGTERM. Several workers on one store divide the work among them.
-    By default, every program that opens the memory also updates summaries, facts and the index. If a program should
-    leave updates of summaries, facts and the index to workers, set `followers = false` in that program.
+    By default, every program that opens the memory also updates summaries, facts and the index. With the setting
+    `followers = false`, a program leaves updates of summaries, facts and the index to workers.
 
     \b
     everword worker

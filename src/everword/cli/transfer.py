@@ -57,7 +57,7 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "assistant_ids",
     metavar="ID",
     multiple=True,
-    help="The id of an author in the imported channels who is the assistant (repeatable).",
+    help="The id of the assistant in the imported channels (repeatable).",
 )
 @click.option(
     "--timezone", metavar="ZONE", help="The time zone, such as Europe/Berlin, of times in FILE that name no time zone."
@@ -67,15 +67,14 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "--on-edit",
     type=click.Choice(ON_EDIT),
     default="refuse",
-    help="If a message was edited since the last import, `refuse` keeps the old text (exit status 0), "
-    "and `version` stores the new text as a new version.",
+    help="For an edited message, `refuse` keeps the old text, and `version` stores the new text as a new version.",
 )
 @click.option(
     "--no-settle",
     is_flag=True,
-    help="Do not wait until search can find the imported messages: `everword worker` indexes them later.",
+    help="Do not index the imported messages now: `everword worker` indexes new messages later.",
 )
-@options.json_option("Print for each file how many messages were read, new, already stored and unreadable, as JSON.")
+@options.json_option("Print counts as JSON for each file: messages read, new, already stored and unreadable.")
 def import_(
     files: tuple[str, ...],
     format: str | None,
@@ -88,7 +87,7 @@ def import_(
     """Import chats, or memories from other tools.
 
     FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter). FILE can be a zip
-    file with such an export. FILE can also be an export of memories from mem0, Zep, Graphiti, LangGraph, Letta,
+    file that contains an export. FILE can also be an export of memories from mem0, Zep, Graphiti, LangGraph, Letta,
     Hindsight or MCP's memory server. FILE can also be JSON Lines in everword's own format, as `everword export` writes
     them. If FILE is `-`, the command reads JSON Lines from standard input. The import keeps the date, author and id of
     each message. A message is stored once, however often you import it. If an import stops before the end, run the same
@@ -402,8 +401,8 @@ def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) 
     """Copy a whole store into an empty store.
 
     SRC is the store to copy, and DST is the empty store; each can be of any kind. The command copies all spaces, ids,
-    times, hashes, the marks of removed messages, and the search index. Other programs can use SRC during the copy; DST
-    then has the state of SRC at one moment. At the end, the command verifies the copy. If you stop `everword copy`, it
+    times, hashes, the marks of removed messages, and the search index. Other programs can use SRC during the copy: DST
+    is a consistent snapshot of SRC. At the end, the command verifies the copy. If you stop `everword copy`, it
     removes the unfinished file of DST.
 
     If something in SRC is damaged, nothing is copied, unless you give --salvage. With --salvage, `everword copy` lists

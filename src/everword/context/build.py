@@ -488,8 +488,7 @@ def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> i
     if head_tokens > budget.system:
         raise InvalidInput(
             "system",
-            f"has {head_tokens} tokens together with the instructions that everword adds, but the budget allows "
-            f"{budget.system}",
+            f"has {head_tokens} tokens with everword's own instructions; the budget allows {budget.system}",
         )
     system_tokens = head_tokens + PER_MESSAGE if head else 0
     text_tokens = tokenizer.count(text) + PER_MESSAGE
@@ -497,8 +496,8 @@ def room_beside(text: str, head: str, budget: Budget, tokenizer: Tokenizer) -> i
     if room < 0:
         raise InvalidInput(
             "text",
-            f"has {text_tokens} tokens, which do not fit a budget of {budget.total} together with the "
-            f"system text ({system_tokens} tokens)",
+            f"has {text_tokens} tokens and the system text has {system_tokens}; a budget of {budget.total} is too "
+            "small for both",
         )
     return room
 

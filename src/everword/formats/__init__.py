@@ -161,7 +161,7 @@ def open_records(
     if format is not None and format not in FORMATS:
         raise ImportFailed(f"there is no format {format!r}. {describe_formats()}")
     if os.fspath(path) == STANDARD_INPUT and format not in (None, "everword"):
-        raise ImportFailed(f"standard input can contain JSON Lines only; save the data to a file to import {format}")
+        raise ImportFailed(f"standard input can contain JSON Lines only; to import {format}, give a file")
     assistants = [assistant_ids] if isinstance(assistant_ids, str) else assistant_ids
     options = Options(user, frozenset(assistants), _zone(timezone))
     source = Source.of(path)

@@ -64,10 +64,9 @@ class BlockingMemory(OwnLoop):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. For a context,
-        at least one hit must have a `relevance` of 0.5, so that a query about a subject that is not in the memory
-        finds nothing. If `kinds` contains "fact", search also finds facts. The hit of a fact has the `kind` "fact" and
-        contains the `fact` and the newest message that the fact comes from.
+        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. A `floor` of 0.5
+        leaves out hits that have nothing to do with the query. If `kinds` contains "fact", search also finds facts. The
+        hit of a fact has the `kind` "fact" and contains the `fact` and the newest message that the fact comes from.
         """
         return self._private.wait(self._inner.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit,
@@ -88,8 +87,8 @@ class BlockingMemory(OwnLoop):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        Derived data that depends on the order of messages, such as topics, is rebuilt in each conversation with a
-        skipped message. `settle` waits until all derived data is up to date.
+        In a conversation with skipped messages, everword rebuilds derived data that depends on the order of messages,
+        such as topics. `settle` waits until all derived data is up to date.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -121,8 +120,7 @@ class BlockingMemory(OwnLoop):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories. For example, the filter "work" also keeps the employer, "place" the home, and "health"
-        allergies.
+        of other categories. For example, the filter "work" also keeps the employer.
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
@@ -170,9 +168,8 @@ class BlockingMemory(OwnLoop):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        A `speaker` other than the fact's owner can edit only facts that this speaker stated. Everyone who can see the
-        fact sees the new value. If the person states a different value later, the later value replaces the edited
-        value.
+        `speaker` must be the person or whoever stated the fact. Everyone who can see the fact sees the new value. If
+        the person states a different value later, the later value replaces the edited value.
         """
         return self._private.wait(self._inner.edit_fact(
             id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
@@ -182,7 +179,7 @@ class BlockingMemory(OwnLoop):
         """Remove a fact. A removed fact returns only if somebody states the fact again.
 
         The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
-        use `erase`. A `speaker` other than the fact's owner can delete only facts that this speaker stated.
+        use `erase`. `speaker` must be the person or whoever stated the fact.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -227,7 +224,7 @@ class BlockingMemory(OwnLoop):
         For people who speak in channels, the profile includes summaries of what they did in the channels today and on
         the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
         missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
-        everword cannot write all digests in this time, you get the existing digests. With `wait=0`, everword writes no
+        `wait` seconds are not enough for all digests, you get the existing digests. With `wait=0`, everword writes no
         digests.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
@@ -293,10 +290,10 @@ class BlockingMemory(OwnLoop):
     ) -> Deletion:
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        The arguments choose messages sent before a time, messages of a user (as in `erase`), and messages that contain
-        a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case. With
-        `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
-        data).
+        `before` matches messages sent before this time, `user` matches a user's messages (as in `erase`), and `query`
+        matches a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case.
+        With `dry_run`, nothing is removed: the result says what would be removed from the log and from each view
+        (derived data).
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -321,9 +318,9 @@ class BlockingMemory(OwnLoop):
         space: str | None = None,
     ) -> Redaction:
         """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
-        If a message contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says
-        how many messages contain secrets."""
+        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
+        everword replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing
+        changes: the result says how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -346,9 +343,9 @@ class BlockingMemory(OwnLoop):
     def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
         """Merge two users who are the same person: everything of one user is given to the other user.
 
-        After the merge, the conversations, messages in channels, facts, statements, names and documents of `user`
-        belong to the user `into`. A merge does not change API keys. A merge deletes nothing; `undo_move` reverses the
-        merge. With `dry_run`, nothing is moved: the result says what would move.
+        After the merge, all conversations, channel messages, facts, statements, names and documents of `user` belong to
+        `into`. A merge does not change API keys. A merge deletes nothing; `undo_move` reverses the merge. With
+        `dry_run`, nothing is moved: the result says what would move.
         """
         return self._private.wait(self._inner.merge_users(user, into=into, space=space, dry_run=dry_run))
 
@@ -356,8 +353,8 @@ class BlockingMemory(OwnLoop):
         """Reverse the move of a conversation or the merge of two users. A move or merge cannot be reversed after some
         of the moved data was removed or moved again.
 
-        A chat that `undo_move` gives back to its old owner keeps the messages added since the move. With `dry_run`,
-        nothing is moved: the result says what would move.
+        If `undo_move` returns a chat to the old owner, the chat keeps the messages added since the move. With
+        `dry_run`, nothing is moved: the result says what would move.
         """
         return self._private.wait(self._inner.undo_move(id, space=space, dry_run=dry_run))
 
@@ -470,10 +467,10 @@ class BlockingConversation:
         about me?". If the message is not a command to everword, the result is None.
 
         `names` are the names by which people address everword. With `addressed`, everword treats the message as
-        addressed to everword, even if the message contains none of the `names`. A message that is a command, and
-        everword's answer, are stored in the log. `command` does not store other messages: pass such messages to `reply`
-        or `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and
-        the result is None.
+        addressed to everword, even if the message contains none of the `names`. If the message is a command, everword
+        stores the message and the answer in the log. If the message is not a command, store the message with `reply` or
+        `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and the
+        result is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
@@ -485,9 +482,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.describe())
 
     def archive(self) -> Chunk | None:
-        """Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its
-        reply. If there is nothing to archive, the result is None. If summarising fails, the messages are not archived,
-        and the error says why."""
+        """Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing
+        to archive, the result is None. If summarising fails, the messages are not archived, and the error says why."""
         return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
@@ -495,8 +491,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """List the summaries of archived messages that are not yet part of a higher summary, highest level first. Each
-        summary in the list contains the summaries that it was made from."""
+        """List the summaries of archived messages that no other summary contains, highest level first. Each summary in
+        the list contains the summaries that it was made from."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
@@ -531,8 +527,8 @@ class BlockingConversation:
     def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True,
     ) -> list[TopicMessage]:
-        """List every message of a topic, in order. Without `include_compressed`, the list leaves out messages that are
-        part of the topic's summary."""
+        """List every message of a topic, in order. To leave out messages that are part of the topic's summary, set
+        `include_compressed` to false."""
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:

@@ -29,7 +29,7 @@ OWN = (
     "messages", "system", "max_tokens", "metadata", "stop_sequences", "thinking", "tools", "tool_choice", "betas",
     "output_config", "output_format",
 )  # fmt: skip
-NEEDS_ANTHROPIC_API = "needs a model server with Anthropic's API; for such a server, set EVERWORD_CHAT_APIS=messages"
+NEEDS_ANTHROPIC_API = "needs a model server with Anthropic's API and the setting EVERWORD_CHAT_APIS=messages"
 EFFORT = "reasoning_effort"
 EFFORTS = ((2_000, "low"), (8_000, "medium"))  # by the tokens for thinking; more is "high"
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}

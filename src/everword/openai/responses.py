@@ -18,7 +18,7 @@ OWN = (
     "tool_choice", "store", "metadata", "include", "truncation", "background", "stream_options", "max_tool_calls",
     "prompt",
 )  # fmt: skip
-NEEDS_RESPONSES_API = "needs a model server with the Responses API; for such a server, set EVERWORD_CHAT_APIS=responses"
+NEEDS_RESPONSES_API = "needs a model server with the Responses API and the setting EVERWORD_CHAT_APIS=responses"
 ECHOED: Mapping[str, Any] = {
     "instructions": None, "max_output_tokens": None, "metadata": {}, "parallel_tool_calls": True,
     "previous_response_id": None, "reasoning": {"effort": None, "summary": None}, "temperature": None,

@@ -342,7 +342,7 @@ async def check_body(body: bytes) -> None:
         else:  # others are answered meanwhile
             await asyncio.to_thread(check_json, body)
     except UnreadableJson as error:
-        raise HTTPException(400, f"the JSON of the request body cannot be read: it {error}") from None
+        raise HTTPException(400, f"the request body {error}") from None
 
 
 def keep_slashes(scope: Scope) -> None:

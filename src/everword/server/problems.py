@@ -41,7 +41,7 @@ STATUS_DETAILS = {
     404: "there is no such route; /openapi.json lists those there are",
     405: "this route does not take that method; `Allow` names those it takes",
 }
-NOT_JSON = "the body cannot be read: send JSON, in UTF-8, as `Content-Type: application/json`"
+NOT_JSON = "the request body cannot be read: send JSON, in UTF-8, as `Content-Type: application/json`"
 BODY = ("body",)
 
 

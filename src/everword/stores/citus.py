@@ -119,8 +119,8 @@ def check_spread(connection: Connection, name: str) -> bool:
     left_out = tables_left_out(connection)
     if left_out:
         raise SchemaMismatch(
-            f"{name} is distributed by Citus, but {', '.join(left_out)} is not, so a change could be stored only in "
-            "part: run `everword migrate --citus` on this database first"
+            f"Citus distributes {name}, but not the tables {', '.join(left_out)}; run `everword migrate --citus` on "
+            "this database first"
         )
     return left_out is not None
 
@@ -154,8 +154,8 @@ def spread_tables(connection: Connection, name: str) -> None:
     """Spread all tables that are not yet, with what they hold."""
     if not has_citus(connection):
         raise ConfigError(
-            f"{name} has no Citus: as an administrator run `CREATE EXTENSION citus` in this database on each machine, "
-            "and on the coordinator `SELECT citus_add_node('HOST', 5432)` for each other machine (docs/scale.md)"
+            f"{name} has no Citus. As an administrator, run `CREATE EXTENSION citus` in this database on each machine. "
+            "On the coordinator, run `SELECT citus_add_node('HOST', 5432)` for each other machine (docs/scale.md)"
         )
     if not read_machines(connection):
         raise ConfigError(

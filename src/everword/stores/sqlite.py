@@ -459,7 +459,7 @@ class SqliteStore(SqlStore):
         version = self.run_with_retries(schema_version, read_any_version)
         if version < CURRENT and not self.writable:
             raise SchemaMismatch(
-                f"{self.name} has an older schema and is read-only; open it once where everword can write to it"
+                f"{self.name} has an older schema and is read-only; make the file and its folder writable"
             )
         if version < CURRENT:
             write_any_version = partial(self.writing, checks_version=False)

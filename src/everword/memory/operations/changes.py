@@ -111,10 +111,10 @@ class Changes(MemoryPart):
     ) -> Deletion:
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        The arguments choose messages sent before a time, messages of a user (as in `erase`), and messages that contain
-        a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case. With
-        `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
-        data).
+        `before` matches messages sent before this time, `user` matches a user's messages (as in `erase`), and `query`
+        matches a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case.
+        With `dry_run`, nothing is removed: the result says what would be removed from the log and from each view
+        (derived data).
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else checks_and_seals.check_time("before", before)
@@ -178,9 +178,9 @@ class Changes(MemoryPart):
         space: str | None = None,
     ) -> Redaction:
         """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets.
-        If a message contains secrets, its older versions are removed. With `dry_run`, nothing changes: the result says
-        how many messages contain secrets."""
+        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
+        everword replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing
+        changes: the result says how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -247,9 +247,9 @@ class Changes(MemoryPart):
     async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
         """Merge two users who are the same person: everything of one user is given to the other user.
 
-        After the merge, the conversations, messages in channels, facts, statements, names and documents of `user`
-        belong to the user `into`. A merge does not change API keys. A merge deletes nothing; `undo_move` reverses the
-        merge. With `dry_run`, nothing is moved: the result says what would move.
+        After the merge, all conversations, channel messages, facts, statements, names and documents of `user` belong to
+        `into`. A merge does not change API keys. A merge deletes nothing; `undo_move` reverses the merge. With
+        `dry_run`, nothing is moved: the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -259,7 +259,7 @@ class Changes(MemoryPart):
 
         def build(tx: Tx, lock: Lock) -> MovePlan:
             if not has_anything(tx, space_id, user_id):
-                raise NotFound(f"there is nothing of user {user_id!r} in space {space_id!r}; nothing was merged")
+                raise NotFound(f"user {user_id!r} has no data in space {space_id!r}; nothing was merged")
             return plan_people(tx, space_id, "merge", user_id, other_id, lock)
 
         return await move(self.runtime, space_id, "merge", build, self.access.key_id, dry_run)
@@ -269,8 +269,8 @@ class Changes(MemoryPart):
         """Reverse the move of a conversation or the merge of two users. A move or merge cannot be reversed after some
         of the moved data was removed or moved again.
 
-        A chat that `undo_move` gives back to its old owner keeps the messages added since the move. With `dry_run`,
-        nothing is moved: the result says what would move.
+        If `undo_move` returns a chat to the old owner, the chat keeps the messages added since the move. With
+        `dry_run`, nothing is moved: the result says what would move.
         """
         space_id = self.runtime.resolve_space(space)
         move_id = checks_and_seals.check_id("id", id)

@@ -234,10 +234,10 @@ class ConversationFace(ConversationTopics):
         about me?". If the message is not a command to everword, the result is None.
 
         `names` are the names by which people address everword. With `addressed`, everword treats the message as
-        addressed to everword, even if the message contains none of the `names`. A message that is a command, and
-        everword's answer, are stored in the log. `command` does not store other messages: pass such messages to `reply`
-        or `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and
-        the result is None.
+        addressed to everword, even if the message contains none of the `names`. If the message is a command, everword
+        stores the message and the answer in the log. If the message is not a command, store the message with `reply` or
+        `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and the
+        result is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
@@ -256,9 +256,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        """Archive (summarise) now all messages that are not yet archived, except the last exchange: a message and its
-        reply. If there is nothing to archive, the result is None. If summarising fails, the messages are not archived,
-        and the error says why."""
+        """Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing
+        to archive, the result is None. If summarising fails, the messages are not archived, and the error says why."""
         return await archive_window(self.runtime, self.scope)
 
     @operation("GET /v1/conversations/{id}/archived", right="read")
@@ -273,8 +272,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
-        """List the summaries of archived messages that are not yet part of a higher summary, highest level first. Each
-        summary in the list contains the summaries that it was made from."""
+        """List the summaries of archived messages that no other summary contains, highest level first. Each summary in
+        the list contains the summaries that it was made from."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None
@@ -307,7 +306,7 @@ class ConversationFace(ConversationTopics):
         if addition.kept == "refused":
             raise InvalidInput(
                 "platform_id",
-                f"{platform_id!r} is the ID of a stored message with another text; edit that message first",
+                f"{platform_id!r} is already stored with a different text; to change the text, edit the message",
             )
         question = addition.message
         tools = turn.TurnTools(

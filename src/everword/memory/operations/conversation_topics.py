@@ -174,8 +174,8 @@ class ConversationTopics:
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
-        """List every message of a topic, in order. Without `include_compressed`, the list leaves out messages that are
-        part of the topic's summary."""
+        """List every message of a topic, in order. To leave out messages that are part of the topic's summary, set
+        `include_compressed` to false."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
             parts = self._topic_parts(tx, page, topic_id)
@@ -313,8 +313,7 @@ class ConversationTopics:
             if not moved:
                 raise InvalidInput(
                     "turns",
-                    f"must be messages of thread {topic_id!r} (each given by its number in the conversation), and at "
-                    "least one message must remain in the thread",
+                    f"must be numbers of messages in topic {topic_id!r}; at least one message must remain in the topic",
                 )
             for turn, answered in moved.items():
                 record_note(tx, page, SPLIT, turn, now, other=answered)

@@ -135,7 +135,7 @@ class Knowledge(MemoryPart):
         For people who speak in channels, the profile includes summaries of what they did in the channels today and on
         the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
         missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
-        everword cannot write all digests in this time, you get the existing digests. With `wait=0`, everword writes no
+        `wait` seconds are not enough for all digests, you get the existing digests. With `wait=0`, everword writes no
         digests.
         """
         space_id = self.runtime.resolve_space(space)

@@ -71,10 +71,9 @@ class SearchAndMaintenance(MemoryPart):
     ) -> list[Hit]:
         """Find messages by word and by meaning, best match first, in a space or in one user's memory.
 
-        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. For a context,
-        at least one hit must have a `relevance` of 0.5, so that a query about a subject that is not in the memory
-        finds nothing. If `kinds` contains "fact", search also finds facts. The hit of a fact has the `kind` "fact" and
-        contains the `fact` and the newest message that the fact comes from.
+        With a `floor` from 0 to 1, search leaves out hits whose `relevance` is below the `floor`. A `floor` of 0.5
+        leaves out hits that have nothing to do with the query. If `kinds` contains "fact", search also finds facts. The
+        hit of a fact has the `kind` "fact" and contains the `fact` and the newest message that the fact comes from.
         """
         request = check_search(
             self.runtime,
@@ -140,8 +139,8 @@ class SearchAndMaintenance(MemoryPart):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        Derived data that depends on the order of messages, such as topics, is rebuilt in each conversation with a
-        skipped message. `settle` waits until all derived data is up to date.
+        In a conversation with skipped messages, everword rebuilds derived data that depends on the order of messages,
+        such as topics. `settle` waits until all derived data is up to date.
         """
         where: dict[str, str] = {}
         if space is not None:

@@ -121,7 +121,7 @@ class EndpointEmbedder:
         if self._width is not None and vectors.shape[1] != self._width:
             raise EmbedderError(
                 f"{self._model} at {self._address} returned vectors of length {vectors.shape[1]}, not "
-                f"{self._width}. Set `width` to this length, or use the model that made the stored vectors"
+                f"{self._width}. Set `width` to {vectors.shape[1]}, or use the model that made the stored vectors"
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():

@@ -66,8 +66,8 @@ async def conversations(
     limit: Count = 100,
 ) -> Response:
     """List the conversations of a space, or of one user in the space; the conversation with the newest message comes
-    first. A conversation that gets a message while you read the list page by page moves to the first page. After the
-    last page, read the first page again to see the conversations with newer messages."""
+    first. If a conversation gets a message while you read the pages of the list, the conversation moves to the first
+    page. After the last page, read the first page again to find conversations that moved."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
@@ -392,8 +392,8 @@ async def export_user(
     secrets: bool = False,
 ) -> Response:
     """Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
-    the export skips messages that cannot be read; otherwise, such a message makes the export fail. Unless `secrets` is
-    true, the export contains placeholders instead of secrets, such as API keys."""
+    the export skips messages that cannot be read, instead of failing. Unless `secrets` is true, the export contains
+    placeholders instead of secrets, such as API keys."""
     return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
 
 

@@ -222,12 +222,12 @@ async def change_documents(
     """Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
     namespace has not changed since you read this tag; otherwise, the status is 412.
 
-    Returns the stored documents, in the order of the changes.
+    Returns the documents that the request stored, in the order of `changes`.
     """
     changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
         raise InvalidInput(
-            "tag", "must be given together with `namespace`: a `tag` says which state of the namespace you have read"
+            "tag", "must be given together with `namespace`; a `tag` identifies a state of the namespace"
         )
 
     work = apply_visibly(caller, changes, body.namespace, body.tag)

@@ -139,7 +139,7 @@ class UploadFolder:
         """An upload of the caller; those of others are not there."""
         upload = self.read(self.path / f"{id}.json") if UPLOAD_ID.fullmatch(id) else None
         if upload is None or (upload.key, upload.space) != (caller.access.key_id, caller.space):
-            raise NotFound("there is no upload with this ID; it was already imported, or it was removed after one day")
+            raise NotFound("there is no upload with this ID; uploads are removed after the import, or after one day")
         return upload
 
     def read(self, path: Path) -> Upload | None:
