@@ -41,6 +41,25 @@ print("loaded:", sorted(heavy & set(sys.modules)))
     assert done.stdout.splitlines()[-1] == "loaded: []"
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("4", "4")])
+def test_vectors_are_computed_in_one_thread_unless_the_environment_says_otherwise(
+    given: str | None, expected: str, tmp_path: Path
+) -> None:
+    code = """
+import atexit, os, sys
+from everword.cli.main import main
+atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"]))
+sys.argv = ["everword", "--version"]
+main()
+"""
+    environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    if given:
+        environment["OPENBLAS_NUM_THREADS"] = given
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+    assert done.stdout.splitlines()[-1] == expected
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_explains_itself_with_an_example(name: str) -> None:
     text = succeeded(name, "--help")

@@ -7,6 +7,7 @@ when it runs. So finding out what the program can do costs only the parser, and 
 from __future__ import annotations
 
 import gc
+import os
 import signal
 
 import click
@@ -99,8 +100,10 @@ def program(debug: bool) -> None:
 
 def main() -> None:
     """Run the program as a script does. Modules and rules make many objects and hardly a circle: the garbage collector
-    would take a quarter of the time of a start and a twentieth of that of an import."""
+    would take a quarter of the time of a start and a twentieth of that of an import. numpy's other threads would wait
+    for work in loops, which on 16 cores takes as much of the processor as an import does."""
     mask_what_escapes()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(SELDOM)
     try:
         program(prog_name="everword")
