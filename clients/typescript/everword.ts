@@ -900,8 +900,8 @@ export interface Profile {
 }
 
 /**
- * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so how long
- * the topic stays active.
+ * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, which affects
+ * how long the topic stays active.
  */
 export interface RateTopicIn {
   /** 1 if the topic matters, -1 if it does not. */
@@ -1412,7 +1412,8 @@ export class Everword {
   /**
    * List the conversations of a space, or of one user in the space; the conversation with the newest message comes
    * first. If a conversation gets a message while you read the pages of the list, the conversation moves to the first
-   * page. After the last page, read the first page again to find conversations that moved. Needs the scope `read`.
+   * page. After the last page, read the first page again to find conversations that got messages meanwhile. Needs the
+   * scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
@@ -1681,8 +1682,8 @@ export class Everword {
   }
 
   /**
-   * List the last removals and moves in a space, newest first. Each entry says who removed or moved data, when, of
-   * what kind, and how many items. Needs the scopes `read` and `admin`.
+   * List the last removals and moves in a space, newest first. Each entry says who removed or moved which kind of
+   * data, when, and how many items. Needs the scopes `read` and `admin`.
    */
   audit(query: { limit?: number } = {}, options: CallOptions = {}): Promise<AuditLine[]> {
     return this.#server.ask("GET", ["v1", "audit"], { query }, options);
@@ -1761,8 +1762,8 @@ export class Everword {
   }
 
   /**
-   * List the summaries of archived messages that no other summary contains, highest level first. Each summary in the
-   * list contains the summaries that it was made from. Needs the scope `read`.
+   * List the summaries of archived messages, highest level first, without summaries that are part of another summary.
+   * Each summary in the list contains the summaries that it was made from. Needs the scope `read`.
    */
   episodes(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Episode[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "episodes"], { query }, options);
@@ -1860,8 +1861,8 @@ export class Everword {
   }
 
   /**
-   * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so how
-   * long the topic stays active. Needs the scopes `read` and `write`.
+   * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, which affects
+   * how long the topic stays active. Needs the scopes `read` and `write`.
    */
   rateTopic(conversation: string, topic: string, body: RateTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "feedback"], { body, repeatable: true }, options);
@@ -1906,8 +1907,8 @@ export class Everword {
 
   /**
    * Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-   * in time, the status is 409. If the API key opens all spaces, the answer with the status 409 says which views are
-   * behind, and why. Needs the scope `write`.
+   * in time, the status is 409. To an API key that opens all spaces, this error also says which views are behind, and
+   * why. Needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);

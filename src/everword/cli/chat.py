@@ -77,7 +77,8 @@ def explain_receipt(receipt: Receipt) -> str:
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="The most tokens in one request to the model, or `compact`.  [default: 30,000; for the local model 1,400]",
+    help="The largest number of tokens in one request to the model, or the word `compact`.  [default: 30,000; for the "
+    "local model 1,400]",
 )
 @click.option(
     "--local",
@@ -388,7 +389,7 @@ def write_out(text: str) -> None:
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="The most tokens that the context may have, or `compact`.  [default: 30,000]",
+    help="The largest number of tokens in the context, or the word `compact`.  [default: 30,000]",
 )
 @click.option("--explain", is_flag=True, help="Show the receipt: what is in the context, what is left out, and why.")
 @json_option("Print JSON with the messages of the context, and the receipt (see --explain).")

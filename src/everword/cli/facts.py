@@ -47,7 +47,7 @@ TO = click.option(
     "--history",
     "key",
     metavar="KEY",
-    help="Show all values of the kind of fact KEY, such as `city`, oldest first.",
+    help="Show all values of the fact key KEY (such as `city`), oldest first.",
 )
 @click.option(
     "--refused", is_flag=True, help="Show the facts that a model found and everword rejected, with the reasons."

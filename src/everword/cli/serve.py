@@ -181,7 +181,7 @@ def create(scopes: str, all_spaces: bool, user: str | None, body_kb: int | None,
     """Create a key for a server, and show the key once.
 
     The store keeps only a hash of the key, so the key cannot be shown again. By default, the new key
-    gives access to the space of the setting `space`.
+    gives access to the space named in the setting `space`.
 
     \b
     everword keys create --space team --scopes read,write --name website

@@ -120,7 +120,7 @@ class BlockingMemory(OwnLoop):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories. For example, the filter "work" also keeps the employer.
+        of other categories. For example, the filter "work" also returns the fact "employer".
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
@@ -168,7 +168,7 @@ class BlockingMemory(OwnLoop):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        `speaker` must be the person or whoever stated the fact. Everyone who can see the fact sees the new value. If
+        `speaker` must be `user` or whoever stated the fact. Everyone who can see the fact sees the new value. If
         the person states a different value later, the later value replaces the edited value.
         """
         return self._private.wait(self._inner.edit_fact(
@@ -179,7 +179,7 @@ class BlockingMemory(OwnLoop):
         """Remove a fact. A removed fact returns only if somebody states the fact again.
 
         The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
-        use `erase`. `speaker` must be the person or whoever stated the fact.
+        use `erase`. `speaker` must be `user` or whoever stated the fact.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -236,9 +236,10 @@ class BlockingMemory(OwnLoop):
         """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
         is today.
 
-        With `week`, each digest covers the six days before `day`. With a `conversation` (a channel), you get one digest
-        of the whole channel instead of one for each member. The digest of a channel describes the channel's threads and
-        the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in `profile`.
+        With `week`, each digest covers the six days before `day` instead. With a `conversation` (a channel), you get
+        one digest of the whole channel instead of one for each member. The digest of a channel describes the channel's
+        threads and the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in
+        `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
@@ -309,8 +310,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.retain(dry_run=dry_run, space=space))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """List the last removals and moves in a space, newest first. Each entry says who removed or moved data, when,
-        of what kind, and how many items."""
+        """List the last removals and moves in a space, newest first. Each entry says who removed or moved which
+        kind of data, when, and how many items."""
         return self._private.wait(self._inner.audit(limit=limit, space=space))
 
     def redact(
@@ -491,8 +492,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """List the summaries of archived messages that no other summary contains, highest level first. Each summary in
-        the list contains the summaries that it was made from."""
+        """List the summaries of archived messages, highest level first, without summaries that are part of another
+        summary. Each summary in the list contains the summaries that it was made from."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
@@ -563,8 +564,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
 
     def feedback(self, topic_id: str, score: int) -> Topic:
-        """Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so
-        how long the topic stays active."""
+        """Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, which
+        affects how long the topic stays active."""
         return self._private.wait(self._inner.feedback(topic_id, score))
 
 

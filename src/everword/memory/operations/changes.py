@@ -162,8 +162,8 @@ class Changes(MemoryPart):
 
     @operation("GET /v1/audit", right="admin", about_all=True)
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """List the last removals and moves in a space, newest first. Each entry says who removed or moved data, when,
-        of what kind, and how many items."""
+        """List the last removals and moves in a space, newest first. Each entry says who removed or moved which
+        kind of data, when, and how many items."""
         space_id = self.runtime.resolve_space(space)
         count = checks_and_seals.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: append_and_read.audit_lines(tx, space_id, count))

@@ -272,8 +272,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
-        """List the summaries of archived messages that no other summary contains, highest level first. Each summary in
-        the list contains the summaries that it was made from."""
+        """List the summaries of archived messages, highest level first, without summaries that are part of another
+        summary. Each summary in the list contains the summaries that it was made from."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None

@@ -301,7 +301,7 @@ class ConversationTopics:
         join the new and the old thread with `merge_topics`."""
         numbers = {checks_and_seals.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
-            raise InvalidInput("turns", "is empty; give the number of at least one message")
+            raise InvalidInput("turns", "is empty; give at least one message number")
         runtime = self.runtime
         now = runtime.parts.clock.now()
         await runtime.catch_up(self.scope.filter, VIEW)
@@ -313,7 +313,7 @@ class ConversationTopics:
             if not moved:
                 raise InvalidInput(
                     "turns",
-                    f"must be numbers of messages in topic {topic_id!r}; at least one message must remain in the topic",
+                    f"must be message numbers from topic {topic_id!r}; at least one message must remain in the topic",
                 )
             for turn, answered in moved.items():
                 record_note(tx, page, SPLIT, turn, now, other=answered)
@@ -355,8 +355,8 @@ class ConversationTopics:
         once="words",
     )
     async def feedback(self, topic_id: str, score: int) -> Topic:
-        """Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, and so
-        how long the topic stays active."""
+        """Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, which
+        affects how long the topic stays active."""
         if isinstance(score, bool) or score not in (1, -1):
             raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
 

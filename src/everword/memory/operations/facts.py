@@ -72,7 +72,7 @@ class Facts(MemoryPart):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories. For example, the filter "work" also keeps the employer.
+        of other categories. For example, the filter "work" also returns the fact "employer".
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -193,7 +193,7 @@ class Facts(MemoryPart):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        `speaker` must be the person or whoever stated the fact. Everyone who can see the fact sees the new value. If
+        `speaker` must be `user` or whoever stated the fact. Everyone who can see the fact sees the new value. If
         the person states a different value later, the later value replaces the edited value.
         """
         space_id = self.runtime.resolve_space(space)
@@ -220,7 +220,7 @@ class Facts(MemoryPart):
         """Remove a fact. A removed fact returns only if somebody states the fact again.
 
         The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
-        use `erase`. `speaker` must be the person or whoever stated the fact.
+        use `erase`. `speaker` must be `user` or whoever stated the fact.
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)

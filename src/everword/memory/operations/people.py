@@ -173,9 +173,10 @@ class Knowledge(MemoryPart):
         """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
         is today.
 
-        With `week`, each digest covers the six days before `day`. With a `conversation` (a channel), you get one digest
-        of the whole channel instead of one for each member. The digest of a channel describes the channel's threads and
-        the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in `profile`.
+        With `week`, each digest covers the six days before `day` instead. With a `conversation` (a channel), you get
+        one digest of the whole channel instead of one for each member. The digest of a channel describes the channel's
+        threads and the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in
+        `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)

@@ -67,7 +67,7 @@ async def conversations(
 ) -> Response:
     """List the conversations of a space, or of one user in the space; the conversation with the newest message comes
     first. If a conversation gets a message while you read the pages of the list, the conversation moves to the first
-    page. After the last page, read the first page again to find conversations that moved."""
+    page. After the last page, read the first page again to find conversations that got messages meanwhile."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
@@ -373,8 +373,8 @@ async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
     """Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-    in time, the status is 409. If the API key opens all spaces, the answer with the status 409 says which views
-    are behind, and why."""
+    in time, the status is 409. To an API key that opens all spaces, this error also says which views are behind,
+    and why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound

@@ -165,10 +165,9 @@ def cuts(
     `pauses` says which messages come after a long pause, and `replies` which ones answer the message before them.
     """
     count = len(sizes)
-    if len(vectors) != count or any(len(flags) != count for flags in (may, pauses, replies) if flags is not None):
-        raise InvalidInput(
-            "vectors", f"must have one vector for each size: {len(vectors)} vectors and {count} sizes were given"
-        )
+    for name, items in {"vectors": vectors, "may": may, "pauses": pauses, "replies": replies}.items():
+        if items is not None and len(items) != count:
+            raise InvalidInput(name, f"must have as many items as `sizes`, but has {len(items)} items, not {count}")
     if shortest < 1 or longest < 2 * shortest - 1:
         raise InvalidInput("longest", f"is {longest}; must be at least 2 * shortest - 1, here {2 * shortest - 1}")
     is_reply = np.zeros(count, dtype=bool) if replies is None else np.asarray(replies, dtype=bool)
