@@ -153,9 +153,9 @@ def audit(limit: int, as_json: bool) -> None:
 def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
-    The command removes all messages that the person wrote in the space. The command also removes all messages that were
-    written to the person in the person's own chats. The command removes all facts, summaries and other data
-    made from the removed messages.
+    The command removes all messages that the person wrote in the space. In the person's own chats,
+    the command also removes the messages of others, such as the assistant's replies. The command removes all facts,
+    summaries and other data made from the removed messages.
     Each erased message leaves an empty place with its hash, so that `everword verify` can
     still check the other messages. An erasure cannot be undone. To keep a copy of the person's messages, run `everword
     export --user ID -o FILE` first. While another program is reading the store, parts of the removed text can stay in
