@@ -109,7 +109,8 @@ def count_statements(server: CitusServer, rounds: int) -> None:
     rows = []
     for count in (1, 3):
         with server.database() as store, psycopg.connect(store, autocommit=True) as connection:
-            connection.execute(f'ALTER DATABASE "{connection.info.dbname}" SET citus.enable_stat_counters = on')
+            with psycopg.connect(server.address_by(0, store), autocommit=True) as coordinator:
+                coordinator.execute(f'ALTER DATABASE "{connection.info.dbname}" SET citus.enable_stat_counters = on')
             before = connection.execute(COUNTS).fetchall()[0]
             began = time.monotonic()
             with Memory(store, telemetry="off") as memory:
