@@ -357,6 +357,7 @@ def _language_of(word: str, language: str) -> str:
     return BY_SCRIPT.get(script, (UNKNOWN,))[0]
 
 
+@lru_cache(maxsize=20_000)
 def _term(word: str, language: str) -> str:
     """The term a word is indexed as; empty if nothing of it is left."""
     language = _language_of(word, language) if word else UNKNOWN

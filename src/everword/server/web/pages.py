@@ -262,7 +262,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     templates.globals |= {
-        "asset": asset_link,
+        "asset": {file.name: asset_link(file) for file in (FOLDER / "static").iterdir()}.__getitem__,
         "version": __version__,
         "moment": write_moment,
         "is_told": is_told,
@@ -284,11 +284,9 @@ def environment() -> Environment:
     return templates
 
 
-@cache
-def asset_link(name: str) -> str:
+def asset_link(file: Path) -> str:
     """The address of a file that pages use, which changes with its content: a browser may keep it for long."""
-    digest = sha256((FOLDER / "static" / name).read_bytes()).hexdigest()[:12]
-    return f"/web/static/{name}?v={digest}"
+    return f"/web/static/{file.name}?v={sha256(file.read_bytes()).hexdigest()[:12]}"
 
 
 def write_moment(moment: datetime | date | None, *, day: bool = False) -> Markup:
