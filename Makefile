@@ -16,6 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The suite runs in so many parts beside each other, each a process with its own test files.
 PARTS ?= 3
 NUMBERS := $(shell seq $(PARTS))
+RUN := $(BIN)/pytest
 BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # What a part leaves out, because there is no browser, it notes here; it is said after all parts.
 LEFT_OUT := $(VENV)/.left-out
@@ -29,7 +30,7 @@ PIN_agent-framework := agent-framework-core==1.23.0
 PIN_crewai := crewai==1.15.30
 OPEN_WEBUI := open-webui==0.12.4
 
-.PHONY: demo test test-all test-pythons test-agents test-adapters $(FRAMEWORKS:%=adapter-%) test-citus test-typescript newcomer frozen check lint types suite docs bench clean browser
+.PHONY: demo test coverage test-all test-pythons test-agents test-adapters $(FRAMEWORKS:%=adapter-%) test-citus test-typescript newcomer frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/everword demo
@@ -134,7 +135,16 @@ types: $(VENV)/.dev
 suite: $(NUMBERS:%=part-%)
 
 part-%: $(VENV)/.dev
-	$(BIN)/pytest --part $*/$(PARTS) $(OPTIONS)
+	$(RUN) --part $*/$(PARTS) $(OPTIONS)
+
+# The share of lines that the suite runs, also in programs that tests start. Takes twice as long as the suite, and needs
+# pip's index, or its cache. What other environments try (`make test-adapters`, `make test-citus`) is not counted.
+coverage: export COVERAGE_FILE := $(abspath $(VENV)/coverage/lines)
+coverage: $(VENV)/.dev
+	@$(BIN)/python -m pip install -q 'coverage>=7.10'
+	@mkdir -p $(VENV)/coverage && $(BIN)/coverage erase
+	-@$(MAKE) --no-print-directory $(BESIDE) suite RUN="$(BIN)/coverage run -m pytest"
+	@$(BIN)/coverage combine -q && $(BIN)/coverage report --skip-covered --sort=miss
 
 # The tests of the dashboard use a real browser: Debian's chromium, or the one that EVERWORD_TEST_CHROMIUM names. Its
 # headless shell shows the same pages with two thirds of the work, so it is what root installs. Where there is none and
