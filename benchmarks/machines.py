@@ -332,7 +332,8 @@ def seconds_until_facts(store: str, load: Load, spaces: Sequence[str]) -> float:
 
 
 def stop_and_kill(server: CitusServer, folder: Path, clients: int, seconds: float) -> None:
-    with server.database() as store, ExitStack() as stack:
+    with server.database() as database, ExitStack() as stack:
+        store = server.address_by(0, database)  # also where the tests talk to a machine: that one is stopped, too
         spaces = [f"s{number}" for number in range(PLACES)]
         place_of = machine_of_each(store, spaces)
         machines = machines_of(server, store, len(set(place_of.values())) + 1)
