@@ -18,7 +18,10 @@ from everword import AsyncMemory, InvalidInput, Memory
 from everword.testing import FrozenClock
 
 TOOLS: Any = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
-CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+ARGUMENTS = '{"city": "Oslo"}'
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}
+RESPONSE_CALL: Any = {"type": "function_call", "id": "o2", "call_id": "c1", "name": "weather", "arguments": ARGUMENTS}
+ANTHROPIC_CALL: Any = {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}}
 
 
 class Provider:
@@ -35,17 +38,18 @@ class Provider:
         self.on_request()
         self.requests.append(body)
         text = self.replies[min(len(self.requests), len(self.replies)) - 1]
+        calls = self.calls and len(self.requests) == 1
         kind = request.url.path.rsplit("/", 1)[-1]
         if body.get("stream"):
             events = {"completions": chat_events, "responses": response_events, "messages": anthropic_events}[kind]
-            content = "".join(events(text))
+            content = "".join(events(text, calls))
             return httpx2.Response(200, text=content, headers={"content-type": "text/event-stream"})
         build: Callable[[str, bool], Any] = {
             "completions": chat_reply,
             "responses": response_reply,
             "messages": anthropic_reply,
         }[kind]
-        return httpx2.Response(200, json=build(text, self.calls and len(self.requests) == 1))
+        return httpx2.Response(200, json=build(text, calls))
 
     @property
     def sent(self) -> str:
@@ -73,15 +77,15 @@ def chat_reply(text: str, calls: bool) -> dict[str, Any]:
 
 def response_reply(text: str, calls: bool) -> dict[str, Any]:
     part = {"type": "output_text", "text": text, "annotations": []}
-    item = {"type": "message", "id": "o1", "role": "assistant", "status": "completed", "content": [part]}
+    items = [{"type": "message", "id": "o1", "role": "assistant", "status": "completed", "content": [part]}]
+    items += [RESPONSE_CALL] if calls else []
     frame = {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "tools": []}
-    return {**frame, "output": [item], "parallel_tool_calls": True, "tool_choice": "auto"}
+    return {**frame, "output": items, "parallel_tool_calls": True, "tool_choice": "auto"}
 
 
 def anthropic_reply(text: str, calls: bool) -> dict[str, Any]:
-    use = {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}}
     frame = {"id": "a", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
-    content = [use] if calls else [{"type": "text", "text": text}]
+    content = [ANTHROPIC_CALL] if calls else [{"type": "text", "text": text}]
     usage = {"input_tokens": 1, "output_tokens": 1}
     return {**frame, "content": content, "stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
 
@@ -90,24 +94,32 @@ def halves(text: str) -> tuple[str, str]:
     return text[: len(text) // 2], text[len(text) // 2 :]
 
 
-def chat_events(text: str) -> Iterator[str]:
-    for part in halves(text):
-        choice = {"index": 0, "delta": {"content": part}, "finish_reason": None}
+def chat_events(text: str, calls: bool) -> Iterator[str]:
+    deltas: list[dict[str, Any]] = [{"content": part} for part in halves(text)]
+    if calls:
+        start = {"index": 0, **CALL, "function": {"name": "weather", "arguments": ""}}
+        rest = [{"index": 0, "function": {"arguments": part}} for part in halves(ARGUMENTS)]
+        deltas += [{"tool_calls": [piece]} for piece in (start, *rest)]
+    for delta in deltas:
+        choice = {"index": 0, "delta": delta, "finish_reason": None}
         chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
         yield f"data: {json.dumps(chunk)}\n\n"
     yield "data: [DONE]\n\n"
 
 
-def response_events(text: str) -> Iterator[str]:
+def response_events(text: str, calls: bool) -> Iterator[str]:
     for number, part in enumerate(halves(text)):
         place = {"item_id": "o1", "output_index": 0, "content_index": 0, "logprobs": []}
         event = {"type": "response.output_text.delta", "delta": part, "sequence_number": number, **place}
         yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
-    event = {"type": "response.completed", "sequence_number": 9, "response": response_reply(text, False)}
+    if calls:
+        done = {"type": "response.output_item.done", "sequence_number": 8, "output_index": 1, "item": RESPONSE_CALL}
+        yield f"event: {done['type']}\ndata: {json.dumps(done)}\n\n"
+    event = {"type": "response.completed", "sequence_number": 9, "response": response_reply(text, calls)}
     yield f"event: response.completed\ndata: {json.dumps(event)}\n\n"
 
 
-def anthropic_events(text: str) -> Iterator[str]:
+def anthropic_events(text: str, calls: bool) -> Iterator[str]:
     start = {**anthropic_reply("", False), "content": [], "stop_reason": None}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
     events.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
@@ -115,6 +127,12 @@ def anthropic_events(text: str) -> Iterator[str]:
         delta = {"type": "text_delta", "text": part}
         events.append({"type": "content_block_delta", "index": 0, "delta": delta})
     events.append({"type": "content_block_stop", "index": 0})
+    if calls:
+        events.append({"type": "content_block_start", "index": 1, "content_block": {**ANTHROPIC_CALL, "input": {}}})
+        for part in halves(ARGUMENTS):
+            delta = {"type": "input_json_delta", "partial_json": part}
+            events.append({"type": "content_block_delta", "index": 1, "delta": delta})
+        events.append({"type": "content_block_stop", "index": 1})
     ended = {"stop_reason": "end_turn", "stop_sequence": None}
     events.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": 2}})
     events.append({"type": "message_stop"})
@@ -154,7 +172,8 @@ def message(client: Any, messages: Any, stream: bool = False) -> str:
     if not stream:
         assert result.receipt.tokens > 0
         return str(result.content[0].text)
-    return "".join(event.delta.text for event in result if event.type == "content_block_delta")
+    deltas = [event.delta for event in result if event.type == "content_block_delta"]
+    return "".join(delta.text for delta in deltas if delta.type == "text_delta")
 
 
 def managed(client: Any, messages: Any, stream: bool = False) -> str:
@@ -254,6 +273,87 @@ def test_calls_of_tools_are_passed_on_and_kept(memory: Memory, client_of: Any) -
         ("tool", "rain"),
         ("assistant", "It rains in Oslo."),
     ]
+
+
+# What a program sends back of a turn in which the model said "Let me look." and called a tool.
+CHAT_TURN = [{"role": "assistant", "content": "Let me look.", "tool_calls": [CALL]}]
+CHAT_TURN += [{"role": "tool", "tool_call_id": "c1", "content": "rain"}]
+RESPONSE_TURN = [{"type": "reasoning", "id": "o0", "summary": []}, {"role": "assistant", "content": "Let me look."}]
+RESPONSE_TURN += [RESPONSE_CALL, {"type": "function_call_output", "call_id": "c1", "output": "rain"}]
+ANTHROPIC_TURN = [{"role": "assistant", "content": [{"type": "text", "text": "Let me look."}, ANTHROPIC_CALL]}]
+ANTHROPIC_TURN += [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "rain"}]}]
+
+
+@pytest.mark.parametrize(
+    ("ask", "client_of", "stream", "turn"),
+    [
+        (chat, Provider.openai, True, CHAT_TURN),
+        (respond, Provider.openai, False, RESPONSE_TURN),
+        (respond, Provider.openai, True, RESPONSE_TURN),
+        (message, Provider.anthropic, True, ANTHROPIC_TURN),
+        (managed, Provider.anthropic, True, ANTHROPIC_TURN),
+    ],
+    ids=["chat stream", "response", "response stream", "message stream", "managed stream"],
+)
+@pytest.mark.checklist("G20")
+def test_a_turn_with_a_call_is_one_message_that_is_known_when_it_is_sent_again(
+    memory: Memory, ask: Any, client_of: Any, stream: bool, turn: Any
+) -> None:
+    provider = Provider("Let me look.", "It rains in Oslo.", calls=True)
+    client = everword.wrap(client_of(provider), memory, user="alex")
+    assert ask(client, said("Weather in Oslo?"), stream) == "Let me look."
+    assert ask(client, [*said("Weather in Oslo?"), *turn]) == "It rains in Oslo."
+    (found,) = memory.conversations()
+    kept = memory.conversation(found.id).history()
+    assert [(message.role, message.content) for message in kept] == [
+        ("user", "Weather in Oslo?"),
+        ("assistant", "Let me look."),
+        ("tool", "rain"),
+        ("assistant", "It rains in Oslo."),
+    ]
+    assert kept[1].metadata["openai"]["tool_calls"] == [CALL]
+    assert kept[2].metadata["openai"]["tool_call_id"] == "c1"
+
+
+@pytest.mark.checklist("G20")
+def test_a_stream_that_is_left_early_is_kept_as_far_as_it_was_read(memory: Memory) -> None:
+    with everword.wrap(Provider("Nice town!").openai(), memory, user="alex") as client:
+        create = client.chat.completions.create
+        with create(model="m", messages=said("I live in Utrecht."), stream=True) as stream:
+            assert next(iter(stream)).choices[0].delta.content == "Nice "
+            assert stream.response.status_code == 200, "the stream is the client's own"
+        assert stream.response.is_closed
+    assert client.is_closed()
+    assert [message.content for message in memory.export()] == ["I live in Utrecht.", "Nice "]
+
+
+@pytest.mark.checklist("G20")
+def test_an_asynchronous_stream_that_is_left_early_is_kept_as_far_as_it_was_read(tmp_path: Path) -> None:
+    async def read_one() -> list[str]:
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False, clock=FrozenClock()) as memory:
+            async with everword.wrap(Provider("Nice town!").async_openai(), memory, user="alex") as client:
+                create = client.chat.completions.create
+                async with await create(model="m", messages=said("I live in Utrecht."), stream=True) as stream:
+                    assert (await anext(aiter(stream))).choices[0].delta.content == "Nice "
+                assert stream.response.is_closed
+            assert client.is_closed()
+            return [message.content async for message in memory.export()]
+
+    assert asyncio.run(read_one()) == ["I live in Utrecht.", "Nice "]
+
+
+@pytest.mark.checklist("G20")
+def test_an_asynchronous_block_of_a_stream_remembers(tmp_path: Path) -> None:
+
+    async def read_block() -> list[str]:
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False, clock=FrozenClock()) as memory:
+            client = everword.wrap(Provider("Nice town!").async_anthropic(), memory, user="alex")
+            async with client.messages.stream(model="m", max_tokens=9, messages=said("I live in Utrecht.")) as opened:
+                assert "".join([text async for text in opened.text_stream]) == "Nice town!"
+                assert opened.receipt.tokens > 0
+            return [message.content async for message in memory.export()]
+
+    assert asyncio.run(read_block()) == ["I live in Utrecht.", "Nice town!"]
 
 
 @pytest.mark.checklist("G20")

@@ -453,6 +453,18 @@ def test_doctor_and_stats_say_what_waits_for_the_model_and_until_when(tmp_path: 
     assert "warn facts" in succeeded("doctor")  # without a model nothing waits
 
 
+@pytest.mark.checklist("G4")
+def test_doctor_warns_of_what_the_model_should_have_done_by_now() -> None:
+    place = {"conversation": "chat", "user": "alex", "role": "user"}
+    lines = [json.dumps({**place, "content": f"Bread number {number}"}) + "\n" for number in range(60)]
+    with serving() as service:
+        succeeded("import", "-", "--no-settle", input="".join(lines[:-1]))
+        assert doctor(service)["tiers"].startswith("ok tiers 59 messages wait; the model does them when")
+        succeeded("import", "-", "--no-settle", input=lines[-1])
+        assert doctor(service)["tiers"].startswith("warn tiers 60 messages behind: `everword worker` brings it up")
+        assert service.requests == []
+
+
 def views() -> dict[str, int]:
     return {view["view"]: view["behind"] for view in json.loads(succeeded("stats", "--json"))["views"]}
 

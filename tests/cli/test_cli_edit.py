@@ -33,7 +33,10 @@ def test_a_message_has_its_new_text_and_the_old_one_is_shown_on_request() -> Non
     assert succeeded("verify").startswith("whole: 5 messages")
     assert json_lines(succeeded("search", "large bakery", "--json", "--limit", "1"))[0]["turn"] == 1
     assert "nothing was edited" in failed("edit", "chat", "#9", "x")
-    assert everword("edit", "chat", "#1", "x", "--metadata", "[1]").exit_code == 2
+    for metadata, problem in (("[1]", "is no JSON object"), ("{", "is not valid JSON")):
+        refused = everword("edit", "chat", "#1", "x", "--metadata", metadata)
+        assert refused.exit_code == 2
+        assert problem in refused.stderr
     assert "no failure" not in succeeded("doctor")
 
 

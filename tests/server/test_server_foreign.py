@@ -266,6 +266,87 @@ def test_tokens_are_counted(world: World) -> None:
     assert world.log() == {}
 
 
+def test_what_a_response_is_to_be_like_reaches_the_model(world: World) -> None:
+    client = world.anew(answers('{"location": "Paris"}'))
+    tools: Any = [{"type": "function", "name": "get_weather", "parameters": WEATHER}]
+    form = {"type": "json_schema", "name": "place", "schema": WEATHER, "strict": True}
+    client.responses.create(
+        model="model-x",
+        input="Where?",
+        max_output_tokens=64,
+        reasoning={"effort": "low"},
+        text={"format": form, "verbosity": "low"},
+        tools=tools,
+        tool_choice={"type": "function", "name": "get_weather"},
+    )
+    sent = world.service.requests[-1]
+    assert sent["max_completion_tokens"] == 64
+    assert (sent["reasoning_effort"], sent["verbosity"]) == ("low", "low")
+    assert sent["response_format"] == {
+        "type": "json_schema", "json_schema": {"name": "place", "schema": WEATHER, "strict": True},
+    }  # fmt: skip
+    assert sent["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
+    assert not {"max_output_tokens", "reasoning", "text"} & sent.keys()
+    more: Any = {"text": {"format": {"type": "json_object"}}, "tool_choice": "none"}
+    client.responses.create(model="model-x", input="And where?", tools=tools, **more)
+    sent = world.service.requests[-1]
+    assert (sent["response_format"], sent["tool_choice"]) == ({"type": "json_object"}, "none")
+
+
+def test_thoughts_calls_and_files_of_a_responses_history_are_translated(world: World) -> None:
+    client = world.anew(answers("It is fine."))
+    file = {"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}
+    refusal = {"type": "refusal", "refusal": "I cannot say."}
+    client.responses.create(
+        model="model-x",
+        input=[
+            user([{"type": "input_file", **file}, {"type": "input_text", "text": "Does this run?"}]),
+            {"type": "reasoning", "id": "rs_1", "summary": []},
+            {"role": "assistant", "content": [refusal, {"type": "output_text", "text": "Let me look."}]},
+            {"type": "function_call", "call_id": "call_1", "name": "get_weather", "arguments": "{}"},
+            {"type": "custom_tool_call", "call_id": "call_2", "name": "shell", "input": "ls"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "14"},
+            {"type": "custom_tool_call_output", "call_id": "call_2", "output": [{"type": "input_text", "text": "a"}]},
+        ],
+    )
+    asked, said, *results = [message for message in world.sent if message["role"] not in ("system", "developer")]
+    assert asked["content"][0] == {"type": "file", "file": file}
+    assert said["content"] == [refusal, {"type": "text", "text": "Let me look."}]
+    assert said["tool_calls"] == [
+        {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}},
+        {"id": "call_2", "type": "custom", "custom": {"name": "shell", "input": "ls"}},
+    ]
+    assert [(result["tool_call_id"], result["content"]) for result in results] == [("call_1", "14"), ("call_2", "a")]
+
+
+def refuses(exchange: Exchange) -> None:
+    """Two choices, of which the first is a refusal, whole or streamed."""
+    streamed = exchange.service.requests[-1].get("stream")
+    first = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    messages = [first, {"role": "assistant", "content": "Nor I."}]
+    kind = "delta" if streamed else "message"
+    reply = {"choices": [{"index": n, kind: said, "finish_reason": "stop"} for n, said in enumerate(messages)]}
+    if not streamed:
+        exchange.send(200, json.dumps(reply).encode())
+        return
+    exchange.start()
+    exchange.event(reply)
+    exchange.chunk(b"data: [DONE]\n\n")
+    exchange.chunk(b"")
+
+
+def test_a_refusal_comes_as_one_and_of_two_choices_the_first(world: World) -> None:
+    client = world.anew(refuses)
+    whole = client.responses.create(model="model-x", input="How do I pick a lock?")
+    with client.responses.stream(model="model-x", input="How do I pick that lock?") as opened:
+        kinds = [event.type for event in opened]
+        streamed = opened.get_final_response()
+    for response in (whole, streamed):
+        [item] = response.output
+        assert [(part.type, part.refusal) for part in item.content] == [("refusal", "I cannot help with that.")]
+    assert "response.refusal.done" in kinds
+
+
 # -- errors, in the client's own shape
 
 
@@ -302,10 +383,13 @@ WRONG: list[tuple[str, Any, str]] = [
     ("responses", {"input": 7}, "input"),
     ("responses", {"input": [7]}, "input[0]"),
     ("responses", {"input": [{"role": "king", "content": "x"}]}, "input[0].role"),
+    ("responses", {"input": [{"role": "user", "content": 7}]}, "input[0].content"),
+    ("responses", {"input": [{"type": "function_call_output", "call_id": "c", "output": [7]}]}, "input[0].output[0]"),
     ("responses", {"input": [{"type": "item_reference", "id": "x"}]}, "input[0].type"),
     ("responses", {"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}, "input[0]"),
     ("responses", {"input": "x", "tools": "all"}, "tools"),
     ("responses", {"input": "x", "text": [1]}, "text"),
+    ("responses", {"input": "x", "tool_choice": {"type": "file_search"}}, "tool_choice"),
     ("responses", {"input": "x", "background": True}, "background"),
     ("messages", {"messages": []}, "messages"),
     ("messages", {"messages": [user("x")]}, "max_tokens"),
