@@ -9,6 +9,7 @@ import pytest
 from cli_driver import change, everword, failed, json_lines, succeeded
 
 SAID = ("In March I am going to Kyoto with my sister Emma.", "Take the bicycle along: the city is flat.")
+NONE_YET = "no message has left the window yet; `everword worker --once` catches up\n"
 SMALL = {"EVERWORD_WINDOW_TURNS": "4", "EVERWORD_LEVEL_EPISODES": "2"}
 
 
@@ -76,5 +77,5 @@ def test_a_conversation_in_its_window_has_no_summary_yet() -> None:
     line = {"conversation": "chat", "user": "alex", "role": "user", "content": "hello there"}
     succeeded("import", "-", input=json.dumps(line))
     result = everword("episodes", "chat")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "nothing has left the window yet\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", NONE_YET)
     assert "there is no conversation 'other'" in failed("episodes", "other")

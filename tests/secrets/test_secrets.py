@@ -312,6 +312,7 @@ def test_a_phrase_that_is_a_secret_can_be_deleted(store_url: str) -> None:
         assert memory.delete(query=PASSWORD).messages == 1
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 def test_another_process_reads_the_same_placeholders(store_url: str) -> None:
     """G10: marks are in the store. A program that does not look for secrets itself shows none that are marked."""
     with Memory(store_url) as memory, Memory(store_url, secrets="keep") as other:
@@ -375,6 +376,7 @@ def test_tampering_with_a_redacted_message_is_noticed(store_url: str) -> None:
         assert [fault.problem for fault in memory.verify().faults] == ["is not what its last change made of it"]
 
 
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("mode", ["mask", "redact"])
 def test_held_messages_are_treated_like_written_ones(store_url: str, mode: str) -> None:
     """G10: while the store takes nothing, what is held is shown in its own conversation, and written as it would be."""

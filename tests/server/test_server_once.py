@@ -220,7 +220,7 @@ def test_a_server_whose_clock_is_behind_finds_the_key_too(tmp_path: Path) -> Non
         assert http.post(FACTS, json=BIKE, headers=KEY).json() == first.json()
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.checklist("G8")
 @pytest.mark.checklist("G12")
 def test_servers_on_one_store_do_a_request_once_between_them(store_url: str) -> None:

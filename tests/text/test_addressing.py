@@ -118,6 +118,8 @@ def test_an_address_inside_a_sentence_is_shown_as_one() -> None:
     assert show_address("warpzone: wood1: both", KNOWN) == "(to warpzone and wood1) both"
     assert show_address("wood1 (second link): see there", KNOWN) == "(to wood1) (second link): see there"
     assert show_address("in this text: nothing", KNOWN) == "in this text: nothing"
+    short = KnownNames.of({"A0": [], "B0": [], "C0": []})
+    assert show_address("look. A0: this, B0: that", short) == "look. (to A0) this, (to B0) that"
 
 
 @pytest.mark.checklist("G24")

@@ -299,7 +299,7 @@ def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
     if as_json:
         output.print_json_lines(episode_fields(active))
     elif not active:
-        click.echo("nothing has left the window yet", err=True)
+        click.echo("no message has left the window yet; `everword worker --once` catches up", err=True)
     else:
         show_tree(conversation, active, show_all)
 

@@ -119,11 +119,11 @@ class KnownNames:
         people = {self._plain[name] for name in near if len(name) >= LEAST_MISSPELT}
         return people.pop() if len(people) == 1 else None
 
-    def mentioned_in(self, word: str) -> str | None:
-        """The person of a word in a text; a common word is nobody's name there."""
+    def mentioned_in(self, word: str, least: int = LEAST_MENTIONED) -> str | None:
+        """The person of a word of `least` letters or more in a text; a common word is nobody's name there."""
         plain = plain_nickname(word)
         person = self._exact.get(word) or self._plain.get(plain) or self._find_part(plain)
-        is_name = person is not None and len(word) >= LEAST_MENTIONED and not is_common(plain_nickname(word))
+        is_name = person is not None and len(word) >= least and not is_common(plain_nickname(word))
         return person if is_name else None
 
 
@@ -210,7 +210,7 @@ def show_inner_addresses(text: str, nicknames: KnownNames) -> str:
 
     def show(match: re.Match[str]) -> str:
         address = find_address(match[0] + " ", nicknames)
-        is_name = match["start"] is not None or nicknames.mentioned_in(match["name"]) is not None
+        is_name = match["start"] is not None or nicknames.mentioned_in(match["name"], least=1) is not None
         return f"{_to(address)}" if address is not None and is_name else match[0]
 
     return _INNER.sub(show, text)
