@@ -72,7 +72,8 @@ ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 70
 
 def pytest_configure(config: pytest.Config) -> None:
     """The same examples in every run, so that a failure is one for everybody."""
-    sample_sizes.is_whole = config.getoption("every_store")
+    if config.getoption("every_store"):
+        sample_sizes.try_all()
     settings.register_profile(
         "everword",
         max_examples=sample_sizes.sample(EXAMPLES),

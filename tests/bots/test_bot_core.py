@@ -11,16 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outages import with_read_only_file
 
-from everword import AsyncMemory, StoreError
-from everword.bots.bot import MOST_REPLIES, Bot, OrderedQueues, describe_outage
+from everword import AsyncMemory, InvalidInput, StoreError
+from everword.bots import texts
+from everword.bots.bot import MOST_ANSWERS, MOST_REPLIES, Bot, OrderedQueues, describe_outage
 from everword.bots.chat_settings import ChatSettings, chat_settings, parse_threshold
-from everword.bots.commands import choose_hits, describe_digest, is_due, parse_schedule, with_mention
+from everword.bots.commands import choose_hits, describe_digest, explain, is_due, parse_schedule, with_mention
 from everword.bots.delivery import Delivery, split_text
 from everword.bots.memories import MemoryParts, check_equal, file_stem, is_allowed, window_settings
 from everword.bots.platforms import (
     BotMessage,
+    ButtonPress,
     CommandCall,
+    Event,
     MessageDeletion,
     MessageEdit,
     Person,
@@ -30,7 +34,7 @@ from everword.bots.platforms import (
 )
 from everword.bots.replay import PrintedPlatform, printed_identity
 from everword.bots.service import BotOptions, keep_schedule, open_bot
-from everword.errors import Forbidden, PlatformBusy
+from everword.errors import Forbidden, PlatformBusy, ServerError
 from everword.model import Hit, Message, Verification
 from everword.ports import Completion, Request
 from everword.testing.doubles import FrozenClock, ScriptedLLM
@@ -53,6 +57,10 @@ def command(text: str, place: Place = GROUP) -> CommandCall:
     parsed = parse_slash(text, "memo_bot")
     assert parsed is not None
     return CommandCall(place, text, ANN, *parsed)
+
+
+def press(data: str, place: Place = GROUP, *, id: str = "") -> ButtonPress:
+    return ButtonPress(place, id or f"press {data}", ANN, data)
 
 
 class Screen(list[str]):
@@ -173,6 +181,18 @@ def test_a_name_that_was_chosen_becomes_a_mention() -> None:
     names = ["Dana Kim", "Dana Ortiz"]
     assert with_mention("Memo, remember that Dana rows", ["Memo"], names, "8") == "Memo, remember that <@8> rows"
     assert with_mention("Memo, what do you know about @dana?", ["Memo"], names, "8").endswith("about <@8>?")
+    with pytest.raises(InvalidInput, match="send the command again"):
+        with_mention("Memo, remember that she rows", ["Memo"], names, "8")
+
+
+def test_of_a_failure_a_chat_is_told_what_somebody_did_wrong_and_nothing_of_the_machine() -> None:
+    assert (
+        explain(InvalidInput("text", "is empty; write something")).text == "That did not work: text: is empty; "
+        "write something"
+    )
+    assert explain(StoreError("/srv/memo/telegram-7.db is locked")).text == texts.FAILED_INSIDE.format(
+        kind="StoreError"
+    )
 
 
 def test_no_id_of_a_chat_leads_out_of_the_folder() -> None:
@@ -404,6 +424,135 @@ def test_a_schedule_is_of_one_platform_and_goes_on_when_a_chat_fails(
     assert caplog.text.count("a digest was not sent") == 1
 
 
+# -- commands that find nothing, questions with buttons, and what is off
+
+
+def test_a_command_that_finds_nothing_says_so_and_one_in_no_known_form_is_taken_at_its_word(tmp_path: Path) -> None:
+    asked = {
+        "/export": "I keep nothing of what you said here.",
+        "/summary_now": "There is nothing to summarise yet",
+        "/remember ?": "says nothing that can be remembered; write a statement",
+        "/remember the oars": "I will remember: ",
+        "/forget bees": "I know nothing of that, so there is nothing to forget.",
+        "/forget oars": "Forgotten. /undo brings it back.",
+        "/undo": "It is back: ",
+    }
+
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        async with printed_bot(tmp_path, lines) as bot:
+            for text in asked:
+                bot.submit(command(text, chat(1)))
+            await bot.drain()
+        return lines
+
+    for line, expected in zip(asyncio.run(talk()), asked.values(), strict=True):
+        assert expected in line
+
+
+def test_a_button_that_belongs_to_no_question_of_its_reader_changes_nothing(tmp_path: Path) -> None:
+    """A button stays on the screen after its question is over, and whoever knows the protocol can send any data."""
+    place = chat(1)
+
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        async with printed_bot(tmp_path, lines) as bot:
+            for event in (
+                command("/summary", place),
+                press("storage floppy", place),
+                press("storage floppy", place),  # delivered again
+                press("storage json", place),
+                press("threshold 5", place),
+                command("/erase", place),
+                press("erase sure", place),  # without having been asked twice
+                message("40", "m", place),  # the question is no longer that for a number
+                press("erase no", place),
+                command("/summary_status", place),
+            ):
+                bot.submit(event)
+                await bot.drain()
+        return lines
+
+    storage, floppy, threshold, typed, erase, sure, no_model, kept, status = asyncio.run(talk())
+    assert storage.startswith("Memo: Where should I keep")
+    assert floppy == typed == sure == f"Memo: {texts.NOT_FOR_YOU}"
+    assert threshold == f"Memo: {texts.ASK_THRESHOLD}"
+    assert "for good" in erase
+    assert no_model == f"Memo: {texts.NO_MODEL_YET}"
+    assert kept == "Memo: Nothing was erased."
+    assert "Storage: SQLite" in status
+    assert "Messages: 1 in all" in status
+
+
+def test_while_memory_is_off_no_name_is_chosen_or_offered_and_no_edit_is_kept(tmp_path: Path) -> None:
+    danas = [Person("8", "Dana Kim", "dana8"), Person("10", "Dana Ortiz", "dana10")]
+
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        async with printed_bot(tmp_path, lines) as bot:
+
+            async def submit(*events: Event) -> None:
+                for event in events:
+                    bot.submit(event)
+                await bot.drain()
+
+            await submit(
+                *(replace(message(f"I am {dana.name}.", dana.id), author=dana) for dana in danas),
+                message("Memo, remember that Dana plays the cello", "a"),
+                press("who 7"),
+            )
+            assert await bot.commands.complete_person(GROUP, "dana o") == ["Dana Ortiz"]
+            await submit(
+                command("/summary_off"),
+                press("who 0"),
+                MessageEdit(replace(message("I am nobody.", "8"), author=danas[0])),
+            )
+            assert await bot.commands.complete_person(GROUP, "dana o") == []
+            async with bot.tools.pool.use(GROUP) as memory:
+                history = await memory.conversation(GROUP.conversation).history()
+                assert [kept.content for kept in history][:2] == ["I am Dana Kim.", "I am Dana Ortiz."]
+        return lines
+
+    question, unknown, off, chosen = asyncio.run(talk())
+    assert question.startswith("Memo: Whom do you mean?")
+    assert unknown == f"Memo: {texts.NOT_FOR_YOU}"
+    assert "Memory is off" in off
+    assert chosen == f"Memo: {texts.IS_OFF}"
+
+
+@pytest.mark.parametrize("kept", [2, 0])
+def test_what_was_said_while_memory_was_off_is_not_shown_to_the_model_after_all_is_erased(
+    tmp_path: Path, kept: int
+) -> None:
+    place = chat(1)
+    model = ScriptedLLM(default="Aye.")
+
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        platform = PrintedPlatform(printed_identity(()), lines.append)
+        memories = MemoryParts(model, settings={"telemetry": "off"})
+        async with open_bot(Delivery(platform), BotOptions(tmp_path, "You are a cox.", memories)) as bot:
+            events = (
+                message("Hello.", "h", place),
+                command("/summary_off", place),
+                message("The gate opens with 4711.", "a", place),
+                command("/erase", place),
+                press("erase yes", place),
+                press("erase sure", place),
+                message("What do you know?", "b", place),
+            )
+            for event in events if kept else events[1:]:
+                bot.submit(event)
+                await bot.drain()
+        return lines
+
+    assert any(f"Erased: {kept} messages" in line for line in asyncio.run(talk()))
+    first, last = (request.messages for request in model.requests[-2:])
+    assert first[0] == last[0] == {"role": "system", "content": "You are a cox."}
+    assert "4711" in str(first)
+    assert last[1:] == [{"role": "user", "content": "What do you know?"}]
+
+
 # -- moving between stores
 
 
@@ -441,6 +590,9 @@ def test_a_move_that_fails_leaves_the_old_store_in_use(tmp_path: Path) -> None:
             (tmp_path / "replay-1.json").mkdir()  # where the new file would be
             with pytest.raises(StoreError):
                 await bot.tools.pool.change_storage(chat(1), "json", 20)
+            bot.submit(command("/summary json 20", chat(1)))
+            await bot.drain()
+            assert lines[-1] == f"Memo: {texts.NOT_SET_UP}"
             (tmp_path / "replay-1.json").rmdir()
             settings = await bot.tools.settings(chat(1))
             bot.submit(command("/search mast", chat(1)))
@@ -487,7 +639,172 @@ def test_a_copy_that_is_not_equal_is_refused() -> None:
             check_equal(whole, other)
 
 
-# -- a disk that refuses
+# -- a platform or a disk that refuses
+
+
+class AbsentPlatform(PrintedPlatform):
+    """A platform that refuses everything while it is away."""
+
+    is_away: bool = False
+
+    async def send(self, place: Place, message: BotMessage, reply_to: str | None = None) -> str:
+        self._check()
+        return await super().send(place, message, reply_to)
+
+    async def answer_press(self, press_id: str, note: str = "") -> None:
+        self._check()
+        await super().answer_press(press_id, note)
+
+    async def is_admin(self, place: Place, person_id: str) -> bool:
+        self._check()
+        return True
+
+    def _check(self) -> None:
+        if self.is_away:
+            raise ServerError("the platform is away")
+
+
+def test_a_platform_that_is_away_costs_no_message_and_gives_nobody_more_rights(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = ScriptedLLM(default="Aye.")
+
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        platform = AbsentPlatform(printed_identity(()), lines.append)
+        options = BotOptions(tmp_path, memories=MemoryParts(model, settings={"telemetry": "off"}))
+        async with open_bot(Delivery(platform), options) as bot:
+            platform.is_away = True
+            for event in (
+                message("Memo, where is the anchor?", "a"),
+                command("/help"),
+                press("who none"),
+                command("/summary json 20"),  # the platform does not say who runs the group
+            ):
+                bot.submit(event)
+            await bot.drain()
+            assert lines == []
+            platform.is_away = False
+            bot.submit(command("/summary_status"))
+            bot.submit(message("Memo, and now?", "b"))
+            await bot.drain()
+        return lines
+
+    status, reply = asyncio.run(talk())
+    assert "Storage: SQLite" in status
+    assert "Messages: 2 in all" in status, "the question, and the reply that nobody has seen"
+    assert reply == "Memo: Aye."
+    assert "where is the anchor?" in str(model.requests[-1].messages)
+    for refusal in ("a reply was not sent", "a message was not sent", "ServerError: the platform is away"):
+        assert refusal in caplog.text
+
+
+class ElectedPlatform(PrintedPlatform):
+    """A platform on which somebody runs a chat for as long as they are in office."""
+
+    is_in_office: bool = True
+
+    async def is_admin(self, place: Place, person_id: str) -> bool:
+        return self.is_in_office
+
+
+def test_who_no_longer_runs_a_group_erases_nothing_of_others_though_they_had_begun_to(tmp_path: Path) -> None:
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        platform = ElectedPlatform(printed_identity(()), lines.append)
+        options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
+        async with open_bot(Delivery(platform), options) as bot:
+            for event in (message("The hull is blue.", "a"), command("/erase everybody"), press("erase yes")):
+                bot.submit(event)
+            await bot.drain()
+            platform.is_in_office = False
+            for event in (press("erase sure"), command("/summary_status")):
+                bot.submit(event)
+            await bot.drain()
+        return lines
+
+    begun, again, refused, status = asyncio.run(talk())
+    assert "everything that I keep of this chat" in begun
+    assert "Are you sure?" in again
+    assert refused == f"Memo: {texts.ADMINS_ONLY}"
+    assert "Messages: 1 in all" in status
+
+
+class GatedPlatform(PrintedPlatform):
+    """A platform that takes nothing before its gate opens. `asked` is set when the bot asks who runs a chat."""
+
+    gate: asyncio.Event
+    asked: asyncio.Event
+
+    async def send(self, place: Place, message: BotMessage, reply_to: str | None = None) -> str:
+        await self.gate.wait()
+        return await super().send(place, message, reply_to)
+
+    async def is_admin(self, place: Place, person_id: str) -> bool:
+        self.asked.set()
+        return True
+
+
+def test_no_more_answers_wait_for_a_platform_than_a_chat_can_read(tmp_path: Path) -> None:
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        platform = GatedPlatform(printed_identity(()), lines.append)
+        platform.gate, platform.asked = asyncio.Event(), asyncio.Event()
+        options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
+        async with open_bot(Delivery(platform), options) as bot:
+            for number in range(MOST_ANSWERS + 3):
+                bot.submit(replace(command("/cancel"), id=str(number)))
+            bot.submit(command("/summary"))
+            await asyncio.wait_for(platform.asked.wait(), PATIENCE)  # so what came before is handled
+            platform.gate.set()
+        return lines
+
+    assert asyncio.run(talk()).count(f"Memo: {texts.NOTHING_TO_CANCEL}") == MOST_ANSWERS
+
+
+def test_what_a_disk_refuses_is_said_and_changes_of_the_platform_follow_in_order(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def contents(bot: Bot) -> list[str]:
+        async with bot.tools.pool.use(GROUP) as memory:
+            return [kept.content for kept in await memory.conversation("chat").history()]
+
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        async with printed_bot(tmp_path, lines) as bot:
+            for id in "abc":
+                bot.submit(message(f"Boat {id} leaks.", id))
+            await bot.drain()
+            async with bot.tools.pool.maintain(GROUP) as memory:
+                store: Any = memory.runtime.parts.store
+            with with_read_only_file(store):
+                for event in (
+                    MessageDeletion(GROUP, ("a",)),
+                    MessageEdit(message("\0" * 9, "b")),  # refused also by a disk that takes all
+                    MessageEdit(message("Boat c is dry.", "c")),
+                    message("Memo, remember that I steer", "d"),
+                    command("/summary_now"),
+                ):
+                    bot.submit(event)
+                await bot.drain()
+                assert await contents(bot) == [*(f"Boat {id} leaks." for id in "abc"), "Memo, remember that I steer"]
+            bot.retry_postponed()
+            await bot.drain()
+            assert "Boat c is dry." in await contents(bot)
+            with with_read_only_file(store):
+                bot.submit(MessageDeletion(GROUP, ("c",)))
+                await bot.drain()
+                await bot.close()
+            return [*lines, *await contents(bot)]
+
+    outage, not_done, no_summary, over, *kept = asyncio.run(talk())
+    assert (outage, not_done, no_summary) == tuple(
+        f"Memo: {text}" for text in (texts.OUTAGE, texts.NOT_DONE, texts.FAILED_SUMMARY)
+    )
+    assert over == "Memo: My disk takes messages again: 1 message held in memory written."
+    assert kept == ["Boat b leaks.", "Boat c is dry.", "Memo, remember that I steer"]
+    assert "an edit or a deletion is refused" in caplog.text
+    assert "edits and deletions that the store refused are lost: 1" in caplog.text
 
 
 def test_a_chat_is_told_that_its_disk_refuses_and_when_that_is_over() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hostile_names import HOSTILE_NAMES
@@ -226,6 +227,38 @@ def test_what_is_forwarded_is_not_said_by_whoever_forwards_it_and_bots_are_not_a
                 ("33", "Memo, a storm is coming."),
             ]
             assert model.requests == []
+
+    run(talk)
+
+
+def test_a_channel_in_a_group_is_named_and_may_nothing_and_what_says_nothing_is_left_out(tmp_path: Path) -> None:
+    """A channel may write in its own name, and what comes from one is forwarded; a service message has no text."""
+
+    async def talk() -> None:
+        channel = {"id": -100700, "type": "channel", "title": "Tides"}
+        club = {"id": -100800, "type": "supergroup", "title": "Sailors"}
+        own: dict[str, Any] = {"sender_chat": channel, "from": None}
+        posted = {"type": "channel", "date": 1_772_400_000, "chat": channel, "message_id": 3}
+        said = {"type": "chat", "date": 1_772_400_000, "sender_chat": club}
+        unknown = {"type": "a new kind", "date": 1_772_400_000}
+        with TelegramServer() as server:
+            alex = Talk(server, ALEX, GROUP)
+            async with running_bot(server, tmp_path):
+                await alex.say("High water at nine.", **own)
+                await alex.say("/summary json 40", **own)
+                await alex.hear("Only those who run this group")
+                await alex.say("Low water at three.", forward_origin=posted)
+                await alex.say("We race on Sunday.", forward_origin=said)
+                await alex.say("Somebody said this.", forward_origin=unknown)
+                await alex.say("", group_chat_created=True)
+                await alex.ask("/summary_status", "Messages: 4 in all")
+            kept = [(message.author, message.content) for message in await messages_of(tmp_path)]
+            assert kept == [
+                ("-100700", "High water at nine."),
+                ("7", "[forwarded from Tides]\n> Low water at three."),
+                ("7", "[forwarded from Sailors]\n> We race on Sunday."),
+                ("7", "[forwarded from elsewhere]\n> Somebody said this."),
+            ]
 
     run(talk)
 

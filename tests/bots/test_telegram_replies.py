@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from telegram_bot import ALEX, Talk, Waits, run, running_bot
 from telegram_server import PATIENCE, TOKEN, TelegramServer
@@ -18,7 +19,15 @@ from everword.bots.bot import Bot
 from everword.bots.memories import MemoryParts
 from everword.bots.platforms import Place
 from everword.bots.service import BotOptions, log_to_stderr, run_bot
-from everword.bots.telegram import PATH, TelegramOptions, TelegramPlatform, open_webhook_socket, serve_webhook
+from everword.bots.telegram import (
+    MOST_BYTES,
+    PATH,
+    TelegramOptions,
+    TelegramPlatform,
+    Webhook,
+    open_webhook_socket,
+    serve_webhook,
+)
 from everword.config import Secret
 from everword.ports import Request
 from everword.testing.doubles import FrozenClock, ScriptedLLM
@@ -228,6 +237,37 @@ def test_updates_come_by_a_webhook_too(tmp_path: Path) -> None:
                         assert sent == status
                     assert server.webhook["secret_token"] == "a secret"
             assert len(server.sent) == 1
+
+    run(talk)
+
+
+def test_the_program_takes_updates_by_a_webhook_and_nothing_else_at_its_address(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server, open_webhook_socket("127.0.0.1", 0) as listener:
+            address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            webhook = Webhook(f"{address}/", listener)
+            platform = TelegramPlatform(
+                TelegramOptions(Secret(TOKEN), base_url=f"{server.address}/bot", webhook=webhook)
+            )
+            options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
+            lines: list[str] = []
+            stop = asyncio.Event()
+            program = asyncio.create_task(run_bot(platform, options, lines.append, stop))
+            await asyncio.to_thread(server.wait, lambda: "url" in server.webhook, "for the webhook")
+            assert server.webhook["url"] == address + PATH
+            secret = server.webhook["secret_token"]
+            alex = Talk(server, ALEX)
+            await alex.say("/start")
+            assert await asyncio.to_thread(server.call_webhook, secret) == [200]
+            await alex.hear("I am Memo")
+            too_long = b" " * (MOST_BYTES + 1)
+            assert await asyncio.to_thread(server.call_address, address + PATH, too_long, secret) == 413
+            async with httpx2.AsyncClient() as browser:
+                assert (await browser.get(address + PATH)).status_code == 405
+            stop.set()
+            await asyncio.wait_for(program, PATIENCE)
+            assert "getUpdates" not in [method for method, _ in server.calls]
+            assert lines[-1] == "stopping: what has come in is finished first"
 
     run(talk)
 

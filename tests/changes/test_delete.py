@@ -208,6 +208,7 @@ def test_what_remember_this_meant_goes_with_the_message_that_said_it(store_url: 
         assert memory.verify().ok
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 def test_a_request_that_is_deleted_while_it_is_merged_leaves_nothing(store_url: str) -> None:
     with Memory(store_url, followers=False) as other:
 

@@ -176,6 +176,7 @@ def test_an_edit_before_a_crash_is_followed_by_the_next_process_and_is_no_failur
         assert rows_of(store_url, "set_aside") == []
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 def test_a_version_that_came_while_the_old_one_was_read_wins(store_url: str) -> None:
     with Memory(store_url, followers=False) as other:
         theirs = other.conversation("chat", user="alex")
@@ -194,6 +195,7 @@ def test_a_version_that_came_while_the_old_one_was_read_wins(store_url: str) -> 
             assert [fact.value for fact in memory.facts(user="alex")] == ["Leiden"]
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 def test_while_a_model_is_away_rules_stand_in_and_it_is_asked_again(store_url: str) -> None:
     away = ScriptedLLM(default=ModelBusy("away"))
     clock = FrozenClock()

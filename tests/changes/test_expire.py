@@ -110,6 +110,7 @@ def test_what_has_expired_takes_no_place_from_others(store_url: str) -> None:
         assert found(memory, "tide table") == before
 
 
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 @pytest.mark.checklist("F13")
 def test_two_that_share_a_file_see_it_go_at_once(store_url: str) -> None:
     """Each has its own caches, filled while it was there; nobody writes in between."""

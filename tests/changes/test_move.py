@@ -146,6 +146,74 @@ def test_who_has_said_nothing_else_is_moved_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.checklist("F12")
+def test_somebody_who_never_spoke_is_merged_with_their_notes_and_names_and_gets_them_back(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        memory.documents().put(("notes",), "one", {"text": "a note"}, user="anon")
+        memory.add_name("Al", user="anon")
+        before = seen(memory, "anon", "alex")
+        merge = memory.merge_users("anon", into="alex")
+        assert merge.moved == {"messages": 0, "names": 1, "documents": 1}
+        assert memory.documents().get(("notes",), "one").user == "alex"  # type: ignore[union-attr]
+        memory.add_name("Lex", user="alex")
+        assert seen(memory, "alex")["people"] == [("alex", ["Al", "Lex"])]
+        memory.undo_move(merge.id)
+        after = seen(memory, "anon", "alex")
+        assert after.pop("people") == [("alex", ["Lex"]), *before.pop("people")]
+        assert after == before
+        assert memory.documents().get(("notes",), "one").user == "anon"  # type: ignore[union-attr]
+        assert memory.verify().ok
+
+
+@pytest.mark.checklist("F12")
+def test_what_was_remembered_in_two_chats_of_which_one_moves_is_known_of_both_people(tmp_path: Path) -> None:
+    people = ("anon", "alex")
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        for chat in ("one", "two"):
+            memory.conversation(chat, user="anon").command("Everword, remember that I like tea", addressed=True)
+        before = seen(memory, *people)
+        assert before["statements of anon"] == ["anon likes tea."]
+        move = memory.move_conversation("one", user="alex")
+        after = seen(memory, *people)
+        assert (after["statements of anon"], after["statements of alex"]) == (["anon likes tea."], ["alex likes tea."])
+        assert rebuilt(memory, *people) == after
+        memory.undo_move(move.id)
+        assert seen(memory, *people) == before
+        assert memory.verify().ok
+
+
+@pytest.mark.checklist("F12")
+def test_a_statement_that_a_merge_made_out_of_date_is_current_again_when_it_is_undone(tmp_path: Path) -> None:
+    people = ("anon", "alex")
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        memory.remember("I live in Berlin", user="anon")
+        memory.remember("I live in Delft", user="alex")
+        before = seen(memory, *people)
+        merge = memory.merge_users("anon", into="alex")
+        after = seen(memory, *people)
+        assert (after["statements of anon"], after["statements of alex"]) == ([], ["alex lives in Delft."])
+        memory.undo_move(merge.id)
+        assert seen(memory, *people) == before
+        assert memory.verify().ok
+
+
+@pytest.mark.checklist("F12")
+def test_what_others_said_in_a_channel_since_a_merge_stays_theirs_when_it_is_undone(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        channel = memory.conversation("all")
+        channel.add("user", "I like tea.", author="anon")
+        first = memory.merge_users("anon", into="alex")
+        channel.add("user", "I like juice.", author="kim")
+        channel.add("user", "I like rain.", author="alex")
+        second = memory.merge_users("alex", into="sam")
+        with pytest.raises(InvalidInput, match="conversation 'all' was moved again; undo the later move first"):
+            memory.undo_move(first.id)
+        memory.undo_move(second.id)
+        memory.undo_move(first.id)
+        assert [message.author for message in channel.history()] == ["anon", "kim", "alex"]
+        assert memory.verify().ok
+
+
+@pytest.mark.checklist("F12")
 def test_a_channel_is_renamed_with_all_that_names_it(tmp_path: Path) -> None:
     clock = FrozenClock()
     with Memory(str(tmp_path / "memory.db"), followers=False, clock=clock) as memory:

@@ -5,12 +5,21 @@ A number that an issue names is no sample: the tests that have one do not ask he
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
 PART = 4  # one in so many is tried in `make test`
-is_whole = False  # set before any test is imported, by `--every-store`
+WHOLE = "EVERWORD_TEST_WHOLE"
+is_whole = WHOLE in os.environ  # in a process that a test has started
+
+
+def try_all() -> None:
+    """Called before any test is imported, for `--every-store`."""
+    global is_whole
+    is_whole = True
+    os.environ[WHOLE] = "1"
 
 
 def sample(size: int, least: int = 1) -> int:

@@ -45,6 +45,21 @@ def test_two_people_tell_what_happened(tmp_path: Path) -> None:
         assert memory.facts(user="bob")
 
 
+@pytest.mark.checklist("F11")
+def test_a_deleted_message_is_of_no_third_person(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        pair = memory.conversation("pair")
+        pair.extend([Draft("user", "Hello there.", "kim"), Draft("user", "Nothing here.", "alex")])
+        pair.delete(2)
+        pair.add("user", "We talked about sailing all day long.", author="alex")
+        settle_views(memory, "facts")
+        facts = [fact.value for fact in memory.facts(user="alex")]
+        assert facts == ["talked about sailing all day long"]
+        memory.rebuild("facts")
+        settle_views(memory, "facts")
+        assert [fact.value for fact in memory.facts(user="alex")] == facts
+
+
 @pytest.mark.parametrize(
     "text",
     [

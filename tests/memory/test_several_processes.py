@@ -26,7 +26,7 @@ def contents(memory: Memory, query: str, *, user: str | None = None, conversatio
     return {hit.message.content for hit in memory.search(query, limit=50, user=user, conversation=conversation)}
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.checklist("G12")
 def test_what_one_process_has_indexed_the_next_search_of_another_finds(store_url: str) -> None:
     """By the version of the scope: nothing is found late, and nothing that was deleted is found."""
@@ -46,7 +46,7 @@ def test_what_one_process_has_indexed_the_next_search_of_another_finds(store_url
                 assert told not in contents(reader, f"toaster {number}", conversation="room")
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.checklist("G12")
 def test_what_one_process_was_told_the_next_search_of_any_other_finds(store_url: str) -> None:
     """Nobody waits in between: a search waits until what others wrote about its scope is in the index."""
@@ -78,7 +78,7 @@ def test_a_search_does_not_wait_for_what_others_were_told(tmp_path: Path) -> Non
         assert "kettle" in str(memory.conversation("kitchen", user="ann").context("Which kettle?").messages)
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.checklist("G12")
 def test_what_two_processes_add_at_once_is_kept_once_and_in_one_order(store_url: str) -> None:
     """The same platform ids, as when two bots read one channel."""
@@ -145,7 +145,7 @@ def test_workers_divide_what_there_is_to_do_and_double_nothing(store_url: str, t
         assert derived(memory, rounds) == made_by_two
 
 
-@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.checklist("G12")
 def test_what_one_process_has_spent_no_other_spends(store_url: str) -> None:
     """The tokens of a day are those of all processes."""

@@ -27,6 +27,7 @@ from everword.cli.serve import run_until_stopped
 from everword.server import ServerOptions
 from everword.server.mcp.tools import build_server as protocol
 from everword.server.mcp.tools import local_caller
+from everword.strict_json import LIMITS
 from everword.testing.serving import Serving
 
 Opening = Callable[[], Any]
@@ -390,6 +391,35 @@ def test_a_client_that_is_gone_when_it_is_answered_is_an_end_like_any(
         asyncio.run(use())
         with suppress(BrokenPipeError):
             stdout.close()
+
+
+def test_a_line_beyond_the_limits_is_refused_under_its_id_and_the_next_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that is longer than all that is read of a line."""
+    deep = (
+        b'{"params": {"id": 1, "arguments": ' + b"[" * 200 + b"]" * 200 + b'}, "id": "deep", "method": "tools/call"}\n'
+    )
+    with open(tmp_path / "input", "wb") as file:
+        file.write(HELLO + deep + b'{"id": 7, "method": "')
+        file.seek(LIMITS.size, os.SEEK_CUR)
+        file.write(b'"}\n{"params": ' + b"[" * 200 + b"\n" + asked(8, "nonsense"))
+
+    async def use() -> None:
+        async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
+            await protocol(memory, local_caller("default", None)).run_stdio_async()
+
+    with open(tmp_path / "input") as stdin, open(tmp_path / "output", "w") as stdout, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(sys, "stdout", stdout)
+        asyncio.run(use())
+    answers = {one["id"]: one for one in map(json.loads, (tmp_path / "output").read_text().splitlines())}
+    refusals = {id: answer["error"]["message"] for id, answer in answers.items() if "error" in answer}
+    assert refusals.keys() == {"deep", 7, None, 8}
+    assert refusals["deep"].startswith("this line is nested deeper than 100 levels")
+    assert refusals[7] == "this line is longer than 67,108,864 bytes"
+    assert refusals[None].startswith("this line is nested deeper than 100 levels"), "it ends before its id"
+    assert refusals[8] == "Method not found"
 
 
 # -- who may enter

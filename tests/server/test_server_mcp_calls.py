@@ -16,7 +16,8 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from everword import AsyncMemory
-from everword.server.mcp.tools import Who, build_server, local_caller
+from everword.log.access import Access
+from everword.server.mcp.tools import Who, build_server, caller_by_key, local_caller
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 
@@ -209,6 +210,31 @@ def test_a_readers_mistake_is_no_failure_of_the_server(tmp_path: Path) -> None:
                 with pytest.raises(MCPError, match=reason) as error:
                     await client.read_resource(uri)
                 assert error.value.error.code == -32602
+
+    asyncio.run(use())
+
+
+def test_without_a_key_or_a_right_nothing_is_read_and_it_is_said_what_is_missing(tmp_path: Path) -> None:
+    async def use() -> None:
+        async with talking(tmp_path, caller_by_key) as (client, _):
+            answer = await call(client, "get_facts", user="sam")
+            assert answer.is_error
+            assert text_of(answer).startswith("the API key is missing or not valid; send `Authorization: Bearer")
+        writer = Access(rights=frozenset({"write"}))
+        async with talking(tmp_path, lambda _: (writer, "default")) as (client, _):
+            with pytest.raises(MCPError, match="needs a key with the scope 'read'"):
+                await client.read_resource("everword://profile?user=sam")
+
+    asyncio.run(use())
+
+
+def test_a_resource_that_the_store_cannot_give_is_a_failure_with_its_reason(tmp_path: Path) -> None:
+    async def use() -> None:
+        async with talking(tmp_path) as (client, memory):
+            await memory.close()
+            with pytest.raises(MCPError, match="this memory is not open") as error:
+                await client.read_resource("everword://profile?user=sam")
+            assert error.value.error.code == -32603
 
     asyncio.run(use())
 

@@ -86,9 +86,14 @@ def run_import(browser: httpx2.Client, page: str) -> str:
     """Import a file that was sent, and wait until it is done."""
     id = page.partition("id=")[2]
     browser.post("/web/import/start", data={"token": token_of(browser), "id": id})
+    return wait_for(browser, id, "Clear this note")
+
+
+def wait_for(browser: httpx2.Client, id: str, text: str) -> str:
+    """Wait until the state of an import has this in it."""
     for _ in range(600):
         state = text_of(browser.get("/web/import/progress", params={"id": id}))
-        if "imported" in state:
+        if text in state:
             return state
         time.sleep(0.05)
     raise AssertionError("the import did not end")
@@ -229,6 +234,76 @@ def test_an_upload_belongs_to_its_key_and_a_file_that_is_none_leaves_nothing(ser
             assert browser.get("/web/import/file", params={"id": given}).status_code == 404
     with signed_in(server, scopes=("read", "write"), body=400) as browser:
         assert send_file(browser, EXPORT).status_code == 413
+
+
+def jsonl(*lines: str) -> bytes:
+    return "\n".join(lines).encode()
+
+
+def line_of(number: int, **fields: Any) -> str:
+    return json.dumps({"conversation": "logbook", "user": "ola", "role": "user", "content": f"Day {number}", **fields})
+
+
+def test_a_file_with_records_that_cannot_be_read_says_which_and_its_note_can_be_cleared(server: Serving) -> None:
+    with signed_in(server, scopes=("read", "write")) as browser:
+        sent = send_file(browser, jsonl(line_of(1), "{", line_of(2)), name="log.jsonl").headers["location"]
+        page = text_of(browser.get(sent))
+        assert "2 messages in 1 conversation" in page
+        assert "1 record could not be imported" in page
+        assert "line 2" in page
+        assert "2 messages imported" in run_import(browser, sent)
+        id = sent.partition("id=")[2]
+        cleared = browser.post("/web/import/drop", data={"token": token_of(browser), "id": id})
+        assert cleared.headers["location"].endswith("/web/import")
+        assert browser.get(sent).status_code == 404
+        assert "log.jsonl" not in text_of(browser.get("/web/import"))
+
+
+def test_an_import_that_fails_says_why_and_goes_on_when_it_is_asked_to(server: Serving) -> None:
+    with signed_in(server, scopes=("read", "write")) as browser:
+        sent = send_file(browser, EXPORT, user="alba").headers["location"]
+        id = sent.partition("id=")[2]
+        file = imports.UploadFolder(server.app.state.options).data(id)
+        file.write_bytes(b"PK\x03\x04" + EXPORT)  # no archive, though it begins as one
+        browser.post("/web/import/start", data={"token": token_of(browser), "id": id})
+        state = wait_for(browser, id, "Go on")
+        assert "could not be read" in state
+        assert str(file) not in state, "the place of our copy is nobody's business"
+        assert "What was read before is kept." in state
+        file.write_bytes(EXPORT)
+        assert "5 were here before" in run_import(browser, sent)
+
+
+def test_no_more_uploads_wait_than_there_is_room_for_and_old_ones_go(server: Serving) -> None:
+    folder = imports.UploadFolder(server.app.state.options)
+    with signed_in(server, scopes=("read", "write")) as browser:
+        id = send_file(browser, EXPORT).headers["location"].partition("id=")[2]
+        values = json.loads((folder.path / f"{id}.json").read_text())
+        for number in range(imports.MAX_UPLOADS):
+            copy = values | {"id": f"{number:032x}"}
+            (folder.path / f"{number:032x}.json").write_text(json.dumps(copy))
+        refused = send_file(browser, EXPORT)
+        assert refused.status_code == 429
+        assert "20 uploads are waiting: import or remove some of them first" in text_of(refused)
+        for note in folder.path.glob("*.json"):
+            values = json.loads(note.read_text())
+            note.write_text(json.dumps(values | {"noted_at": values["noted_at"] - imports.KEPT_SECONDS}))
+        assert send_file(browser, EXPORT).status_code == 303
+        assert len(folder.uploads()) == 1
+
+
+def test_a_folder_that_is_not_the_servers_own_takes_no_file(tmp_path: Path) -> None:
+    with Serving(str(tmp_path / "m.db"), auth=True, followers=False) as server:
+        folder = imports.UploadFolder(server.app.state.options).path
+        folder.symlink_to(tmp_path, target_is_directory=True)
+        try:
+            with signed_in(server, scopes=("read", "write")) as browser:
+                refused = send_file(browser, EXPORT)
+                assert refused.status_code == 503
+                assert "owns the folder for uploads" in text_of(refused)
+        finally:
+            folder.unlink()
+        assert not [*tmp_path.glob("*.data")]
 
 
 def test_what_others_say_of_a_person_is_apart_and_facts_are_filtered(server: Serving) -> None:

@@ -567,6 +567,37 @@ def test_an_older_summary_of_messages_that_are_gone_stays_and_is_never_taken_apa
             assert all(line.role for line in episode.lines if "I said what" not in line.text)
 
 
+GROUP = [
+    ("ann", "how do I mount an encrypted usb disk?"),
+    ("bob", "does anyone know a good recipe for rye bread?"),
+    ("carl", "ann: use cryptsetup open, then mount the mapper device"),
+    ("dana", "bob: take sourdough, and twelve hours of patience"),
+    ("ann", "carl: cryptsetup says the device is in use"),
+    ("bob", "dana: at which temperature does the bread rise?"),
+]
+
+
+def test_in_a_group_a_model_is_shown_one_thread_at_a_time(tmp_path: Path) -> None:
+    model = Answering()
+    drafts = [
+        Draft("user", text, author, time=START + timedelta(days=day, minutes=minute))
+        for day in range(6)
+        for minute, (author, text) in enumerate(GROUP)
+    ]
+    with Memory(str(tmp_path / "memory.db"), memory=model, active_episodes=3, followers=False) as memory:
+        channel = memory.conversation("all")
+        channel.extend(drafts)
+        settle_summaries(memory)
+        shown = [asked for asked in model.asked if "NEW MESSAGES" in asked]
+        assert len(shown) > 4
+        for asked in shown:
+            speakers = re.findall(r"^user (\w+):", asked, re.MULTILINE)
+            assert set(speakers) in ({"ann", "carl"}, {"bob", "dana"})
+            assert len(speakers) > 1, "one message alone needs no model"
+        days = {line[:10] for asked in model.asked for line in asked.splitlines() if re.match("2025-03-0.: ", line)}
+        assert days == {"2025-03-01", "2025-03-02", "2025-03-03"}, "a day that goes on is not written yet"
+
+
 class RecordingEmbedder(StaticEmbedder):
     """Records what is embedded."""
 

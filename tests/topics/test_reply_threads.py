@@ -7,11 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from engine_doubles import settle_summaries
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everword import Draft, Episode, InvalidInput, Memory, NotFound
+from everword.topics.rules.reply_threads import BEGINS, MEMORY, ThreadMessage, Threads
 
 START = datetime(2026, 5, 1, 9, tzinfo=UTC)
 SAID = [
@@ -130,6 +133,20 @@ def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None
             memory.conversation("slow").extend([draft])
             memory.settle()
         assert episodes_of(memory, "slow") == episodes
+
+
+@pytest.mark.checklist("G23")
+def test_a_window_that_is_left_again_and_again_gives_the_same_episodes(tmp_path: Path) -> None:
+    """Then the episodes of threads go on that the messages before have begun."""
+    talk = days_of_talk(6)
+    with Memory(str(tmp_path / "memory.db"), active_episodes=5, followers=False) as memory:
+        memory.conversation("general").extend(talk)
+        settle_summaries(memory)
+        for start in range(0, len(talk), 18):
+            memory.conversation("slow").extend(talk[start : start + 18])
+            settle_summaries(memory)
+        assert len(memory.conversation("slow").archived()) > 2
+        assert episodes_of(memory, "slow") == episodes_of(memory)
 
 
 @pytest.mark.checklist("G23")
@@ -325,3 +342,26 @@ def test_what_cannot_be_split_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match="topic 't1'"):
             chat.split_topic("t1", 1)
         assert threads_of(memory) == before
+
+
+@pytest.mark.checklist("G23")
+def test_what_was_said_too_long_ago_is_answered_by_nothing_and_its_thread_goes_with_its_last_message() -> None:
+    threads = Threads()
+    vector = np.ones(1, np.float32)
+
+    def read(turn: int, author: str, text: str) -> ThreadMessage:
+        time = START + timedelta(seconds=turn)
+        return threads.read(turn, author, text, time, vector, keys=(f"p{turn}",), names=(author,))
+
+    def answered_at(turn: int) -> int | None:
+        link = threads.find_parent(read(turn, "carl", "ann: use cryptsetup to mount the encrypted disk"))
+        assert (link.turn is None) == (link.why == BEGINS)
+        return link.turn
+
+    asked = [("ann", SAID[2][1]), ("bob", "how do I bake an encrypted bread?"), ("ann", "which tool mounts it?")]
+    for turn, thread in ((1, 1), (2, 2), (3, 1)):
+        threads.append(read(turn, *asked[turn - 1]), thread)
+    assert answered_at(MEMORY + 2) == 3, "the thread is still there, though its first message is not"
+    assert [threads.turn_of(key) for key in ("p1", "p2", "p3")] == [None, None, 3]
+    assert answered_at(MEMORY + 3) is None
+    assert threads.turn_of("p3") is None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from everword.bots.chat_settings import STORAGES, ChatSettings, Dialogue, Storag
 from everword.bots.memories import OpenChat, Tools, holds_messages
 from everword.bots.platforms import BotMessage, Button, ButtonPress, CommandCall, Person, Place
 from everword.bots.texts import count_messages
-from everword.errors import EverwordError, InvalidInput, PlatformRefused, ServerError, StoreError
+from everword.errors import EverwordError, InvalidInput, NotFound, PlatformRefused, ServerError, StoreError
 from everword.facts.rules.commands import parse_command
 from everword.formats.jsonl import dump
 from everword.masking import masked_logger
@@ -449,11 +450,13 @@ class Commands:
             self._tools.known_names.clear()
             await self._table.forget_everybody(place)
             return BotMessage("Everything that I kept of this chat is erased.")
+        count = 0
         async with self._tools.pool.use(place, owner=person.id) as memory:
-            erasure = await memory.erase(user=person.id)
+            with suppress(NotFound):  # who wrote only while the memory was off
+                count = (await memory.erase(user=person.id)).messages
             self._tools.known_names.pop((place.key, person.id), None)
         await self._table.forget_person(place, person)
-        return BotMessage(f"Erased: {count_messages(erasure.messages)}, and all that I knew from them.")
+        return BotMessage(f"Erased: {count_messages(count)}, and all that I knew from them.")
 
     # -- what is offered to somebody who writes a command
 

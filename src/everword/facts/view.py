@@ -94,7 +94,7 @@ def is_said_in_group(tx: Tx, messages: Sequence[Message]) -> bool:
     last = messages[-1]
     if not stored_facts.is_channel(tx, last.space, last.conversation):
         return False
-    authors = {message.author for message in messages if message.role == "user"}
+    authors = {message.author for message in messages if message.role == "user" and message.is_lasting}
     return len(authors) >= SEVERAL or read_channel_names(tx, last.space, last.conversation, last.turn + 1).is_group
 
 

@@ -239,7 +239,7 @@ async def run_import(caller: Caller, folder: UploadFolder, upload: Upload) -> No
         upload.state = "done"
     except EverwordError as error:
         upload.state = "failed"
-        upload.problem = problem_of(error).detail
+        upload.problem = name_file(problem_of(error).detail, folder, upload)
     folder.data(upload.id).unlink(missing_ok=upload.state == "done")
     folder.note(upload)
 
@@ -331,10 +331,14 @@ def keep_file(folder: UploadFolder, upload: Upload, file: UploadFile) -> None:
         folder.note(upload)
     except BaseException as error:
         folder.drop(upload.id)
-        if isinstance(error, EverwordError):  # its text has the path of our copy, which says nothing to anybody
-            text = str(error).replace(str(folder.data(upload.id)), f"the file “{upload.name}”")
-            raise Problem(422, "import_failed", text) from None
+        if isinstance(error, EverwordError):
+            raise Problem(422, "import_failed", name_file(str(error), folder, upload)) from None
         raise
+
+
+def name_file(text: str, folder: UploadFolder, upload: Upload) -> str:
+    """A text with the name of a file in place of the path of our copy, which is nobody's business."""
+    return text.replace(str(folder.data(upload.id)), f"the file “{upload.name}”")
 
 
 def open_privately(path: str, flags: int) -> int:

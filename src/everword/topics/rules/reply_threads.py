@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import exp, log, log1p, sqrt
@@ -206,8 +206,7 @@ class GroupSigns:
 class Threads:
     """The last messages of a channel, and what is known of their people and threads. It changes with `append`."""
 
-    def __init__(self, messages: Iterable[tuple[ThreadMessage, int, int | None]] = ()) -> None:
-        """Each message with its thread and the turn that it answers."""
+    def __init__(self) -> None:
         self.is_group = False
         self.signs_of_group = GroupSigns()
         self.nicknames = KnownNames()
@@ -222,8 +221,6 @@ class Threads:
         self._frequencies: Counter[str] = Counter()
         self._next_place = 0
         self._places: dict[int, int] = {}
-        for message, thread, parent in messages:
-            self.append(message, thread, parent)
 
     def are_needed_for(self, message: ThreadMessage, is_reply: bool) -> bool:
         """Whether the channel has threads, now that this message comes. Once it has, they stay."""
