@@ -80,9 +80,9 @@ def tokens(
     """Count the tokens of a long chat, and show when a memory saves tokens.
 
     The command replays a chat in a temporary store. The command counts the tokens that a model would read and write if
-    each request contained the full chat history. For comparison, the command also counts the tokens of two
-    alternatives: a sliding window of the last messages, and everword. The command calls no model: it uses the
-    replies that the chat contains. A turn is a message; an exchange is a user's message and its reply.
+    each request contained the full chat history. For comparison, the command also counts the tokens with a sliding
+    window of the last messages, and with everword's contexts. The command calls no model: it uses the replies that the
+    chat contains. A turn is a message; an exchange is a user's message and its reply.
 
     Without --data, the command replays a built-in chat of questions about Python's standard library.
     --data accepts every file that `everword import` reads.

@@ -446,7 +446,7 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="The day of the digest.  [default: today]")
-@click.option("--week", is_flag=True, help="Summarise the six days before --day instead.")
+@click.option("--week", is_flag=True, help="Summarise the six days before --day, not one day.")
 @options.person_option("Show only the digest of this member")
 @click.option("--channel", metavar="ID", help="Summarise the threads of this channel, not what each member said.")
 @click.option(

@@ -476,8 +476,8 @@ def last_change(handle: MemoryHandle, user: str) -> str:
 def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
-    USER is the id or the name of a person. In a person's chats, the model receives the person's profile. The facts of a
-    profile are extracted from what people say. The command `everword remember` stores the statements of a profile.
+    USER is the id or the name of a person. In a person's chats, the model receives the person's profile. A profile has
+    facts, which everword extracts from what people say, and statements, which people add with `everword remember`.
     `everword facts` shows who stated each fact, and since when the fact is true. `everword digest` shows what a person
     did in channels.
 

@@ -265,8 +265,9 @@ def retain(yes: bool, as_json: bool) -> None:
     `retain_…` settings say. The command covers all spaces, or only the space that you choose with --space.
 
     A removed message leaves an empty place with its hash, so that `everword verify` can still check the other messages.
-    Summaries, facts and digests made from a removed message stay as long as their own settings say. A removal by
-    `everword retain` cannot be undone. To keep a copy of the messages, run `everword export -o FILE` first.
+    Summaries, facts and digests that were made from a removed message are not removed with it: each kind has a
+    retention setting of its own. A removal by `everword retain` cannot be undone. To keep a copy of the messages, run
+    `everword export -o FILE` first.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
@@ -317,9 +318,9 @@ def move(
     """Rename a conversation, or move it to another user.
 
     CONVERSATION is the id of a conversation. Use `everword move` when somebody signs in after they chatted as a guest.
-    With --user, the conversation moves to the new owner, with the facts and statements made from its messages.
-    If the guest has no other conversation, all data of the guest moves to the new owner. You can rename
-    a channel, but you cannot give a channel to a user.
+    With --user, the conversation moves to the new owner, with the facts and statements made from its messages. If this
+    is the only conversation of the previous owner, all data of the previous owner moves to the new owner. You can
+    rename a channel, but you cannot give a channel to a user.
 
     A move removes nothing: everword records the move, and `everword verify` can still check every message. To undo a
     move, use --undo. After moved data was removed, you can no longer undo the move.

@@ -284,8 +284,8 @@ def mcp(url: str | None, user: str | None, graph: bool) -> None:
 
     A client of the Model Context Protocol, such as Claude Desktop or an editor, starts this command. The client and the
     command communicate over standard input and output. STORE is the address of the store, by default the setting
-    `store`. With --user, every tool call is about that user. Without --user, each tool call names a user. The page
-    docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
+    `store`. With --user, every tool call is about that user. If you leave out --user, each tool call must name a user.
+    The page docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
 
     With --graph, the command offers the nine tools of MCP's reference memory server, such as create_entities,
     read_graph and search_nodes. The tools that --graph offers have the same arguments and results as on MCP's
@@ -395,7 +395,7 @@ def with_bot_options(command: Any) -> Any:
             "--assistant",
             metavar="ID",
             multiple=True,
-            help="With --dry-run, the id of the bot in FILE (repeatable).",
+            help="With --dry-run, an id that the bot has in FILE (repeatable).",
         ),
     ]
     for option in reversed(options):

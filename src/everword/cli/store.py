@@ -124,9 +124,9 @@ def verify(as_json: bool) -> None:
 
     The command checks the hash chain of every conversation in every space, and lists each fault. If the command finds a
     fault, the exit status is 1. The printed root is a hash of all stored messages: write the root down in another
-    place. If a later `everword verify` finds no fault and prints the same root, no message has changed. A copy that
-    `cp` makes of a SQLite store in use can lack the newest messages. `everword verify` cannot detect that the newest
-    messages are missing. To copy a store that is in use, run `everword backup`.
+    place. If a later `everword verify` finds no fault and prints the same root, no message has changed. To copy a store
+    that is in use, run `everword backup`. A copy made with `cp` can lack the newest messages, which `everword verify`
+    cannot detect from the copy alone.
 
     \b
     everword verify && echo "all is well"
@@ -315,10 +315,10 @@ def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
 
     Views are data that everword derives from messages, such as summaries and facts. If an error occurs when a view
     (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. In
-    most cases, everword itself retries a failed message after a pause, which grows with each failure. The view
-    `window` (recent messages) and the view `topics` (what is talked about) depend on the order of messages. To repair
-    the view `window` or `topics`, `everword retry` processes the whole conversation again. The command covers all
-    spaces, or only the space that you choose with --space.
+    most cases, everword itself retries a failed message after a pause, which grows with each failure. The view `window`
+    (recent messages) and the view `topics` (what is talked about) depend on the order of messages. If one of these two
+    views failed, `everword retry` processes the whole conversation again. The command covers all spaces, or only the
+    space that you choose with --space.
 
     \b
     everword retry

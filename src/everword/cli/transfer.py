@@ -72,7 +72,7 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 @click.option(
     "--no-settle",
     is_flag=True,
-    help="Do not index the imported messages now: `everword worker` indexes new messages later.",
+    help="End the import without indexing the messages; a running `everword worker` will index them.",
 )
 @options.json_option("Print counts as JSON for each file: messages read, new, already stored and unreadable.")
 def import_(
@@ -402,8 +402,8 @@ def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) 
 
     SRC is the store to copy, and DST is the empty store; each can be of any kind. The command copies all spaces, ids,
     times, hashes, the marks of removed messages, and the search index. Other programs can use SRC during the copy: DST
-    is a consistent snapshot of SRC. At the end, the command verifies the copy. If you stop `everword copy`, it
-    removes the unfinished file of DST.
+    is a consistent snapshot of SRC. At the end, the command verifies the copy. If you stop the copy before its end, the
+    unfinished file DST is removed.
 
     If something in SRC is damaged, nothing is copied, unless you give --salvage. With --salvage, `everword copy` lists
     the damaged parts of SRC, and copies all other parts. If something in SRC is damaged, the exit status is 1, even

@@ -87,8 +87,8 @@ class BlockingMemory(OwnLoop):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        In a conversation with skipped messages, everword rebuilds derived data that depends on the order of messages,
-        such as topics. `settle` waits until all derived data is up to date.
+        Some derived data, such as topics, depends on the order of messages. If a message failed there, everword
+        rebuilds this data for the whole conversation. `settle` waits until all derived data is up to date.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -119,8 +119,9 @@ class BlockingMemory(OwnLoop):
     ) -> list[Fact]:
         """List what is known about a person, now or at a given time, most important fact first.
 
-        With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories. For example, the filter "work" also returns the fact "employer".
+        With a `query`, the facts that match the query best come first. With a `category`, you get the facts of this
+        category and closely related facts. For example, "work" also returns the fact "employer", which has another
+        category.
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
@@ -190,11 +191,11 @@ class BlockingMemory(OwnLoop):
         """Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
         statements that it contradicts. Returns the statements about the person that are true now.
 
-        `speaker` is the user who makes the statement (default: the person). `message` is the id of the stored message
-        in which the user asked everword to remember the statement. Without `message`, everword also stores `text` in
-        the log as a message. With `expires` (a time, or a time span from now), the statement is shown only until it
-        expires. A statement that expires does not replace a lasting statement, and no fact is extracted from an
-        expiring statement.
+        `speaker` is the user who makes the statement, by default the person whom it is about. If the user made the
+        statement in a message that is already stored, pass the id of this message as `message`. Otherwise, everword
+        stores `text` as a new message. With `expires` (a time, or a time span from now), the statement is shown only
+        until it expires. A statement that expires does not replace a lasting statement, and no fact is extracted from
+        an expiring statement.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -224,8 +225,8 @@ class BlockingMemory(OwnLoop):
         For people who speak in channels, the profile includes summaries of what they did in the channels today and on
         the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
         missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
-        `wait` seconds are not enough for all digests, you get the existing digests. With `wait=0`, everword writes no
-        digests.
+        `wait` seconds are not enough, you get the digests that exist by then. With `wait=0`, you get the existing
+        digests at once.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -236,10 +237,10 @@ class BlockingMemory(OwnLoop):
         """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
         is today.
 
-        With `week`, each digest covers the six days before `day` instead. With a `conversation` (a channel), you get
-        one digest of the whole channel instead of one for each member. The digest of a channel describes the channel's
-        threads and the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in
-        `profile`.
+        By default, a digest covers one day. With `week`, it covers the six days before `day`. With a
+        `conversation` (a channel), you get one digest of the whole channel instead of one for each member. The digest
+        of a channel describes the channel's threads and the outcome of each thread. Before everword answers, it writes
+        missing digests; `wait` works as in `profile`.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
@@ -292,9 +293,8 @@ class BlockingMemory(OwnLoop):
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
         `before` matches messages sent before this time, `user` matches a user's messages (as in `erase`), and `query`
-        matches a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case.
-        With `dry_run`, nothing is removed: the result says what would be removed from the log and from each view
-        (derived data).
+        matches messages that contain its words next to each other in this order, ignoring case. With `dry_run`, nothing
+        is removed: the result says what would be removed from the log and from each view (derived data).
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -333,11 +333,11 @@ class BlockingMemory(OwnLoop):
         """Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a
         guest signs in.
 
-        After a move to a new user, the old user's messages in the conversation belong to the new user, with the facts
-        and statements made from these messages. If the old user has said nothing outside the conversation, all data of
-        the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the move
-        would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result says
-        what would move.
+        If you give the conversation to a new user, the old user's messages in it belong to the new user, and so do the
+        facts and statements made from these messages. If the old user has said nothing outside the conversation, all
+        data of the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the
+        move would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result
+        says what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
@@ -417,9 +417,9 @@ class BlockingConversation:
         """Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by
         its id, its turn (a number) or its platform id.
 
-        After an edit, search, contexts, facts, summaries, topics and exports use the message's new version. The old
-        version of the message stays in the log; `history(versions=True)` shows the old version. If the new text and
-        metadata are the same as the old ones, nothing changes.
+        Everything uses the new version of an edited message: search, contexts, facts, summaries, topics and exports.
+        The old version of the message stays in the log; `history(versions=True)` shows the old version. If the new text
+        and metadata are the same as the old ones, nothing changes.
         """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 

@@ -115,8 +115,8 @@ async def complete_chat(caller: Caller, body: dict[str, Any]) -> Response:
 
 @router.get("/v1/models", summary="The models", responses=described("models"))
 async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """List the model names that requests can use: the configured models and `everword`. A request for the model
-    `everword` uses whichever model is configured."""
+    """List the model names that requests can use: the configured models and `everword`, which stands for the
+    configured model."""
     names = relay.model_names(caller.memory.runtime)
     return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
@@ -585,8 +585,8 @@ async def find_reply(caller: Caller, id: str) -> Message:
     responses=described("claude_models", error="message_error"),
 )
 async def list_models(caller: Annotated[Caller, caller_for("models")]) -> Response:
-    """List, on one page, the model names that requests can use: the configured models and `everword`. A request for the
-    model `everword` uses whichever model is configured."""
+    """List the model names that requests can use: the configured models and `everword`, which stands for the
+    configured model. The list has one page."""
     models = [claude_model(name) for name in (MODEL, *relay.model_names(caller.memory.runtime))]
     page = {"has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
     return JSONResponse({"data": models, **page})

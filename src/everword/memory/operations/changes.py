@@ -112,9 +112,8 @@ class Changes(MemoryPart):
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
         `before` matches messages sent before this time, `user` matches a user's messages (as in `erase`), and `query`
-        matches a phrase. A message matches the phrase `query` if it contains these words in this order, ignoring case.
-        With `dry_run`, nothing is removed: the result says what would be removed from the log and from each view
-        (derived data).
+        matches messages that contain its words next to each other in this order, ignoring case. With `dry_run`, nothing
+        is removed: the result says what would be removed from the log and from each view (derived data).
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else checks_and_seals.check_time("before", before)
@@ -218,11 +217,11 @@ class Changes(MemoryPart):
         """Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a
         guest signs in.
 
-        After a move to a new user, the old user's messages in the conversation belong to the new user, with the facts
-        and statements made from these messages. If the old user has said nothing outside the conversation, all data of
-        the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the move
-        would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result says
-        what would move.
+        If you give the conversation to a new user, the old user's messages in it belong to the new user, and so do the
+        facts and statements made from these messages. If the old user has said nothing outside the conversation, all
+        data of the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the
+        move would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result
+        says what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)

@@ -154,9 +154,9 @@ class ConversationFace(ConversationTopics):
         """Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by
         its id, its turn (a number) or its platform id.
 
-        After an edit, search, contexts, facts, summaries, topics and exports use the message's new version. The old
-        version of the message stays in the log; `history(versions=True)` shows the old version. If the new text and
-        metadata are the same as the old ones, nothing changes.
+        Everything uses the new version of an edited message: search, contexts, facts, summaries, topics and exports.
+        The old version of the message stays in the log; `history(versions=True)` shows the old version. If the new text
+        and metadata are the same as the old ones, nothing changes.
         """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)

@@ -71,8 +71,9 @@ class Facts(MemoryPart):
     ) -> list[Fact]:
         """List what is known about a person, now or at a given time, most important fact first.
 
-        With a `query`, the facts that match the query best come first. The filter `category` also keeps related facts
-        of other categories. For example, the filter "work" also returns the fact "employer".
+        With a `query`, the facts that match the query best come first. With a `category`, you get the facts of this
+        category and closely related facts. For example, "work" also returns the fact "employer", which has another
+        category.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)

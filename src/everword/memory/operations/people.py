@@ -73,11 +73,11 @@ class Knowledge(MemoryPart):
         """Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
         statements that it contradicts. Returns the statements about the person that are true now.
 
-        `speaker` is the user who makes the statement (default: the person). `message` is the id of the stored message
-        in which the user asked everword to remember the statement. Without `message`, everword also stores `text` in
-        the log as a message. With `expires` (a time, or a time span from now), the statement is shown only until it
-        expires. A statement that expires does not replace a lasting statement, and no fact is extracted from an
-        expiring statement.
+        `speaker` is the user who makes the statement, by default the person whom it is about. If the user made the
+        statement in a message that is already stored, pass the id of this message as `message`. Otherwise, everword
+        stores `text` as a new message. With `expires` (a time, or a time span from now), the statement is shown only
+        until it expires. A statement that expires does not replace a lasting statement, and no fact is extracted from
+        an expiring statement.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -135,8 +135,8 @@ class Knowledge(MemoryPart):
         For people who speak in channels, the profile includes summaries of what they did in the channels today and on
         the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
         missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
-        `wait` seconds are not enough for all digests, you get the existing digests. With `wait=0`, everword writes no
-        digests.
+        `wait` seconds are not enough, you get the digests that exist by then. With `wait=0`, you get the existing
+        digests at once.
         """
         space_id = self.runtime.resolve_space(space)
         person = checks_and_seals.check_id("user", user)
@@ -173,10 +173,10 @@ class Knowledge(MemoryPart):
         """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
         is today.
 
-        With `week`, each digest covers the six days before `day` instead. With a `conversation` (a channel), you get
-        one digest of the whole channel instead of one for each member. The digest of a channel describes the channel's
-        threads and the outcome of each thread. Before everword answers, it writes missing digests; `wait` works as in
-        `profile`.
+        By default, a digest covers one day. With `week`, it covers the six days before `day`. With a
+        `conversation` (a channel), you get one digest of the whole channel instead of one for each member. The digest
+        of a channel describes the channel's threads and the outcome of each thread. Before everword answers, it writes
+        missing digests; `wait` works as in `profile`.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)

@@ -139,8 +139,8 @@ class SearchAndMaintenance(MemoryPart):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        In a conversation with skipped messages, everword rebuilds derived data that depends on the order of messages,
-        such as topics. `settle` waits until all derived data is up to date.
+        Some derived data, such as topics, depends on the order of messages. If a message failed there, everword
+        rebuilds this data for the whole conversation. `settle` waits until all derived data is up to date.
         """
         where: dict[str, str] = {}
         if space is not None:

@@ -373,8 +373,8 @@ async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
     """Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-    in time, the status is 409. To an API key that opens all spaces, this error also says which views are behind,
-    and why."""
+    in time, the status is 409. If your API key opens all spaces, this error also says which views are behind, and
+    why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound

@@ -47,7 +47,7 @@ async def alive(request: Request) -> dict[str, str | int]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """Check that the store (the database) answers, so that this server can handle requests. If the store does not
+    """Check whether this server can handle requests: the store (the database) must answer. If the store does not
     answer, the status is 503. Even if one machine of a Citus cluster is down, the server is ready, because it serves
     the spaces on the other machines. The answer of `/readyz` gives no details, because this route needs no API key."""
     memory: MemoryEngine = request.app.state.memory
