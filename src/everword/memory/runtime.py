@@ -719,20 +719,44 @@ async def person_named(runtime: Runtime, user: str, space: str | None, *, only: 
 
 
 async def call_in(threads: ThreadPoolExecutor, languages: str, fn: Callable[..., T], *args: Any) -> T:
-    """Call a function in a thread, where texts are taken to be in these languages."""
+    """Call a function in a thread, where texts are taken to be in these languages. asyncio's own way makes a second
+    future and links it, which takes longer than the change of threads."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
 
-    def call() -> T:
-        try:
-            with reading_in(languages):
-                return fn(*args)
-        except StopIteration as ended:  # it is no result of a call: its caller would wait for ever
-            raise RuntimeError("a function raised StopIteration, which cannot be passed to its caller") from ended
+    def call() -> None:
+        if not outcome.cancelled():
+            result, error = outcome_of(languages, fn, *args)
+            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                loop.call_soon_threadsafe(finish, outcome, result, error)
 
     try:
-        outcome = asyncio.get_running_loop().run_in_executor(threads, call)
+        threads.submit(call)
     except RuntimeError:  # they were shut down
         raise StoreClosed(CLOSED) from None
     return await outcome
+
+
+def outcome_of(languages: str, fn: Callable[..., T], *args: Any) -> tuple[T | None, BaseException | None]:
+    """What a function returns, or the error that it raises."""
+    try:
+        with reading_in(languages):
+            return fn(*args), None
+    except StopIteration as ended:  # it is no result of a call: its caller would wait for ever
+        error = RuntimeError("a function raised StopIteration, which cannot be passed to its caller")
+        error.__cause__ = ended
+        return None, error
+    except BaseException as raised:  # noqa: BLE001  it is raised where the call is awaited
+        return None, raised
+
+
+def finish(outcome: asyncio.Future[T], result: Any, error: BaseException | None) -> None:
+    if outcome.cancelled():
+        return
+    if error is None:
+        outcome.set_result(result)
+    else:
+        outcome.set_exception(error)
 
 
 def check_batch(batch: Batch) -> None:
