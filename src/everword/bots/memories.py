@@ -52,7 +52,7 @@ logger = masked_logger("everword.bots")
 MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}
 LONGEST_STEM = 150  # characters of a file's name
-STILL_HELD = "messages of this chat are held in memory until the disk takes them; nothing was changed"
+STILL_HELD = "messages of this chat are buffered in memory until the disk can be written; nothing was changed"
 PERSONAL_RIGHTS = ("read", "write")  # of a person in a chat
 BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have beside its file
 
@@ -141,7 +141,9 @@ class MemoryPool:
             await self._changed.wait_for(lambda: not any(entry.uses for entry in self._open.values()))
         lost_count = await self._close_idle(0)
         if lost_count:
-            raise MessagesLost(f"{count_messages(lost_count)} held in memory could not be written: lost", lost_count)
+            raise MessagesLost(
+                f"{count_messages(lost_count)} buffered in memory could not be written and are lost", lost_count
+            )
 
     def store_file(self, base: str, storage: StorageKind) -> Path:
         return self._folder / f"{file_stem(base)}{SUFFIXES[storage]}"

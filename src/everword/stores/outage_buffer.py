@@ -472,8 +472,9 @@ class HoldingStore:
     def _push(self, write: HeldWrite, error: Outage) -> None:
         if not self._queue.has_room(write):
             raise StoreUnwritable(
-                f"{error.reason}, and the buffer has too little room: it already has {self._queue.count:,} of "
-                f"{self._queue.max_messages:,} messages (setting hold_messages). Nothing was stored",
+                f"{error.reason}, and the buffer has no room for these messages: it already has "
+                f"{self._queue.count:,} of {self._queue.max_messages:,} messages (setting "
+                "hold_messages). Nothing was stored",
                 error.reason,
             ) from error
         self._queue.push(write)
@@ -610,7 +611,9 @@ class HoldingStore:
         count = self._queue.count + self._refused_count
         if count:
             noun = "message" if count == 1 else "messages"
-            raise MessagesLost(f"{count:,} {noun} held in memory could not be written: lost, because {reason}", count)
+            raise MessagesLost(
+                f"{count:,} {noun} buffered in memory could not be written and are lost, because {reason}", count
+            )
 
     # -- reading
 
