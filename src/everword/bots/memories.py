@@ -141,9 +141,7 @@ class MemoryPool:
             await self._changed.wait_for(lambda: not any(entry.uses for entry in self._open.values()))
         lost_count = await self._close_idle(0)
         if lost_count:
-            raise MessagesLost(
-                f"{count_messages(lost_count)} buffered in memory could not be written and are lost", lost_count
-            )
+            raise MessagesLost(f"{count_messages(lost_count)} held in memory could not be written: lost", lost_count)
 
     def store_file(self, base: str, storage: StorageKind) -> Path:
         return self._folder / f"{file_stem(base)}{SUFFIXES[storage]}"

@@ -434,11 +434,11 @@ def moment(value: Any, name: str, zone: tzinfo | None = None) -> datetime:
     try:
         time = datetime.fromisoformat(value)
     except ValueError:
-        raise ImportFailed(f"{name}: is not a time; write a time such as 2025-01-31T12:00:00Z") from None
+        raise ImportFailed(f"{name}: is not a time; write it as 2025-01-31T12:00:00Z") from None
     if time.tzinfo is None:
         if zone is None:
             raise ImportFailed(
-                f"{name}: the time has no time zone; add a time zone (Z or +02:00), or give one for the whole import"
+                f"{name}: the time has no time zone; add one (Z or +02:00), or give a time zone for the import"
             )
         time = time.replace(tzinfo=zone)
     try:

@@ -611,9 +611,7 @@ class HoldingStore:
         count = self._queue.count + self._refused_count
         if count:
             noun = "message" if count == 1 else "messages"
-            raise MessagesLost(
-                f"{count:,} {noun} buffered in memory could not be written and are lost, because {reason}", count
-            )
+            raise MessagesLost(f"{count:,} {noun} held in memory could not be written: lost, because {reason}", count)
 
     # -- reading
 
