@@ -179,7 +179,7 @@ def names_in(text: str, schemas: Mapping[str, Any], before: str = "") -> set[str
 def comment(text: str, indent: str) -> Iterator[str]:
     """The first paragraph of a text, and which rights it needs."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-    needed = [paragraph for paragraph in paragraphs[1:] if paragraph.startswith("Needs the scope")]
+    needed = [paragraph for paragraph in paragraphs[1:] if paragraph.startswith("The API key needs the scope")]
     words = " ".join([paragraphs[0], *needed]).replace("*/", "*\\/")
     if not words:
         return

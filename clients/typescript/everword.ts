@@ -241,7 +241,7 @@ class Connection {
 
 // -- generated
 
-/** How often something was done, with what outcome, how long it took in all, and the tokens it cost. */
+/** How often something was done, with which outcome, how long it took in all, and how many tokens it cost. */
 export interface Activity {
   what: string;
   kind: string;
@@ -269,9 +269,9 @@ export interface AddFactIn {
   valid_from?: string | null;
   /** The day on which the fact stops being true. */
   valid_to?: string | null;
-  /** Whom the fact is about, if not the person: "brother". */
+  /** Whom the fact is about, such as "brother", if it is not about the user. */
   subject?: string | null;
-  /** The id of whoever says or does this. Default: the person themselves. */
+  /** The id of the user who makes the statement or change. Default: the person whom it is about. */
   speaker?: string | null;
 }
 
@@ -283,11 +283,7 @@ export interface AddNameIn {
   kind?: "display" | "nickname" | "alias" | "mention";
 }
 
-/**
- * What `add` did: the message as it is in the log, and whether it was new or known already. `kept` is that of the
- * message. If the message was removed from the log before, it is not stored again: it is `erased`. If it is only held
- * in memory, it is `degraded`.
- */
+/** What `add` did: the message in the log, and whether the message was new. */
 export interface Added {
   message: Message;
   new: boolean;
@@ -295,12 +291,12 @@ export interface Added {
   degraded: Degraded | null;
 }
 
-/** Several members fit equally well: the caller asks which. */
+/** Several people match a name equally well: ask the user which person is meant. */
 export interface Ambiguous {
   candidates: Candidate[];
 }
 
-/** The result of a command. `text` is the answer to the person who gave it; `message` is the command in the log. */
+/** The result of a command, such as "remember …" or "forget …". */
 export interface Answer {
   kind: "remember" | "forget" | "ask";
   text: string;
@@ -313,28 +309,25 @@ export interface Answer {
 }
 
 /**
- * Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing to
- * archive, the result is None. If summarising fails, the messages are not archived, and the error says why.
+ * Archive (summarise) all messages of the conversation now, except the last exchange (a message and its reply). If
+ * there is nothing to archive, the result is None. If summarising fails, the messages are not archived, and the error
+ * says why.
  */
 export interface ArchiveIn {
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
-/**
- * Answer a question about a person from facts and messages. Returns the answer to the question, with the facts and
- * messages that support the answer.
- */
+/** Answer a question about a person, with the facts and messages that support the answer. */
 export interface AskIn {
   /** The question, in plain words. */
   question: string;
-  /** Only what was said in this conversation. */
+  /** Use only what was said in the conversation with this id. */
   conversation?: string | null;
 }
 
 /**
- * One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. Moves and merges have a
- * line too, although nothing goes.
+ * One removal, move or merge: who made it (the id of a key, or "program"), when, of which kind, and how many items.
  */
 export interface AuditLine {
   space: string;
@@ -348,10 +341,13 @@ export interface AuditLine {
 
 /** Messages for one conversation of several. */
 export interface BatchIn {
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
   messages: DraftIn[];
-  /** What to do if a message is already stored with a different text. */
+  /**
+   * What to do if a message is already stored with a different text: refuse the new text, or store it as a new
+   * version.
+   */
   on_edit?: "refuse" | "version";
   conversation: string;
 }
@@ -362,7 +358,7 @@ export interface BatchesIn {
   batches: BatchIn[];
 }
 
-/** How many tokens a context may have, and how many of them each section may have. */
+/** How many tokens a context may have in all, and how many each section of the context may have. */
 export interface Budget {
   total: number;
   system: number;
@@ -388,7 +384,7 @@ export interface BudgetIn {
   fixed?: boolean;
 }
 
-/** A member that a name may mean, the name that fits, and why, in words for the person who is asked. */
+/** A person that a name may refer to, the name that matches, and the reason in words. */
 export interface Candidate {
   member: string;
   name: string;
@@ -402,7 +398,7 @@ export interface ChangeIn {
   value?: Record<string, unknown> | null;
   user?: string | null;
   texts?: string[] | null;
-  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
+  /** When the stored text expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
 }
 
@@ -410,9 +406,9 @@ export interface ChangeIn {
 export interface ChangesIn {
   /** The documents to store and to remove. Either all changes are made or none. */
   changes: ChangeIn[];
-  /** The namespace that the tag belongs to. */
+  /** The namespace that `tag` belongs to. */
   namespace?: string[] | null;
-  /** Its `tag` when you read it; if it has changed since, nothing is done (412). */
+  /** The namespace's `tag` when you read it. If the tag has changed since, nothing is stored (412). */
   tag?: string | null;
 }
 
@@ -422,7 +418,7 @@ export interface ChatMessage {
   content: string;
 }
 
-/** A run of messages that left the window together: from which turn to which, why, and when. */
+/** Messages that left the window together: from which turn to which turn, why, and when. */
 export interface Chunk {
   first: number;
   last: number;
@@ -443,13 +439,13 @@ export interface CommandIn {
   names?: string[];
   /** Whether the message is for everword, even without one of the `names`. */
   addressed?: boolean;
-  /** The message's id on its platform. A message with a known id is not stored again. */
+  /** The message's id on its chat platform. A message whose id is already stored is not stored again. */
   platform_id?: string | null;
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
-/** What is sent to the model, and the receipt for it. */
+/** What is sent to a model, with the receipt that explains the choice. */
 export interface Context {
   messages: ChatMessage[];
   receipt: Receipt;
@@ -461,15 +457,18 @@ export interface ContextIn {
   text: string;
   /** The user's id, which you choose. */
   user?: string | null;
-  /** How many tokens the context may have: a `Budget`, "standard" or "compact". */
+  /**
+   * How many tokens the context may have: "standard" (30,000), "compact" (8,000), or an object with limits of your
+   * own.
+   */
   budget?: BudgetIn | "standard" | "compact";
   /** Your own system prompt, which comes first. */
   system?: string | null;
-  /** Whether the context tells the model how to ask for more by writing markers. */
+  /** Whether the context tells the model how to ask for more (by markers in its reply). */
   markers?: boolean;
 }
 
-/** One thread of messages: a chat with one `user`, or a channel with many (`user` is None). */
+/** One thread of messages: a chat with one `user`, or a channel with many people (`user` is None). */
 export interface Conversation {
   space: string;
   id: string;
@@ -488,9 +487,7 @@ export interface ConversationPage {
   next?: string | null;
 }
 
-/**
- * The store takes no messages at present. `held` says how many are held in memory, `since` when, and `reason` why.
- */
+/** The store cannot be written at present, so everword buffers messages in memory. */
 export interface Degraded {
   held: number;
   since: string;
@@ -500,13 +497,13 @@ export interface Degraded {
 
 /** Permanently remove the messages that match all given arguments, and everything derived from these messages. */
 export interface DeleteIn {
-  /** Only messages from before this time. */
+  /** Remove only messages from before this time. */
   before?: string | null;
-  /** Only messages of this user. */
+  /** Remove only messages of this user. */
   user?: string | null;
-  /** Only messages that contain this phrase. */
+  /** Remove only messages that contain this phrase. */
   query?: string | null;
-  /** Only report what would be done. */
+  /** If true, nothing changes: the result says what would change. */
   dry_run?: boolean;
 }
 
@@ -522,7 +519,9 @@ export interface Deletion {
   left: string[];
 }
 
-/** What a member of a space did on a day. If `kind` is "week", it covers the six days that end with `last`. */
+/**
+ * A summary of what a user said in the channels of a space on a day. A digest without a `user` summarises a channel.
+ */
 export interface Digest {
   space: string;
   user: string;
@@ -537,8 +536,8 @@ export interface Digest {
 }
 
 /**
- * A JSON object under a key in a namespace. `user` is its owner, if it has one. `score` is set by a search. It is
- * gone at `expires_at`, if that is set.
+ * A JSON object that is stored under a key in a namespace. `user` is the document's owner, if it has one. Search sets
+ * `score`. The document is hidden from `expires_at` on, if this time is set.
  */
 export interface Document {
   space: string;
@@ -558,9 +557,9 @@ export interface DocumentIn {
   value: Record<string, unknown>;
   /** The document's owner. `erase` removes the owner's documents. */
   user?: string | null;
-  /** The texts that search compares with. Default: all texts of the value. */
+  /** The texts by which search finds the document. Default: all texts in `value`. */
   texts?: string[] | null;
-  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
+  /** When the stored text expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
 }
 
@@ -569,7 +568,7 @@ export interface DocumentPage {
   items: Document[];
   /** For the next page, send this as `cursor`. Null on the last page. */
   next?: string | null;
-  /** Send this `tag` with changes that are right only while the namespace is unchanged. */
+  /** Send this `tag` with changes that you want only if the namespace is still unchanged. */
   tag: string;
 }
 
@@ -587,13 +586,13 @@ export interface DraftIn {
   user?: string | null;
   /** When the message was said, with its UTC offset. Default: now. */
   time?: string | null;
-  /** The message's id in another system. A message with a known id is not stored again. */
+  /** The message's id in another system. A message whose id is already stored is not stored again. */
   platform_id?: string | null;
   metadata?: Record<string, unknown>;
   id?: string | null;
-  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
+  /** When the stored text expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
-  /** The message that this one answers, by id or platform id. */
+  /** The id or platform id of the message that the new message answers. */
   reply_to?: string | null;
 }
 
@@ -605,7 +604,7 @@ export interface EditFactIn {
   valid_from?: string | null;
   /** The day on which the fact stops being true. */
   valid_to?: string | null;
-  /** The id of whoever says or does this. Default: the person themselves. */
+  /** The id of the user who makes the statement or change. Default: the person whom it is about. */
   speaker?: string | null;
 }
 
@@ -618,11 +617,11 @@ export interface EditMessageIn {
   text: string;
   /** New metadata. Default: the old metadata. */
   metadata?: Record<string, unknown> | null;
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
-/** A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`. */
+/** A summary of messages (level 1), or of summaries of the level below (`parts`). */
 export interface Episode {
   space: string;
   conversation: string;
@@ -640,7 +639,7 @@ export interface Episode {
   id: string;
 }
 
-/** What `erase` removed. The person is not named here: that is the point. */
+/** What `erase` removed. An erasure does not name the erased person. */
 export interface Erasure {
   id: string;
   space: string;
@@ -652,8 +651,8 @@ export interface Erasure {
 }
 
 /**
- * What has expired of one kind of memory: what is older than `before`. `waiting` counts what goes only when every
- * view has read it.
+ * How much data of one kind has expired, because it is older than `before`. `waiting` counts data that is removed
+ * only after every view (derived data) has processed it.
  */
 export interface Expired {
   kind: string;
@@ -662,7 +661,7 @@ export interface Expired {
   waiting: number;
 }
 
-/** A sentence of a summary: from which turn it is, who said it and when. */
+/** A sentence of a summary, with the turn that it comes from, its author and its time. */
 export interface ExtractLine {
   turn: number;
   role: "user" | "assistant" | "system" | "tool" | "";
@@ -673,7 +672,10 @@ export interface ExtractLine {
   leans: number;
 }
 
-/** One thing known about a person, and since when. A fact that no longer holds stays, with its times. */
+/**
+ * One thing known about a person, with the time in which it was true. A fact that is no longer true stays stored,
+ * with its times.
+ */
 export interface Fact {
   space: string;
   user: string;
@@ -699,7 +701,7 @@ export interface Fact {
   also_heard_in: string[];
 }
 
-/** What somebody decided about the facts of a person: they added one, edited it or deleted it. */
+/** A change of a person's facts by hand: a fact was added, edited or deleted. */
 export interface FactChange {
   id: string;
   kind: "add" | "edit" | "delete";
@@ -716,7 +718,7 @@ export interface FactPage {
   next?: string | null;
 }
 
-/** One thing wrong with the log, named so that it can be found. */
+/** One fault in the log, with its place. */
 export interface Fault {
   space: string;
   conversation: string;
@@ -728,16 +730,13 @@ export interface Fault {
 export interface ForgetIn {
   /** What to forget, in plain words. */
   what: string;
-  /** The id of whoever says or does this. Default: the person themselves. */
+  /** The id of the user who makes the statement or change. Default: the person whom it is about. */
   speaker?: string | null;
-  /** The id of the stored message that asked for this. */
+  /** The id of the stored message in which somebody asked for the change. */
   message?: string | null;
 }
 
-/**
- * What `forget` did. `id` brings it back (`memory.undo`). If `everything` is true, the words meant all that is known:
- * then nothing was forgotten, and you should ask what is meant.
- */
+/** What `forget` removed. To restore it, pass `id` to `undo`. */
 export interface Forgotten {
   id: string | null;
   statements: Statement[];
@@ -746,7 +745,7 @@ export interface Forgotten {
   found: boolean;
 }
 
-/** A message that search found, its score, and the parts the score is made of; or a fact. */
+/** A message or fact that search found, with its score and the parts of the score. */
 export interface Hit {
   message: Message;
   score: number;
@@ -756,7 +755,9 @@ export interface Hit {
   fact: Fact | null;
 }
 
-/** One line of a receipt: which message (or the like), at which tier, how many tokens, and why it is in or out. */
+/**
+ * One line of a receipt: a message or a similar text, its tier, its tokens, and why the context contains it or not.
+ */
 export interface Item {
   id: string;
   tokens: number;
@@ -764,7 +765,7 @@ export interface Item {
   tier: number;
 }
 
-/** Somebody in a space. The id counts as a name, too. */
+/** A person in a space. A person's id counts as one of the names. */
 export interface Member {
   id: string;
   names: Name[];
@@ -777,7 +778,7 @@ export interface MemberPage {
   next?: string | null;
 }
 
-/** The answer to a question about a person, and the facts and messages it rests on, best first. */
+/** The answer to a question about a person, with the facts and messages that support the answer, best first. */
 export interface MemoryAnswer {
   text: string;
   known: boolean;
@@ -788,25 +789,25 @@ export interface MemoryAnswer {
 }
 
 /**
- * Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+ * Merge two topics: the topic `other` becomes part of the first topic. Returns the merged topic. `undo_merge`
  * separates two merged topics again.
  */
 export interface MergeTopicsIn {
   /** The id of the topic that becomes part of the first topic. */
   other: string;
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
 /** Merge two users who are the same person: everything of one user is given to the other user. */
 export interface MergeUsersIn {
-  /** The user who keeps everything. */
+  /** The id of the user who receives everything. */
   into: string;
-  /** Only report what would be done. */
+  /** If true, nothing changes: the result says what would change. */
   dry_run?: boolean;
 }
 
-/** One message, as the log keeps it. Of an erased message only its place and its seal stay. */
+/** One message in the log. Of an erased message, only its place and its seal (hashes) are left. */
 export interface Message {
   space: string;
   conversation: string;
@@ -835,11 +836,14 @@ export interface MessagePage {
 
 /** Messages for one conversation, in order: either all are stored or none. */
 export interface MessagesIn {
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
   /** The messages, in order. */
   messages: DraftIn[];
-  /** What to do if a message is already stored with a different text. */
+  /**
+   * What to do if a message is already stored with a different text: refuse the new text, or store it as a new
+   * version.
+   */
   on_edit?: "refuse" | "version";
 }
 
@@ -865,13 +869,13 @@ export interface MoveConversationIn {
   to?: string | null;
   /** The id of the new owner. Default: the owner does not change. */
   user?: string | null;
-  /** Only report what would be done. */
+  /** If true, nothing changes: the result says what would change. */
   dry_run?: boolean;
 }
 
 /**
- * A name of a member, and when it was first and last seen, if that is known. A name that its owner no longer uses is
- * kept: somebody else may still use it.
+ * A name of a person, with the times when it was first and last seen, if they are known. A name that its owner no
+ * longer uses is kept, because other people may still use it.
  */
 export interface Name {
   text: string;
@@ -887,7 +891,7 @@ export interface NamespacePage {
   next?: string | null;
 }
 
-/** What is known about a person: facts, and statements to remember. As text, it is what a context shows. */
+/** What is known about a person: facts and remembered statements. As text, a profile is what a context shows. */
 export interface Profile {
   user: string;
   name: string;
@@ -906,7 +910,7 @@ export interface Profile {
 export interface RateTopicIn {
   /** 1 if the topic matters, -1 if it does not. */
   score: 1 | -1;
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
@@ -916,11 +920,7 @@ export interface RebuildIn {
   view: string;
 }
 
-/**
- * What a context contains and at which tier, what it left out and why, and the tokens of each section. About
- * `repeated` tokens at the start of a sent prompt are those of the last prompt that this process sent in the
- * conversation: the model's server may have kept what it computed of them.
- */
+/** What a context contains, at which tier, what was left out, why, and how many tokens each section has. */
 export interface Receipt {
   tokenizer: string;
   budget: Budget;
@@ -930,25 +930,21 @@ export interface Receipt {
 }
 
 /**
- * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can choose
- * one user's memory or one conversation; by default, all messages of the space are searched for secrets. If everword
- * replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing changes: the
- * result says how many messages contain secrets.
+ * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. By default,
+ * everword redacts all messages of the space; `user` or `conversation` limits the redaction. If everword replaces
+ * secrets in a message, everword removes the message's older versions. With `dry_run`, nothing changes: the result
+ * says how many messages contain secrets.
  */
 export interface RedactIn {
-  /** Only in the messages of this user. */
+  /** Redact only the messages of this user. */
   user?: string | null;
-  /** Only in this conversation. */
+  /** Redact only the conversation with this id. */
   conversation?: string | null;
-  /** Only report what would be done. */
+  /** If true, nothing changes: the result says what would change. */
   dry_run?: boolean;
 }
 
-/**
- * What `redact` replaced by placeholders, or on a dry run would replace. `messages` says in how many messages,
- * `conversations` how many of each conversation, and `kinds` how many have each kind of secret. `left` is as in
- * `Erasure`. `id` is empty if nothing was replaced.
- */
+/** What `redact` replaced by placeholders, or on a dry run would replace. */
 export interface Redaction {
   id: string;
   space: string;
@@ -960,7 +956,7 @@ export interface Redaction {
   left: string[];
 }
 
-/** A fact that a model found in a message and that is not kept, and why. */
+/** A fact that a model found in a message and that everword did not store, with the reason. */
 export interface RefusedFact {
   space: string;
   user: string;
@@ -985,11 +981,11 @@ export interface RefusedFact {
 export interface RememberIn {
   /** One or more statements: "Alex lives in Berlin". */
   text: string;
-  /** The id of whoever says or does this. Default: the person themselves. */
+  /** The id of the user who makes the statement or change. Default: the person whom it is about. */
   speaker?: string | null;
-  /** The id of the stored message that asked for this. */
+  /** The id of the stored message in which somebody asked for the change. */
   message?: string | null;
-  /** When the entry expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
+  /** When the stored text expires: a time span from now (10m, 2h, 7d), or a time with its UTC offset. */
   expires?: string | null;
 }
 
@@ -998,8 +994,8 @@ export interface RemoveDocumentOut {
 }
 
 /**
- * What the model answered: the text, the message in the log, the last context's receipt, and every round. If the turn
- * could not be written and is held in memory, it is `degraded`.
+ * A model's reply: the text, the stored message, the receipt of the last context, and every round (call of the
+ * model).
  */
 export interface Reply {
   text: string;
@@ -1015,19 +1011,22 @@ export interface ReplyIn {
   text: string;
   /** The user's id, which you choose. */
   user?: string | null;
-  /** How many tokens the context may have: a `Budget`, "standard" or "compact". */
+  /**
+   * How many tokens the context may have: "standard" (30,000), "compact" (8,000), or an object with limits of your
+   * own.
+   */
   budget?: BudgetIn | "standard" | "compact";
   /** Your own system prompt, which comes first. */
   system?: string | null;
   /** The id of the message's author. Default: the user of the chat. */
   author?: string | null;
-  /** The message's id on its platform. A message with a known id is not stored again. */
+  /** The message's id on its chat platform. A message whose id is already stored is not stored again. */
   platform_id?: string | null;
   /** Whether to send the reply in pieces, as server-sent events. */
   stream?: boolean;
 }
 
-/** The one member a name means, and why. */
+/** The one person that a name refers to, and the reason. */
 export interface Resolved {
   member: string;
   why: string;
@@ -1038,13 +1037,13 @@ export interface Resolved {
  * space. With `dry_run`, the default, nothing is removed: the result lists what would be removed.
  */
 export interface RetainIn {
-  /** Only report what would be done. */
+  /** If true, nothing changes: the result says what would change. */
   dry_run?: boolean;
 }
 
 /**
- * What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever. `left` is as in
- * `Erasure`.
+ * What `retain` removed, or on a dry run would remove, of each kind of data that is not kept for ever. `left` is as
+ * in `Erasure`.
  */
 export interface Retained {
   at: string;
@@ -1053,7 +1052,7 @@ export interface Retained {
   left: string[];
 }
 
-/** What became of messages that were set aside: how many were tried again, and how many still fail. */
+/** The result of `retry`: how many skipped messages were processed again, and how many still fail. */
 export interface Retried {
   tried: number;
   left: number;
@@ -1066,11 +1065,11 @@ export interface Retried {
 export interface RetryIn {
   /** The view: index, tiers, topics, window, episodes, facts, digests or titles. */
   view?: string | null;
-  /** Only what was said in this conversation. */
+  /** Use only what was said in the conversation with this id. */
   conversation?: string | null;
 }
 
-/** One call of the model within a turn: what it asked for, what it was given, and what the call cost. */
+/** One call of the model within a turn: what the model asked for, what it was given, and what the call cost. */
 export interface Round {
   number: number;
   raised: ([number, number])[];
@@ -1106,7 +1105,7 @@ export interface SearchDocumentsIn {
   namespace?: string[];
   /** What to look for, in plain words. */
   query?: string | null;
-  /** Conditions on the values, with `$eq $ne $gt $gte $lt $lte`. */
+  /** Conditions that a document's value must meet, with `$eq $ne $gt $gte $lt $lte`. */
   where?: Record<string, unknown> | null;
   /** How many items to return, at most. */
   limit?: number;
@@ -1118,9 +1117,9 @@ export interface SearchDocumentsIn {
 export interface SearchIn {
   /** What to look for, in plain words. */
   query: string;
-  /** Only in the memory of this user. */
+  /** Search only the memory of this user. */
   user?: string | null;
-  /** Only what was said in this conversation. */
+  /** Use only what was said in the conversation with this id. */
   conversation?: string | null;
   /** user, assistant, system or tool. */
   role?: "user" | "assistant" | "system" | "tool" | null;
@@ -1145,8 +1144,8 @@ export interface SecretMark {
 }
 
 /**
- * One part of a context: its name, its tokens, what is in it and what was left out. A `note` may say, for example,
- * that nothing relevant was found.
+ * One part of a context: its name, its tokens, the items in it, and the items that were left out. A `note` can say,
+ * for example, that nothing relevant was found.
  */
 export interface Section {
   name: string;
@@ -1157,8 +1156,8 @@ export interface Section {
 }
 
 /**
- * Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as "Europe/Berlin". A
- * space without a time zone of its own uses the setting `time_zone`.
+ * Set the time zone in which a space's days begin and end. `name` is the IANA name of a time zone, such as
+ * "Europe/Berlin". A space without a time zone of its own uses the setting `time_zone`.
  */
 export interface SetTimeZoneIn {
   /** The name of the time zone: "Europe/Berlin". */
@@ -1185,7 +1184,7 @@ export interface SpaceOut {
   space: string;
 }
 
-/** Messages of a conversation, from the turn `first` to the turn `last`: a source of a digest. */
+/** Messages of a conversation, from the turn `first` to the turn `last`, from which a digest was made. */
 export interface Span {
   conversation: string;
   first: number;
@@ -1193,14 +1192,14 @@ export interface Span {
 }
 
 /**
- * In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the new
- * thread. After the split, new messages may join either of the two threads. To reverse a split, join the new and the
- * old thread with `merge_topics`.
+ * In a group chat, move messages and their replies from their thread into a new thread. Returns the new thread. After
+ * the split, new messages may join either of the two threads. To reverse a split, join the new and the old thread
+ * with `merge_topics`.
  */
 export interface SplitTopicIn {
   /** The numbers of the messages to move. */
   turns: number[];
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
@@ -1211,7 +1210,7 @@ export interface SplitTopicIn {
 export interface StandaloneIn {
   /** The question, in plain words. */
   question: string;
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
@@ -1219,9 +1218,7 @@ export interface StandaloneOut {
   question: string;
 }
 
-/**
- * One sentence about a user, in the third person. `speaker` said it, last at `said_at`; `sources` are the messages.
- */
+/** One sentence about a user, in the third person. */
 export interface Statement {
   space: string;
   user: string;
@@ -1237,11 +1234,7 @@ export interface Statement {
   expires_at: string | null;
 }
 
-/**
- * What is in a store, and how far its views are. It is `degraded` if this process holds messages that it could not
- * write yet. `users` counts those with something in the index. `secrets` says how many messages contain each kind of
- * secret, or a placeholder for one.
- */
+/** What is in a store, and the progress of its views (derived data). */
 export interface Stats {
   store: string;
   spaces: number;
@@ -1261,19 +1254,19 @@ export interface Stats {
 }
 
 /**
- * Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds topics
- * by their tags. A rebuild of the topics keeps your tags.
+ * Add your own tags to a topic. With `remove`, the given tags are removed from the topic. `search_topics` finds
+ * topics by their tags. A rebuild of the topics keeps your tags.
  */
 export interface TagTopicIn {
   /** The tags. */
   tags: string[];
-  /** Whether to remove the tags instead. */
+  /** Whether to remove the tags from the topic, instead of adding them. */
   remove?: boolean;
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
-/** A topic as it is now. `id` is made of the turn that opened it. */
+/** A topic: messages of a conversation about the same subject. */
 export interface Topic {
   id: string;
   title: string;
@@ -1299,17 +1292,14 @@ export interface TopicContextOut {
   messages: ChatMessage[];
 }
 
-/** A topic that a search found: its score, and the turns of its messages that fit best, best first. */
+/** A topic that search found, with its score and the turns of its messages that match best, best first. */
 export interface TopicHit {
   topic: Topic;
   score: number;
   turns: number[];
 }
 
-/**
- * A message of a topic's history: whose turn it was, and what was said. In a group, a topic is a thread: `answers` is
- * the turn of the message that this one most likely answers, or None if it begins the thread. `why` is the reason.
- */
+/** A message of a topic: its turn, its author and its text. */
 export interface TopicMessage {
   turn: number;
   role: "user" | "assistant" | "system" | "tool";
@@ -1327,7 +1317,7 @@ export interface TopicPage {
   next?: string | null;
 }
 
-/** A topic in figures. */
+/** The figures of a topic. */
 export interface TopicStats {
   topic_id: string;
   topic_title: string;
@@ -1344,30 +1334,34 @@ export interface TopicStats {
 }
 
 /**
- * Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned. Returns what
- * was restored.
+ * Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`. `id` is the id that the call returned. Returns
+ * what was restored.
  */
 export interface UndoIn {
-  /** The id of what `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
+  /** The id that `forget`, `add_fact`, `edit_fact` or `delete_fact` returned. */
   id: string;
 }
 
-/** Nobody fits. The suggestions have a similar spelling: the caller may ask whether one of them is meant. */
+/**
+ * Nobody matches a name. The suggestions are names with a similar spelling: ask the user whether one of them is
+ * meant.
+ */
 export interface Unknown {
   suggestions: Candidate[];
 }
 
 /**
- * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. After
+ * Undo the merge of a topic into another topic. The merge can have been automatic or made by `merge_topics`. After
  * `undo_merge`, the two topics are not merged automatically again. Returns the separated topic.
  */
 export interface UnmergeTopicIn {
-  /** The user whose chat the conversation is. Leave `user` out for a channel. */
+  /** The owner of the chat. For a channel (group chat), leave out `user`. */
   user?: string | null;
 }
 
 /**
- * What `verify` found. `root` covers every conversation: note it elsewhere, to prove later that nothing was changed.
+ * What `verify` found. `root` is a hash of all conversations: write it down outside the store, to prove later that
+ * nothing was changed.
  */
 export interface Verification {
   conversations: number;
@@ -1378,8 +1372,7 @@ export interface Verification {
 }
 
 /**
- * What a message said before it was edited: from when until when, and who replaced it (the id of a key, or
- * "program").
+ * What a message said before it was edited, from when until when, and who edited it (the id of a key, or "program").
  */
 export interface Version {
   content: string;
@@ -1389,7 +1382,10 @@ export interface Version {
   by: string;
 }
 
-/** How far a view has got: messages behind the log, conversations waiting after a failure, and the last error. */
+/**
+ * The progress of a view (derived data): how many messages are still to process, how many conversations wait after a
+ * failure, and the last error.
+ */
 export interface ViewState {
   view: string;
   behind: number;
@@ -1412,8 +1408,8 @@ export class Everword {
   /**
    * List the conversations of a space, or of one user in the space; the conversation with the newest message comes
    * first. If a conversation gets a message while you read the pages of the list, the conversation moves to the first
-   * page. After the last page, read the first page again to find conversations that got messages meanwhile. Needs the
-   * scope `read`.
+   * page. To find conversations that got messages while you read the list, read the first page again at the end. The
+   * API key needs the scope `read`.
    */
   conversations(query: { user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<ConversationPage> {
     return this.#server.ask("GET", ["v1", "conversations"], { query }, options);
@@ -1421,7 +1417,7 @@ export class Everword {
 
   /**
    * Store messages, in order. When the server answers, the messages are on disk. The result of each message has a
-   * field `kept`, which says whether the message was new. Needs the scope `write`.
+   * field `kept`, which says whether the message was new. The API key needs the scope `write`.
    */
   addMessages(conversation: string, body: MessagesIn, options: CallOptions = {}): Promise<Added[]> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "messages"], { body, repeatable: true }, options);
@@ -1429,31 +1425,32 @@ export class Everword {
 
   /**
    * Get the last messages of a conversation, in order. To get earlier messages, pass the answer's `next` as `cursor`.
-   * A page of very long messages has fewer messages than `limit`. Needs the scope `read`.
+   * A page of very long messages can have fewer messages than `limit`. The API key needs the scope `read`.
    */
   history(conversation: string, query: { user?: string | null; cursor?: string | null; limit?: number; versions?: boolean } = {}, options: CallOptions = {}): Promise<MessagePage> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "messages"], { query }, options);
   }
 
   /**
-   * Store messages of several conversations in one transaction: either all of the messages or none. Needs the scope
-   * `write`.
+   * Store messages of several conversations in one transaction: either all of the messages or none. The API key needs
+   * the scope `write`.
    */
   addBatches(body: BatchesIn, options: CallOptions = {}): Promise<(Added[])[]> {
     return this.#server.ask("POST", ["v1", "messages"], { body, repeatable: true }, options);
   }
 
   /**
-   * Build a context for a message as `GET` on this path does, but for a text of any length and with your own token
-   * budget. Needs the scope `read`.
+   * Build a context for `text`: the messages to send to a model, with a receipt. Unlike `GET
+   * /v1/conversations/{id}/context`, `POST` accepts a text of any length and your own token budget. The API key needs
+   * the scope `read`.
    */
   context(conversation: string, body: ContextIn, options: CallOptions = {}): Promise<Context> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "context"], { body }, options);
   }
 
   /**
-   * Run a whole turn: store the message, ask the model, and store and return the model's reply. Needs the scopes
-   * `read` and `write`.
+   * Run a whole turn: store the message, ask the model, and store and return the model's reply. The API key needs the
+   * scopes `read` and `write`.
    */
   reply(conversation: string, body: Omit<ReplyIn, "stream">, options: CallOptions = {}): Promise<Reply> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "reply"], { body, repeatable: true }, options);
@@ -1466,7 +1463,7 @@ export class Everword {
 
   /**
    * Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by its
-   * id, its turn (a number) or its platform id. Needs the scopes `read` and `write`.
+   * id, its turn (a number) or its platform id. The API key needs the scopes `read` and `write`.
    */
   editMessage(conversation: string, message: string, body: EditMessageIn, query: { by?: "id" | "turn" } = {}, options: CallOptions = {}): Promise<Message> {
     return this.#server.ask("PATCH", ["v1", "conversations", conversation, "messages", message], { body, query, repeatable: true }, options);
@@ -1476,22 +1473,23 @@ export class Everword {
    * Permanently remove a message and everything derived from it. Identify the message by its id, its turn (a number)
    * or its platform id. A fact from the removed message stays if another message also states this fact. With
    * `dry_run`, nothing is removed: the result says what would be removed from the log and from each view (derived
-   * data). Needs the scopes `read` and `admin`.
+   * data). The API key needs the scopes `read` and `admin`.
    */
   deleteMessage(conversation: string, message: string, query: { by?: "id" | "turn"; dry_run?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation, "messages", message], { query, repeatable: true }, options);
   }
 
   /**
-   * Find messages by word and by meaning, best match first, in a space or in one user's memory. Needs the scope
-   * `read`.
+   * Find messages by word and by meaning, best match first, in a space or in one user's memory. The API key needs the
+   * scope `read`.
    */
   search(body: SearchIn, options: CallOptions = {}): Promise<Hit[]> {
     return this.#server.ask("POST", ["v1", "search"], { body }, options);
   }
 
   /**
-   * Delete a view (data derived from the log, such as facts or topics) and build it again. Needs the scope `admin`.
+   * Delete a view (data derived from the log, such as facts or topics) and build it again. The API key needs the
+   * scope `admin`.
    */
   rebuild(body: RebuildIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("POST", ["v1", "rebuild"], { body, repeatable: true }, options);
@@ -1499,33 +1497,39 @@ export class Everword {
 
   /**
    * Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
-   * retry to one space, conversation or view. Needs the scope `admin`.
+   * retry to one space, conversation or view. The API key needs the scope `admin`.
    */
   retry(body: RetryIn = {}, options: CallOptions = {}): Promise<Retried> {
     return this.#server.ask("POST", ["v1", "retry"], { body, repeatable: true }, options);
   }
 
-  /** Check that no message in the log was changed and that none is missing. Needs the scopes `read` and `admin`. */
+  /**
+   * Check that no message in the log was changed and that no message is missing. The API key needs the scopes `read`
+   * and `admin`.
+   */
   verify(options: CallOptions = {}): Promise<Verification> {
     return this.#server.ask("GET", ["v1", "verify"], {}, options);
   }
 
   /**
    * Get statistics: counts of stored data, the progress of each view (derived data), and the use of models, caches
-   * and fallbacks. Needs the scope `read`.
+   * and fallbacks. The API key needs the scope `read`.
    */
   stats(options: CallOptions = {}): Promise<Stats> {
     return this.#server.ask("GET", ["v1", "stats"], {}, options);
   }
 
-  /** List what is known about a person, now or at a given time, most important fact first. Needs the scope `read`. */
+  /**
+   * List what is known about a person, now or at a given time, most important fact first. The API key needs the scope
+   * `read`.
+   */
   facts(user: string, query: { query?: string | null; as_of?: string | null; category?: "identity" | "relationship" | "work" | "place" | "health" | "possession" | "preference" | "constraint" | "instruction" | "plan" | "event" | "other" | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<FactPage> {
     return this.#server.ask("GET", ["v1", "users", user, "facts"], { query }, options);
   }
 
   /**
    * Add a fact about a person by hand. If the fact's key, such as "city", can have only one value, the new fact
-   * replaces the old fact. Needs the scopes `read` and `write`.
+   * replaces the old fact. The API key needs the scopes `read` and `write`.
    */
   addFact(user: string, body: AddFactIn, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("POST", ["v1", "users", user, "facts"], { body, repeatable: true }, options);
@@ -1533,41 +1537,41 @@ export class Everword {
 
   /**
    * List the facts that a model found in a person's messages but that everword did not accept, oldest first. Each
-   * fact in the list comes with the reason why everword did not accept the fact. Needs the scope `read`.
+   * fact in the list comes with the reason why everword did not accept the fact. The API key needs the scope `read`.
    */
   refusedFacts(user: string, options: CallOptions = {}): Promise<RefusedFact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "refused-facts"], {}, options);
   }
 
   /**
-   * List every value that a fact's key, such as "city", has had, oldest first, each with the times at which the value
-   * was true. Needs the scope `read`.
+   * List every value that the fact `key`, such as "city", has had, oldest first. Each value has the period in which
+   * the value was true. The API key needs the scope `read`.
    */
   factHistory(user: string, query: { key: string }, options: CallOptions = {}): Promise<Fact[]> {
     return this.#server.ask("GET", ["v1", "users", user, "fact-history"], { query }, options);
   }
 
-  /** List the messages that a fact came from, oldest first. Needs the scope `read`. */
+  /** List the messages that a fact came from, oldest first. The API key needs the scope `read`. */
   why(user: string, fact: string, options: CallOptions = {}): Promise<Message[]> {
     return this.#server.ask("GET", ["v1", "users", user, "facts", fact, "why"], {}, options);
   }
 
-  /** Get a fact by its id, even if the fact is no longer true. Needs the scope `read`. */
+  /** Get a fact by its id, even if the fact is no longer true. The API key needs the scope `read`. */
   fact(user: string, fact: string, options: CallOptions = {}): Promise<Fact> {
     return this.#server.ask("GET", ["v1", "users", user, "facts", fact], {}, options);
   }
 
   /**
    * Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old value.
-   * Needs the scopes `read` and `write`.
+   * The API key needs the scopes `read` and `write`.
    */
   editFact(user: string, fact: string, body: EditFactIn, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("PATCH", ["v1", "users", user, "facts", fact], { body, repeatable: true }, options);
   }
 
   /**
-   * Remove a fact. A removed fact returns only if somebody states the fact again. Needs the scopes `read` and
-   * `write`.
+   * Remove a fact. A removed fact returns only if somebody states the fact again. The API key needs the scopes `read`
+   * and `write`.
    */
   deleteFact(user: string, fact: string, query: { speaker?: string | null } = {}, options: CallOptions = {}): Promise<FactChange> {
     return this.#server.ask("DELETE", ["v1", "users", user, "facts", fact], { query, repeatable: true }, options);
@@ -1575,8 +1579,8 @@ export class Everword {
 
   /**
    * Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
-   * statements that it contradicts. Returns the statements about the person that are true now. Needs the scopes
-   * `read` and `write`.
+   * statements that it contradicts. Returns the statements about the person that are true now. The API key needs the
+   * scopes `read` and `write`.
    */
   remember(user: string, body: RememberIn, options: CallOptions = {}): Promise<Statement[]> {
     return this.#server.ask("POST", ["v1", "users", user, "remember"], { body, repeatable: true }, options);
@@ -1584,15 +1588,15 @@ export class Everword {
 
   /**
    * Remove the statements and facts in a person's profile that match the words in `what`. Returns what was removed.
-   * Needs the scopes `read` and `write`.
+   * The API key needs the scopes `read` and `write`.
    */
   forget(user: string, body: ForgetIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "forget"], { body, repeatable: true }, options);
   }
 
   /**
-   * Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned. Returns
-   * what was restored. Needs the scopes `read` and `write`.
+   * Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`. `id` is the id that the call returned. Returns
+   * what was restored. The API key needs the scopes `read` and `write`.
    */
   undo(user: string, body: UndoIn, options: CallOptions = {}): Promise<Forgotten> {
     return this.#server.ask("POST", ["v1", "users", user, "undo"], { body, repeatable: true }, options);
@@ -1600,82 +1604,86 @@ export class Everword {
 
   /**
    * Get what is known about a person: what the person said about themselves, and what others said about the person in
-   * channels. Needs the scope `read`.
+   * channels. The API key needs the scope `read`.
    */
   profile(user: string, query: { wait?: number | null } = {}, options: CallOptions = {}): Promise<Profile> {
     return this.#server.ask("GET", ["v1", "users", user, "profile"], { query }, options);
   }
 
   /**
-   * Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day` is
-   * today. Needs the scope `read`.
+   * Summarise what each person, or one `user`, said in the channels of a space on a `day` (default: today). The API
+   * key needs the scope `read`.
    */
   digests(space: string, query: { day?: string | null; user?: string | null; conversation?: string | null; week?: boolean; wait?: number | null } = {}, options: CallOptions = {}): Promise<Digest[]> {
     return this.#server.ask("GET", ["v1", "spaces", space, "digests"], { query }, options);
   }
 
   /**
-   * Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as "Europe/Berlin".
-   * A space without a time zone of its own uses the setting `time_zone`. Needs the scope `admin`.
+   * Set the time zone in which a space's days begin and end. `name` is the IANA name of a time zone, such as
+   * "Europe/Berlin". A space without a time zone of its own uses the setting `time_zone`. The API key needs the scope
+   * `admin`.
    */
   setTimeZone(space: string, body: SetTimeZoneIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("PUT", ["v1", "spaces", space, "time-zone"], { body }, options);
   }
 
   /**
-   * Add a name of a person. The `kind` of a name is "display", "nickname", "alias" or "mention". Needs the scopes
-   * `read` and `write`.
+   * Add a name of a person. The `kind` of a name is "display", "nickname", "alias" or "mention". The API key needs
+   * the scopes `read` and `write`.
    */
   addName(user: string, body: AddNameIn, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("POST", ["v1", "users", user, "names"], { body }, options);
   }
 
   /**
-   * Remove a name of a person. A removed display name returns with the next message whose author has this name. Needs
-   * the scope `write`.
+   * Remove a name of a person. A removed display name comes back when the person sends a message under this name. The
+   * API key needs the scope `write`.
    */
   removeName(user: string, name: string, options: CallOptions = {}): Promise<Done> {
     return this.#server.ask("DELETE", ["v1", "users", user, "names", name], {}, options);
   }
 
-  /** List the users of a space who have written a message or have been given a name. Needs the scope `read`. */
+  /**
+   * List the users of a space who have written a message or have been given a name. The API key needs the scope
+   * `read`.
+   */
   people(query: { cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<MemberPage> {
     return this.#server.ask("GET", ["v1", "people"], { query }, options);
   }
 
   /**
    * Find the person that a name, nickname, alias, mention or id refers to. The result is one person, several
-   * candidates, or nobody. Needs the scope `read`.
+   * candidates, or nobody. The API key needs the scope `read`.
    */
   whoIs(query: { name: string; speaker?: string | null }, options: CallOptions = {}): Promise<Resolved | Ambiguous | Unknown> {
     return this.#server.ask("GET", ["v1", "who-is"], { query }, options);
   }
 
   /**
-   * Answer a question about a person from facts and messages. Returns the answer to the question, with the facts and
-   * messages that support the answer. Needs the scope `read`.
+   * Answer a question about a person, with the facts and messages that support the answer. The API key needs the
+   * scope `read`.
    */
   ask(user: string, body: AskIn, options: CallOptions = {}): Promise<MemoryAnswer> {
     return this.#server.ask("POST", ["v1", "users", user, "ask"], { body }, options);
   }
 
   /**
-   * Permanently remove the messages that match all given arguments, and everything derived from these messages. Needs
-   * the scopes `read` and `admin`.
+   * Permanently remove the messages that match all given arguments, and everything derived from these messages. The
+   * API key needs the scopes `read` and `admin`.
    */
   delete(body: DeleteIn = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("POST", ["v1", "delete"], { body, repeatable: true }, options);
   }
 
-  /** Permanently remove a person's messages and everything derived from them. Needs the scope `admin`. */
+  /** Permanently remove a person's messages and everything derived from them. The API key needs the scope `admin`. */
   erase(user: string, options: CallOptions = {}): Promise<Erasure> {
     return this.#server.ask("POST", ["v1", "users", user, "erase"], { repeatable: true }, options);
   }
 
   /**
    * Permanently remove data that has expired or is older than the settings `retain_…` allow, in all spaces or in one
-   * space. With `dry_run`, the default, nothing is removed: the result lists what would be removed. Needs the scopes
-   * `read` and `admin`.
+   * space. With `dry_run`, the default, nothing is removed: the result lists what would be removed. The API key needs
+   * the scopes `read` and `admin`.
    */
   retain(body: RetainIn = {}, options: CallOptions = {}): Promise<Retained> {
     return this.#server.ask("POST", ["v1", "retain"], { body, repeatable: true }, options);
@@ -1683,17 +1691,17 @@ export class Everword {
 
   /**
    * List the last removals and moves in a space, newest first. Each entry says who removed or moved which kind of
-   * data, when, and how many items. Needs the scopes `read` and `admin`.
+   * data, when, and how many items. The API key needs the scopes `read` and `admin`.
    */
   audit(query: { limit?: number } = {}, options: CallOptions = {}): Promise<AuditLine[]> {
     return this.#server.ask("GET", ["v1", "audit"], { query }, options);
   }
 
   /**
-   * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-   * choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
-   * everword replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing
-   * changes: the result says how many messages contain secrets. Needs the scopes `read` and `admin`.
+   * Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. By default,
+   * everword redacts all messages of the space; `user` or `conversation` limits the redaction. If everword replaces
+   * secrets in a message, everword removes the message's older versions. With `dry_run`, nothing changes: the result
+   * says how many messages contain secrets. The API key needs the scopes `read` and `admin`.
    */
   redact(body: RedactIn = {}, options: CallOptions = {}): Promise<Redaction> {
     return this.#server.ask("POST", ["v1", "redact"], { body, repeatable: true }, options);
@@ -1701,15 +1709,15 @@ export class Everword {
 
   /**
    * Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a guest
-   * signs in. Needs the scopes `read` and `admin`.
+   * signs in. The API key needs the scopes `read` and `admin`.
    */
   moveConversation(conversation: string, body: MoveConversationIn = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "move"], { body, repeatable: true }, options);
   }
 
   /**
-   * Merge two users who are the same person: everything of one user is given to the other user. Needs the scopes
-   * `read` and `admin`.
+   * Merge two users who are the same person: everything of one user is given to the other user. The API key needs the
+   * scopes `read` and `admin`.
    */
   mergeUsers(user: string, body: MergeUsersIn, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "users", user, "merge"], { body, repeatable: true }, options);
@@ -1717,7 +1725,7 @@ export class Everword {
 
   /**
    * Reverse the move of a conversation or the merge of two users. A move or merge cannot be reversed after some of
-   * the moved data was removed or moved again. Needs the scopes `read` and `admin`.
+   * the moved data was removed or moved again. The API key needs the scopes `read` and `admin`.
    */
   undoMove(move: string, query: { dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Move> {
     return this.#server.ask("POST", ["v1", "moves", move, "undo"], { query, repeatable: true }, options);
@@ -1725,7 +1733,8 @@ export class Everword {
 
   /**
    * Carry out a message that is a command to everword, such as "remember …", "forget …" or "what do you know about
-   * me?". If the message is not a command to everword, the result is None. Needs the scopes `read` and `write`.
+   * me?". If the message is not a command to everword, the result is None. The API key needs the scopes `read` and
+   * `write`.
    */
   command(conversation: string, body: CommandIn, options: CallOptions = {}): Promise<Answer | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "command"], { body, repeatable: true }, options);
@@ -1733,37 +1742,37 @@ export class Everword {
 
   /**
    * Get the conversation itself: its title, its user, how many messages it has had, and the time of the last message.
-   * If the conversation does not exist, the error is `NotFound`. Needs the scope `read`.
+   * If the conversation does not exist, the error is `NotFound`. The API key needs the scope `read`.
    */
   conversation(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Conversation> {
     return this.#server.ask("GET", ["v1", "conversations", conversation], { query }, options);
   }
 
   /**
-   * Permanently remove all messages of a conversation and everything derived from them. Needs the scopes `read` and
-   * `admin`.
+   * Permanently remove all messages of a conversation and everything derived from them. The API key needs the scopes
+   * `read` and `admin`.
    */
   deleteConversation(conversation: string, query: { user?: string | null; dry_run?: boolean } = {}, options: CallOptions = {}): Promise<Deletion> {
     return this.#server.ask("DELETE", ["v1", "conversations", conversation], { query, repeatable: true }, options);
   }
 
   /**
-   * Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing to
-   * archive, the result is None. If summarising fails, the messages are not archived, and the error says why. Needs
-   * the scopes `read` and `write`.
+   * Archive (summarise) all messages of the conversation now, except the last exchange (a message and its reply). If
+   * there is nothing to archive, the result is None. If summarising fails, the messages are not archived, and the
+   * error says why. The API key needs the scopes `read` and `write`.
    */
   archive(conversation: string, body: ArchiveIn = {}, options: CallOptions = {}): Promise<Chunk | null> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "archive"], { body }, options);
   }
 
-  /** List the groups of messages that were archived together, oldest first. Needs the scope `read`. */
+  /** List the groups of messages that were archived together, oldest first. The API key needs the scope `read`. */
   archived(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Chunk[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "archived"], { query }, options);
   }
 
   /**
-   * List the summaries of archived messages, highest level first, without summaries that are part of another summary.
-   * Each summary in the list contains the summaries that it was made from. Needs the scope `read`.
+   * List the summaries of archived messages, highest level first. A summary that became part of a larger summary is
+   * listed only inside the larger summary. The API key needs the scope `read`.
    */
   episodes(conversation: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<Episode[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "episodes"], { query }, options);
@@ -1771,7 +1780,7 @@ export class Everword {
 
   /**
    * Rewrite a follow-up question, with the help of the last messages, so that the question can be understood alone. A
-   * question that can already be understood alone is returned unchanged. Needs the scope `read`.
+   * question that can already be understood alone is returned unchanged. The API key needs the scope `read`.
    */
   standalone(conversation: string, body: StandaloneIn, options: CallOptions = {}): Promise<StandaloneOut> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "standalone"], { body }, options);
@@ -1779,7 +1788,7 @@ export class Everword {
 
   /**
    * List the topics of the conversation, highest priority first. With `faded`, the list also includes faded topics,
-   * which are no longer active. Needs the scope `read`.
+   * which are no longer active. The API key needs the scope `read`.
    */
   topics(conversation: string, query: { faded?: boolean; user?: string | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<TopicPage> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics"], { query }, options);
@@ -1787,7 +1796,7 @@ export class Everword {
 
   /**
    * Store a message and add it to its topic. A message can open a new topic, or make an inactive (faded) topic active
-   * again. Returns the topic. Needs the scopes `read` and `write`.
+   * again. Returns the topic. The API key needs the scopes `read` and `write`.
    */
   addToTopic(conversation: string, body: SaidIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics"], { body, repeatable: true }, options);
@@ -1795,8 +1804,8 @@ export class Everword {
 
   /**
    * Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
-   * summary does not cover. Without a topic's id, you get the messages of the conversation's current topic. If the
-   * conversation has no messages yet, the result is empty. Needs the scope `read`.
+   * summary does not cover. By default, you get the messages of the conversation's current topic. If the conversation
+   * has no messages yet, the result is empty. The API key needs the scope `read`.
    */
   topicContext(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicContextOut> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "context"], { query }, options);
@@ -1804,15 +1813,15 @@ export class Everword {
 
   /**
    * List every message of a topic, in order. To leave out messages that are part of the topic's summary, set
-   * `include_compressed` to false. Needs the scope `read`.
+   * `include_compressed` to false. The API key needs the scope `read`.
    */
   topicHistory(conversation: string, topic: string, query: { include_compressed?: boolean; user?: string | null } = {}, options: CallOptions = {}): Promise<TopicMessage[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "messages"], { query }, options);
   }
 
   /**
-   * Get the figures of a topic: counts of messages, importance and age. Without a topic's id, you get the figures of
-   * the conversation's current topic. Needs the scope `read`.
+   * Get the figures of a topic: counts of messages, importance and age. By default, you get the figures of the
+   * conversation's current topic. The API key needs the scope `read`.
    */
   topicStats(conversation: string, topic: string, query: { user?: string | null } = {}, options: CallOptions = {}): Promise<TopicStats> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topics", topic, "stats"], { query }, options);
@@ -1820,41 +1829,41 @@ export class Everword {
 
   /**
    * Find the topics in this conversation that match a query, best match first, including faded topics. The query is
-   * compared with each topic's messages, title and tags. Needs the scope `read`.
+   * compared with each topic's messages, title and tags. The API key needs the scope `read`.
    */
   searchTopics(conversation: string, query: { query: string; limit?: number; user?: string | null }, options: CallOptions = {}): Promise<TopicHit[]> {
     return this.#server.ask("GET", ["v1", "conversations", conversation, "topic-search"], { query }, options);
   }
 
   /**
-   * Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
-   * separates two merged topics again. Needs the scopes `read` and `write`.
+   * Merge two topics: the topic `other` becomes part of the first topic. Returns the merged topic. `undo_merge`
+   * separates two merged topics again. The API key needs the scopes `read` and `write`.
    */
   mergeTopics(conversation: string, topic: string, body: MergeTopicsIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "merge"], { body, repeatable: true }, options);
   }
 
   /**
-   * Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`. After
-   * `undo_merge`, the two topics are not merged automatically again. Returns the separated topic. Needs the scopes
-   * `read` and `write`.
+   * Undo the merge of a topic into another topic. The merge can have been automatic or made by `merge_topics`. After
+   * `undo_merge`, the two topics are not merged automatically again. Returns the separated topic. The API key needs
+   * the scopes `read` and `write`.
    */
   unmergeTopic(conversation: string, topic: string, body: UnmergeTopicIn = {}, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "unmerge"], { body, repeatable: true }, options);
   }
 
   /**
-   * In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the new
-   * thread. After the split, new messages may join either of the two threads. To reverse a split, join the new and
-   * the old thread with `merge_topics`. Needs the scopes `read` and `write`.
+   * In a group chat, move messages and their replies from their thread into a new thread. Returns the new thread.
+   * After the split, new messages may join either of the two threads. To reverse a split, join the new and the old
+   * thread with `merge_topics`. The API key needs the scopes `read` and `write`.
    */
   splitTopic(conversation: string, topic: string, body: SplitTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "split"], { body, repeatable: true }, options);
   }
 
   /**
-   * Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds
-   * topics by their tags. A rebuild of the topics keeps your tags. Needs the scopes `read` and `write`.
+   * Add your own tags to a topic. With `remove`, the given tags are removed from the topic. `search_topics` finds
+   * topics by their tags. A rebuild of the topics keeps your tags. The API key needs the scopes `read` and `write`.
    */
   tagTopic(conversation: string, topic: string, body: TagTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "tags"], { body, repeatable: true }, options);
@@ -1862,27 +1871,30 @@ export class Everword {
 
   /**
    * Rate a topic: 1 if the topic matters, -1 if it does not. The rating changes the topic's importance, which affects
-   * how long the topic stays active. Needs the scopes `read` and `write`.
+   * how long the topic stays active. The API key needs the scopes `read` and `write`.
    */
   rateTopic(conversation: string, topic: string, body: RateTopicIn, options: CallOptions = {}): Promise<Topic> {
     return this.#server.ask("POST", ["v1", "conversations", conversation, "topics", topic, "feedback"], { body, repeatable: true }, options);
   }
 
-  /** Permanently remove a document. The result says whether the document existed. Needs the scope `write`. */
+  /**
+   * Permanently remove a document. The result says whether the document existed. The API key needs the scope `write`.
+   */
   removeDocument(space: string, key: string, query: { namespace: string[] }, options: CallOptions = {}): Promise<RemoveDocumentOut> {
     return this.#server.ask("DELETE", ["v1", "spaces", space, "documents", key], { query, repeatable: true }, options);
   }
 
   /**
-   * Get the document that is stored under a key. If no document is stored under the key, the status is 404. Needs the
-   * scope `read`.
+   * Get the document that is stored under a key. If no document is stored under the key, the status is 404. The API
+   * key needs the scope `read`.
    */
   document(space: string, key: string, query: { namespace: string[] }, options: CallOptions = {}): Promise<Document> {
     return this.#server.ask("GET", ["v1", "spaces", space, "documents", key], { query }, options);
   }
 
   /**
-   * Store a JSON object under a key, and replace any document that is stored under the key. Needs the scope `write`.
+   * Store a JSON object under a key, and replace any document that is stored under the key. The API key needs the
+   * scope `write`.
    */
   putDocument(space: string, key: string, body: DocumentIn, query: { namespace: string[] }, options: CallOptions = {}): Promise<Document> {
     return this.#server.ask("PUT", ["v1", "spaces", space, "documents", key], { body, query, repeatable: true }, options);
@@ -1890,25 +1902,25 @@ export class Everword {
 
   /**
    * Search the documents of a namespace and of the namespaces below it. With a `query`, the documents nearest to the
-   * query in meaning and words come first. Without a `query`, the most recently changed documents come first. Needs
-   * the scope `read`.
+   * query in meaning and words come first. Without a `query`, the most recently changed documents come first. The API
+   * key needs the scope `read`.
    */
   searchDocuments(space: string, body: SearchDocumentsIn = {}, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "document-search"], { body }, options);
   }
 
   /**
-   * Get the API key's own space. If a request names no space, the server uses the API key's own space. Needs the
-   * scope `read`.
+   * Get the API key's own space. If a request names no space, the server uses the API key's own space. The API key
+   * needs the scope `read`.
    */
   space(options: CallOptions = {}): Promise<SpaceOut> {
     return this.#server.ask("GET", ["v1", "space"], {}, options);
   }
 
   /**
-   * Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-   * in time, the status is 409. To an API key that opens all spaces, this error also says which views are behind, and
-   * why. Needs the scope `write`.
+   * Wait until every view (derived data, such as facts) is up to date with the log. If a view is not up to date after
+   * `timeout` seconds, the status is 409. If your API key opens all spaces, the 409 error says which views are
+   * behind, and why. The API key needs the scope `write`.
    */
   settle(body: SettleIn = {}, options: CallOptions = {}): Promise<Settled> {
     return this.#server.ask("POST", ["v1", "settle"], { body }, options);
@@ -1916,8 +1928,8 @@ export class Everword {
 
   /**
    * Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
-   * the export skips messages that cannot be read, instead of failing. Unless `secrets` is true, the export contains
-   * placeholders instead of secrets, such as API keys. Needs the scope `read`.
+   * the export skips messages that cannot be read, instead of failing. The export contains placeholders for secrets,
+   * such as API keys, unless `secrets` is true. The API key needs the scope `read`.
    */
   exportUser(user: string, query: { salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "users", user, "export"], { query }, options, "application/x-ndjson");
@@ -1925,7 +1937,7 @@ export class Everword {
 
   /**
    * Export every message of a space, of a user's memory or of a conversation, in order, one message per line.
-   * `salvage` and `secrets` work as in `GET /v1/users/{id}/export`. Needs the scope `read`.
+   * `salvage` and `secrets` work as in `GET /v1/users/{id}/export`. The API key needs the scope `read`.
    */
   export(query: { user?: string | null; conversation?: string | null; salvage?: boolean; secrets?: boolean } = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.#server.lines("GET", ["v1", "export"], { query }, options, "application/x-ndjson");
@@ -1933,7 +1945,7 @@ export class Everword {
 
   /**
    * List the documents of one namespace, ordered by key. The answer also has a `tag`, which changes when any document
-   * of the namespace changes. Needs the scope `read`.
+   * of the namespace changes. The API key needs the scope `read`.
    */
   documents(space: string, query: { namespace: string[]; cursor?: string | null; limit?: number }, options: CallOptions = {}): Promise<DocumentPage> {
     return this.#server.ask("GET", ["v1", "spaces", space, "documents"], { query }, options);
@@ -1941,13 +1953,14 @@ export class Everword {
 
   /**
    * Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
-   * namespace has not changed since you read this tag; otherwise, the status is 412. Needs the scope `write`.
+   * namespace has not changed since you read the tag. If the namespace has changed, the status is 412. The API key
+   * needs the scope `write`.
    */
   changeDocuments(space: string, body: ChangesIn, options: CallOptions = {}): Promise<Document[]> {
     return this.#server.ask("POST", ["v1", "spaces", space, "documents"], { body, repeatable: true }, options);
   }
 
-  /** List the namespaces that have documents, in order. Needs the scope `read`. */
+  /** List the namespaces that have documents, in order. The API key needs the scope `read`. */
   namespaces(space: string, query: { prefix?: string[]; suffix?: string[]; depth?: number | null; cursor?: string | null; limit?: number } = {}, options: CallOptions = {}): Promise<NamespacePage> {
     return this.#server.ask("GET", ["v1", "spaces", space, "namespaces"], { query }, options);
   }

@@ -433,7 +433,7 @@ async def iterate_pages(
 # -- a memory on a server
 
 SHORTEST = 0.001  # seconds that one request asks a server to wait, at least
-CUT_OFF = "the server ended the reply before it was complete; the part that was seen is kept"
+CUT_OFF = "the server ended the reply before it was complete; the part that you received is stored"
 
 
 class AsyncClient(MemoryFace):

@@ -58,7 +58,7 @@ class Settings:
         STORE,
         "Where to store the memory: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
     )
-    space: str = setting("default", "The space to use if you give none.")
+    space: str = setting("default", "The space (separate memory) to use if you name none.")
     embedder: str = setting(
         "static",
         "What computes vectors: `static` (built in), `minilm` (extra `[minilm]`), `multilingual` (extra "
@@ -83,58 +83,72 @@ class Settings:
     chat_apis: str = setting(
         "",
         "APIs that the server at `chat_url` supports besides chat completions: `responses`, `messages` "
-        "(Anthropic's), or both, separated by a comma. Requests to these APIs are forwarded unchanged; other requests "
-        "are translated. Empty: `responses` for OpenAI's own address, `messages` for Anthropic's.",
+        "(Anthropic's), or both, separated by a comma. Requests to a supported API are forwarded unchanged; all other "
+        "requests are translated. Empty: `responses` for OpenAI's own address, `messages` for Anthropic's address.",
     )
     memory_url: str = setting("", "Base URL for memory work (summaries, facts). Empty: `chat_url`.")
-    memory_model: str = setting("", "The model for memory work. Empty: `chat_model`.")
+    memory_model: str = setting("", "The model for memory work (summaries, facts). Empty: `chat_model`.")
     memory_key: Secret = setting(NONE, "API key for `memory_url`. Empty: `chat_key`.")
-    small_url: str = setting("", "Base URL for small merges (histories, contexts of members). Empty: `memory_url`.")
-    small_model: str = setting("", "The model for small merges. Empty: `memory_model`.")
+    small_url: str = setting(
+        "", "Base URL for small merges, in which a model makes one text from several summaries. Empty: `memory_url`."
+    )
+    small_model: str = setting("", "The model for small merges (see `small_url`). Empty: `memory_model`.")
     small_key: Secret = setting(NONE, "API key for `small_url`. Empty: `memory_key`.")
-    model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
+    model_seconds: int = setting(
+        60, "How long everword waits for a model's answer, or for the next words of the answer.", least=1
+    )
     daily_tokens: int = setting(
-        0, "How many tokens memory work may use per day; after that, built-in rules do the work. 0: no limit.", least=0
+        0,
+        "How many tokens memory work (summaries, facts) may use per day. When the tokens are used up, built-in rules "
+        "do the work. 0: no limit.",
+        least=0,
     )
     thinking_tokens: int = setting(
         4_000,
-        "How many tokens a model may use to think, besides its answer, in each call for memory work. If an "
-        "answer is cut off, the model is asked once more, with four times the limit.",
+        "How many tokens a model may use to think, besides its answer, in each call for memory work (summaries, "
+        "facts). If an answer is cut off, the model is asked once more, with four times the limit.",
         least=0,
     )
     batch_seconds: int = setting(
         180,
-        "How long a conversation must be quiet before a model extracts facts from the new messages, so that one "
-        "call handles many messages. With 40 new messages, the model does not wait; until the person has 60 messages "
-        "in all, the model always waits. Summaries wait for 80 new messages, and titles for 400. Meanwhile, rules "
-        "find facts. 0: the model never waits.",
+        "How many seconds a conversation must be quiet before a model extracts facts from its new messages, in one "
+        "call. Until then, rules extract the facts. A conversation with 40 new messages need not be quiet. While a "
+        "person has fewer than 60 messages in all, only rules extract facts. Summaries by a model wait for 80 new "
+        "messages, and titles by a model wait for 400. 0: the model never waits.",
         least=0,
     )
     rounds: int = setting(3, "How many times the model may ask for more context in one turn.", least=0)
     raised_turns: int = setting(20, "For how many turns a message stays at the tier that the model asked for.", least=1)
     window_tokens: int = setting(
-        30_000, "Above this many tokens, the oldest messages leave the window. 0: off.", least=0
+        30_000, "When the window has more tokens than this, its oldest messages are summarised. 0: off.", least=0
     )
     window_turns: int = setting(
-        20, "At this many messages, the oldest messages leave the window and 10 stay. 0: off.", least=0
+        20, "When the window has this many messages, all but the last 10 are summarised. 0: off.", least=0
     )
     window_user_messages: int = setting(
-        0, "At this many user messages, the oldest messages leave the window and 4 pairs stay. 0: off.", least=0
+        0,
+        "When the window has this many messages of users, all but the last 4 pairs (message and reply) are "
+        "summarised. 0: off.",
+        least=0,
     )
     level_episodes: int = setting(
         5,
-        "How many episodes of one level may be active. If there are more, the oldest are merged into one episode of "
-        "the next level.",
+        "How many episodes (summaries) of one level may be active. If there are more, the oldest are merged into one "
+        "episode of the next level.",
         least=2,
     )
-    active_episodes: int = setting(10, "How many episodes of all levels together may be active.", least=2)
+    active_episodes: int = setting(10, "How many episodes (summaries) of all levels together may be active.", least=2)
     near_episodes: int = setting(
         3,
-        "How many past episodes a context shows, at most. A past episode is shown if it is close to the message.",
+        "How many past episodes (summaries that became part of a larger one) a context shows, at most. A context shows "
+        "the past episodes that are close to the message in meaning.",
         least=0,
     )
     episode_distance: float = setting(
-        0.0, "The cosine distance below which a past episode is close. 0: the embedder's own default.", least=0
+        0.0,
+        "The cosine distance below which a past episode (summary) counts as close to the message. 0: the embedder's "
+        "own default.",
+        least=0,
     )
     topic_similarity: float = setting(
         0.0,
@@ -148,25 +162,31 @@ class Settings:
     )
     index_seconds: int = setting(
         2,
-        "How long a search waits for new messages to be indexed. After that, the search leaves out these messages.",
+        "How many seconds a search waits, at most, for new messages to be indexed. After this time, the search leaves "
+        "out messages that are not indexed.",
         least=0,
     )
     digest_seconds: int = setting(
-        20, "How long a profile waits for new digests. After that, the profile shows the existing digests.", least=0
+        20,
+        "How many seconds a profile waits for new digests (summaries of days). If the time is up, the profile shows "
+        "the existing digests.",
+        least=0,
     )
     context_digest_seconds: float = setting(
         0.3,
-        "How long a context waits for a new digest, at most `digest_seconds`. After that, the context uses the "
-        "existing digest.",
+        "How many seconds a context waits for a new digest (summary of a day), at most `digest_seconds`. If the time "
+        "is up, the context uses the existing digest.",
         least=0,
     )
     digest_tokens: int = setting(
-        24_000, "How many tokens of a day's messages a model gets per call. A longer day is split by time.", least=1_000
+        24_000,
+        "How many tokens of a day's messages a model gets per call. A day with more is split by time.",
+        least=1_000,
     )
     share_channels: bool = setting(
         False,
-        "Whether every channel of a space shows what was said in the other channels. Set this to true only if all "
-        "members can read all channels.",
+        "Whether every channel of a space shows what was said in the other channels. Set `share_channels` to true only "
+        "if everybody in the space can read all channels.",
     )
     tokenizer: str = setting(
         "o200k_base",
@@ -174,29 +194,29 @@ class Settings:
         choices=("o200k_base", "cl100k_base", "estimate"),
     )
     retain_messages: int = setting(0, "How many days messages are kept; see `everword retain`. 0: for ever.", least=0)
-    retain_episodes: int = setting(
-        0, "How many days summaries of messages that left the window are kept. 0: for ever.", least=0
-    )
+    retain_episodes: int = setting(0, "How many days summaries of messages (episodes) are kept. 0: for ever.", least=0)
     retain_facts: int = setting(0, "How many days facts that are no longer true are kept. 0: for ever.", least=0)
-    retain_digests: int = setting(0, "How many days digests are kept. 0: for ever.", least=0)
-    retain_topics: int = setting(0, "How many days faded topics are kept. 0: for ever.", least=0)
-    retain_usage: int = setting(0, "How many days the counts of calls are kept. 0: for ever.", least=0)
+    retain_digests: int = setting(0, "How many days digests (summaries of days) are kept. 0: for ever.", least=0)
+    retain_topics: int = setting(0, "How many days faded (inactive) topics are kept. 0: for ever.", least=0)
+    retain_usage: int = setting(
+        0, "How many days the counts of model calls, cache lookups and fallbacks are kept. 0: for ever.", least=0
+    )
     retain_every: int = setting(
         0,
-        "The hours between two removals of data that is too old, by a worker or a program with `followers` on. 0: "
-        "only `everword retain` removes data.",
+        "How many hours pass between two automatic removals of data that the `retain_…` settings no longer allow. 0: "
+        "only `everword retain` removes this data.",
         least=0,
     )
     languages: str = setting(
         "",
-        "The languages of your messages, as codes separated by commas: `de,en`. Text is not recognised as any other "
-        "language, and rules of other languages are not used. English is always included. Empty: all languages.",
+        "The languages of your messages, as codes separated by commas: `de,en`. everword then recognises only the "
+        "listed languages and English, and uses only their rules. Empty: all languages.",
     )
     telemetry: str = setting(
         "auto",
-        "Where counts of calls, caches and fallbacks go besides the store: `prometheus` (its registry), "
-        "`opentelemetry` (its API), or both, separated by a comma. `auto`: those installed (extra "
-        "`[telemetry]`). `off`: nowhere else.",
+        "Where everword sends counts of calls, caches and fallbacks, besides the store: `prometheus`, `opentelemetry`, "
+        "or both, separated by a comma. `auto`: each of the two that is installed (extra `[telemetry]`). `off`: to the "
+        "store only.",
     )
     server_origins: str = setting(
         "",
@@ -212,31 +232,33 @@ class Settings:
     server_body_seconds: int = setting(300, "How long a server waits for the whole body of a request.", least=1)
     server_body_rate: int = setting(
         1_024,
-        "The least average rate of a request's body, in bytes a second, after the first `server_body_idle` "
-        "seconds. 0: any rate.",
+        "The lowest average speed, in bytes a second, at which a request's body may arrive after the first "
+        "`server_body_idle` seconds. 0: any speed.",
         least=0,
     )
-    server_grace: int = setting(60, "How many seconds a server waits for current requests when you stop it.", least=0)
+    server_grace: int = setting(
+        60, "How many seconds a server that you stop waits for current requests to end.", least=0
+    )
     anonymous: str = setting(
         "refuse",
         "What a server without keys does if a request to its OpenAI endpoint names no `user`: `refuse` the request, "
-        "or use `one` memory for all such requests, which is right if only one person uses the server.",
+        "or use `one` memory for all requests without a user. Set `one` if only one person uses the server.",
         choices=("refuse", "one"),
     )
     mcp_graph: bool = setting(
         False,
-        "Whether MCP offers the tools of MCP's reference memory server, which keep a knowledge graph, instead "
-        "of everword's own.",
+        "Whether MCP clients get the tools of MCP's reference memory server, which keep a knowledge graph, instead of "
+        "everword's own tools.",
     )
     webhook_urls: str = setting(
         "",
         "Where events are sent: `https://app.example.com/hook` for all spaces, or `SPACE=URL` for each, "
-        "separated by commas. `http:` works on this machine only. `off`: nothing is sent. See "
+        "separated by commas. Addresses with `http:` work on this machine only. `off`: nothing is sent. See "
         "docs/howto/webhooks.md.",
     )
     webhook_secret: Secret = setting(
         NONE,
-        "The secret that signs events, `whsec_…`: one for all addresses, or one for each, separated by "
+        "The secret that signs events, `whsec_…`: one for all addresses, or one for each address, separated by "
         "commas; never shown or logged.",
     )
     webhook_events: str = setting(
@@ -244,27 +266,33 @@ class Settings:
         "Which events are sent, separated by commas: `fact.learnt`, `fact.changed`, `message.erased`, "
         "`digest.written`. Empty: all.",
     )
-    webhook_http: bool = setting(False, "Whether webhooks may use `http:` addresses of other machines, unencrypted.")
+    webhook_http: bool = setting(False, "Whether webhooks may use unencrypted `http:` addresses of other machines.")
     followers: bool = setting(
-        True, "Whether this process updates views (facts, summaries …). If not, run `everword worker`."
+        True, "Whether this process updates views (facts, summaries …). If false, run `everword worker`."
     )
-    lease_seconds: int = setting(60, "How long a worker may work on a view before another may take over.", least=1)
-    busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
+    lease_seconds: int = setting(
+        60,
+        "After how many seconds without a sign of life another worker takes over the work on a view (derived data).",
+        least=1,
+    )
+    busy_seconds: int = setting(
+        30, "After how many seconds of waiting for a busy database everword raises an error.", least=1
+    )
     hold_messages: int = setting(
         0,
         "How many messages everword buffers in RAM, at most, while the disk is full, read-only or missing, or "
-        "PostgreSQL is unreachable. Buffered messages are written later; if the process dies, they are lost. 0: "
-        "storing a message then fails, but `everword chat` and the bots buffer 1,000 messages.",
+        "PostgreSQL is unreachable. Buffered messages are written later; if the process dies, they are lost. 0: only "
+        "`everword chat` and the bots buffer messages (1,000); in all other programs, storing a message fails.",
         least=0,
     )
     secrets: str = setting(
         "mask",
-        "What happens to API keys, passwords and other secrets in messages: `mask` stores them but shows them "
-        "only in their own conversation, `redact` stores placeholders instead, `refuse` refuses the message, "
-        "`keep` does nothing.",
+        "What happens to API keys, passwords and other secrets in messages: `mask` shows secrets only in their own "
+        "conversation, `redact` stores placeholders instead of secrets, `refuse` refuses the message, `keep` does "
+        "nothing.",
         choices=("mask", "redact", "refuse", "keep"),
     )
-    vector_cache_mb: int = setting(256, "How much RAM search uses for passages and vectors, in MiB.", least=1)
+    vector_cache_mb: int = setting(256, "How much RAM search may use for messages and their vectors, in MiB.", least=1)
 
     def __post_init__(self) -> None:
         for definition in fields(self):
@@ -332,7 +360,7 @@ def check_prefix(key: str) -> None:
     if key.startswith(OLD_PREFIX) and (
         name.lower() in BY_NAME or name in ("CONFIG", "DEBUG") or name.endswith("_TOKEN")
     ):
-        raise ConfigError(f"the variable {key} is now called {PREFIX}{name}; rename it")
+        raise ConfigError(f"the variable {key} is now called {PREFIX}{name}; rename the variable")
 
 
 def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
@@ -342,7 +370,7 @@ def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, 
         if config_path:
             raise ConfigError(f"{PREFIX}CONFIG points to {config_path}, which does not exist")
         if (folder / OLD_FILE).exists():
-            raise ConfigError(f"the settings file {folder / OLD_FILE} must now be called {FILE}; rename it")
+            raise ConfigError(f"the settings file {folder / OLD_FILE} must now be called {FILE}; rename the file")
         return []
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -60,7 +60,7 @@ class Refusal:
 
 
 class EverwordError(Exception):
-    """The root: `except EverwordError` catches all that everword raises on purpose. No message holds a credential."""
+    """The base class of all errors that everword raises on purpose. No error message contains a password or key."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(mask_credentials(arg) if isinstance(arg, str) else arg for arg in args))
@@ -79,12 +79,12 @@ class InvalidInput(EverwordError, ValueError):
 
 
 class SecretRefused(InvalidInput):
-    """A text contains a secret, and the setting `secrets` refuses such texts. The message says of what kind the secret
-    is and where, but never repeats it."""
+    """A text contains a secret, and the setting `secrets` refuses such texts. The message names the kind and the place
+    of the secret, but never repeats the secret."""
 
 
 class NotFound(EverwordError):
-    """There is no such thing in this space."""
+    """What you asked for does not exist in this space."""
 
 
 class ScopeError(EverwordError):
@@ -92,7 +92,8 @@ class ScopeError(EverwordError):
 
 
 class Forbidden(ScopeError):
-    """Whoever asks has no right to it. `code` says in a word what is missing; nothing else is revealed."""
+    """The caller has no right to the data or operation. `code` says in a word what is missing; nothing else is
+    revealed."""
 
     def __init__(self, code: str, detail: str) -> None:
         self.code = code
@@ -161,8 +162,8 @@ class ModelNonsense(ModelError):
 
 
 class ModelCutOff(ModelNonsense):
-    """The model reached its limit of tokens before the first word of its answer. `tokens` is how many were read and
-    written, if the server says."""
+    """The model reached its limit of tokens before the first word of its answer. `tokens` says how many tokens were
+    read and written, if the server reports the numbers."""
 
     tokens: tuple[int, int] | None = None
 
@@ -178,7 +179,7 @@ class PlatformBusy(ServerError):
 
 
 class PlatformRefused(ServerError):
-    """A chat platform does not let the bot write there."""
+    """A chat platform does not let the bot write in this place."""
 
 
 class AnswerGone(EverwordError):
@@ -186,7 +187,8 @@ class AnswerGone(EverwordError):
 
 
 class NotSettled(EverwordError):
-    """A view did not catch up with the log in time; `left` has, for each such view, how many messages it is behind."""
+    """A view (derived data) is not up to date with the log in time. For each such view, `left` says how many messages
+    are still to process."""
 
     left: Mapping[str, int] = MappingProxyType({})
 
@@ -211,8 +213,8 @@ class MachineAway(StoreBusy):
 
 
 class CommitUnknown(StoreError):
-    """The connection to the server was lost while a transaction was being stored. It was stored whole or not at all,
-    and it is not known which. Look before you repeat it."""
+    """The connection to the server was lost while a transaction was being stored. The transaction was stored whole or
+    not at all. Read the data before you repeat the request."""
 
     reason = "the database's server cannot be reached"
 
@@ -234,7 +236,7 @@ class StoreUnwritable(StoreError):
 
 
 class MessagesLost(StoreError):
-    """The memory was closed before the messages that it held could be written; `count` says how many were lost."""
+    """The memory was closed before its buffered messages could be written; `count` says how many messages were lost."""
 
     def __init__(self, message: str, count: int) -> None:
         self.count = count

@@ -138,7 +138,8 @@ def python_transcript(turns: int) -> Transcript:
     if len(pairs) < turns // 2:
         raise InvalidInput(
             "turns",
-            f"are too many: the default transcript has only {2 * len(pairs)} turns; give a longer one with --data",
+            f"are too many: the default transcript has only {2 * len(pairs)} turns; give a longer transcript "
+            "with --data",
         )
     return Transcript("questions about Python's standard library, answered by its own documentation", tuple(pairs))
 

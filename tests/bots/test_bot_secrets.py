@@ -51,7 +51,7 @@ def test_a_bot_keeps_what_the_setting_says_and_tells_who_is_refused(tmp_path: Pa
     assert PASSWORD not in str(lines)
     if mode == "refuse":
         assert kept == ["I live in Delft."]
-        assert "holds a secret (password, characters 16 to 27)" in str(lines)
+        assert "contains a secret (password, characters 16 to 27)" in str(lines)
     else:
         assert kept[0].startswith("I live in Delft. My password is ")
         assert (PASSWORD in str(kept)) == (mode == "mask")

@@ -283,7 +283,7 @@ def test_what_cannot_be_moved_says_why(tmp_path: Path) -> None:
         assert memory.move_conversation("chat", user="alex").id == "", "it is so already"
         assert memory.move_conversation("chat", to="chat", user="alex").moved == {}
         refused: list[tuple[Any, str]] = [
-            (lambda: memory.move_conversation("chat"), "give `to`, `user` or both"),
+            (lambda: memory.move_conversation("chat"), "give a new ID, a new owner or both"),
             (lambda: memory.move_conversation("chat", to="all"), "which another conversation already has"),
             (lambda: memory.move_conversation("all", user="kim"), "only the ID of the conversation can be changed"),
             (lambda: memory.move_conversation("chat", to="profile:x"), "must not begin with"),

@@ -121,7 +121,7 @@ def test_help_shows_defaults() -> None:
 
 
 def test_the_tab_key_completes_a_command_in_bash() -> None:
-    (line,) = [line.strip() for line in succeeded("--help").splitlines() if line.strip().startswith("eval ")]
+    (line,) = [line.strip() for line in succeeded("--help").splitlines() if "=bash_source" in line]
     keys = 'COMP_WORDS=(everword dige) COMP_CWORD=1; _everword_completion everword; echo "${COMPREPLY[@]}"'
     path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     command = ["bash", "-c", f"{line}\n{keys}"]

@@ -29,7 +29,7 @@ def test_an_import_goes_on_after_a_message_that_is_refused_for_its_secret(talk: 
     assert result.exit_code == 0, result.output
     assert "3 messages read, 2 new, 0 known already, 1 refused for their secrets, 0 bad" in result.output
     assert "line 2" in result.output
-    assert "holds a secret (password, characters 16 to 27)" in result.output
+    assert "contains a secret (password, characters 16 to 27)" in result.output
     assert PASSWORD not in result.output
     assert PASSWORD not in succeeded("export", "--with-secrets")
 

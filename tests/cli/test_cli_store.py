@@ -215,7 +215,7 @@ def test_doctor_names_a_copy_that_was_not_finished() -> None:
     note("copying", "old.db")
     result = everword("doctor")
     assert result.exit_code == 1
-    assert "the unfinished copy of old.db: remove it and run `everword copy` again" in result.stdout
+    assert "the unfinished copy of old.db: remove this store and run `everword copy` again" in result.stdout
 
 
 def test_doctor_says_that_events_wait_for_a_program_that_sends_them() -> None:

@@ -218,7 +218,7 @@ def test_a_hosts_own_settings_stay(tmp_path: Path) -> None:
     uninstall(HOSTS["claude"], tmp_path)
     assert json.loads(path.read_text()) == own
     path.write_text("{ // my notes")
-    with pytest.raises(ConfigError, match="is not JSON, so it was not changed"):
+    with pytest.raises(ConfigError, match="is not JSON, so the file was not changed"):
         install(HOSTS["claude"], tmp_path)
     assert path.read_text() == "{ // my notes"
 

@@ -147,7 +147,9 @@ def test_a_copy_that_was_stopped_is_refused_on_opening(store_url: str, table: st
             copy_store(source, target, stop)
         with pytest.raises(StoreError, match="not empty"):
             copy_store(source, target, ignore)
-    with pytest.raises(StoreError, match=r"unfinished copy of .*source.db; remove it and run `everword copy` again"):
+    with pytest.raises(
+        StoreError, match=r"unfinished copy of .*source.db; remove this store and run `everword copy` again"
+    ):
         Memory(store_url)
 
 

@@ -165,7 +165,7 @@ def test_weights_that_are_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         finally:
             await model.close()
 
-    with pytest.raises(NoModel, match=r"other\.gguf is not the file this version knows"):
+    with pytest.raises(NoModel, match=r"other\.gguf is not the file that this version of everword needs"):
         asyncio.run(ask())
 
 

@@ -117,7 +117,9 @@ def test_a_ceiling(streamed: bool) -> None:
         ceiling: LLM = Ceiling(model, calls, 1000)
         assert await ask(ceiling, streamed) == "yes"
         calls.append(ModelCall("memory", "facts", "yes", 1, 0, 0.1, "ok"))
-        with pytest.raises(ModelSpent, match="the day's ceiling of 1,000 tokens is spent; memory work goes on offline"):
+        with pytest.raises(
+            ModelSpent, match="the 1,000 tokens that daily_tokens allows per day are used up; built-in rules"
+        ):
             await ask(ceiling, streamed)
         assert len(model.requests) == 1
         assert ceiling.name == "scripted"
@@ -156,7 +158,7 @@ def test_a_role_with_a_ceiling() -> None:
         role = Role("memory", [ScriptedLLM(default="yes")], calls, limit=10)
         for _ in range(2):
             await ask(role.for_task("facts"), False)
-        with pytest.raises(ModelSpent, match="ceiling of 10 tokens"):
+        with pytest.raises(ModelSpent, match="the 10 tokens that daily_tokens allows"):
             await ask(role.for_task("facts"), False)
 
     asyncio.run(story())

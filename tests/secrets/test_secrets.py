@@ -197,7 +197,7 @@ def test_refuse_names_the_kind_and_the_place_and_never_the_secret(store_url: str
                 attempt()
             errors.append(str(refused.value))
         assert [error for error in errors if PASSWORD in error or "password" not in error] == []
-        assert errors[0].startswith("content: holds a secret (password, characters 16 to 27)")
+        assert errors[0].startswith("content: contains a secret (password, characters 16 to 27)")
         assert "call/password in the metadata" in errors[1]
         assert errors[2].startswith("message 2: content: ")
         assert chat.history() == []

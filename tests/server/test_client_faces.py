@@ -250,7 +250,7 @@ def test_a_client_says_what_is_missing_and_never_shows_its_key(tmp_path: Path) -
             assert key not in repr(memory.conversation("c"))
             with pytest.raises(ScopeError, match="scope 'write'"):
                 memory.conversation("c").add("user", "hi")
-            with pytest.raises(ScopeError, match="does not open"):
+            with pytest.raises(ScopeError, match="gives no access to the requested space"):
                 memory.conversations(space="other")
         with Client(server.url) as stranger, pytest.raises(ScopeError, match="the API key is missing"):
             stranger.conversations()

@@ -228,7 +228,7 @@ async def fail_at_everything(client: Client) -> None:
     assert "limit" in await bad(client, "search_memory", query="x", limit=0)
     assert "floor" in await bad(client, "search_memory", query="x", floor=2)
     assert "category" in await bad(client, "get_facts", user="a", category="gossip")
-    assert "this would forget everything" in await bad(client, "forget", what="everything", user="alex")
+    assert "the words match everything" in await bad(client, "forget", what="everything", user="alex")
     with pytest.raises(MCPError, match="there is no conversation 'nowhere'"):
         await client.read_resource("everword://conversations/nowhere")
     with pytest.raises(MCPError):
@@ -461,11 +461,11 @@ def test_a_key_opens_its_space_with_its_rights_and_for_its_user(serving: Serving
             with pytest.raises(MCPError):
                 await client.read_resource("everword://conversations/c")
         async with over_http(serving, other, **{"X-Everword-Space": "team"}) as client:
-            assert "does not open that space" in await bad(client, "search_memory", query="vault code")
-            with pytest.raises(MCPError, match="does not open that space"):
+            assert "gives no access to the requested space" in await bad(client, "search_memory", query="vault code")
+            with pytest.raises(MCPError, match="gives no access to the requested space"):
                 await client.read_resource("everword://conversations")
         async with over_http(serving, both) as client:
-            assert "choose one with the header X-Everword-Space" in await bad(
+            assert "choose a space with the header X-Everword-Space" in await bad(
                 client, "search_memory", query="vault code"
             )
         async with over_http(serving, both, **{"X-Everword-Space": "team"}) as client:

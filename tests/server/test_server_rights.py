@@ -384,10 +384,10 @@ def test_the_walk_knows_every_route_page_and_tool(server: Serving) -> None:
 def test_the_description_says_which_scopes_a_route_needs(server: Serving) -> None:
     paths = httpx2.get(f"{server.url}/openapi.json").json()["paths"]
     for path, method, needs in (
-        ("/v1/users/{id}/forget", "post", "Needs the scopes `read` and `write`."),
-        ("/v1/conversations/{id}/messages", "post", "Needs the scope `write`."),
-        ("/v1/chat/completions", "post", "Needs the scopes `read` and `write`."),
-        ("/metrics", "get", "Needs the scope `admin`."),
+        ("/v1/users/{id}/forget", "post", "The API key needs the scopes `read` and `write`."),
+        ("/v1/conversations/{id}/messages", "post", "The API key needs the scope `write`."),
+        ("/v1/chat/completions", "post", "The API key needs the scopes `read` and `write`."),
+        ("/metrics", "get", "The API key needs the scope `admin`."),
     ):
         assert paths[path][method]["description"].endswith(needs)
     assert "Needs" not in paths["/healthz"]["get"]["description"]

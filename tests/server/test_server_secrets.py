@@ -149,7 +149,7 @@ def test_a_refusal_over_http_names_the_kind_and_place(tmp_path: Path, caplog: py
         body = {"user": "alex", "messages": [{"role": "user", "content": "hi"}, {"role": "user", "content": TOLD}]}
         answer = httpx.post(f"{serving.url}{CHAT}/messages", json=body)
         assert answer.status_code == 422
-        assert "message 2: content: holds a secret (password, characters 16 to 27)" in answer.json()["detail"]
+        assert "message 2: content: contains a secret (password, characters 16 to 27)" in answer.json()["detail"]
         assert PASSWORD not in answer.text
     assert PASSWORD not in caplog.text
 

@@ -130,7 +130,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except ValueError as error:
-        raise ConfigError(f"{path} is not JSON, so it was not changed: {error}") from error
+        raise ConfigError(f"{path} is not JSON, so the file was not changed: {error}") from error
     if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
         raise ConfigError(f"{path} does not contain a JSON object of settings, so the file was not changed")
     return settings

@@ -516,7 +516,7 @@ def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: 
         changed = re.sub(rf"(?<!\w)@?{re.escape(name)}(?!\w)", f"<@{id}>", text, count=1, flags=re.IGNORECASE)
         if changed != text:
             return changed
-    raise InvalidInput("name", "is missing from the text of the command that you sent; send the command again")
+    raise InvalidInput("name", "is missing from the text of the command; send the command again")
 
 
 def describe_digest(name: str, text: str) -> str:

@@ -45,8 +45,8 @@ REFUSED_TOKEN = (
     "Reset Token"
 )
 REFUSED_INTENT = (
-    "Discord refuses the intent Message Content, without which the bot reads nothing: switch it on in the Developer "
-    "Portal: your application, Bot, Privileged Gateway Intents, Message Content Intent"
+    "Discord refuses the intent Message Content, which the bot needs to read messages: switch the intent on in the "
+    "Developer Portal: your application, Bot, Privileged Gateway Intents, Message Content Intent"
 )
 
 Command = app_commands.Command[Any, Any, Any]

@@ -52,7 +52,7 @@ logger = masked_logger("everword.bots")
 MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}
 LONGEST_STEM = 150  # characters of a file's name
-STILL_HELD = "messages of this chat are held in memory until the disk takes them; nothing was changed"
+STILL_HELD = "messages of this chat are buffered in memory until the disk can be written; nothing was changed"
 PERSONAL_RIGHTS = ("read", "write")  # of a person in a chat
 BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have beside its file
 

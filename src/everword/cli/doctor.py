@@ -71,10 +71,10 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 def doctor(ask: bool, as_json: bool) -> None:
     """Check that everword works, and say what to repair.
 
-    The command checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in
-    messages. Each line of the result begins with ok, warn or fail. If a line begins with warn or fail, it also
-    says what to do. If a check fails, the exit status is 1. `everword doctor` changes nothing. Without --ask, `everword
-    doctor` calls no model.
+    `everword doctor` checks Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets
+    in messages. Each line of the result begins with ok, warn or fail. A line that begins with warn or fail says what to
+    do. If a check fails, the exit status is 1. `everword doctor` changes nothing. `everword doctor` calls a model only
+    if you give --ask.
 
     \b
     everword doctor
@@ -284,7 +284,7 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
         yield "fail", "schema", f"{version}; this everword knows {CURRENT}: run `everword migrate`"
     source = store.read(lambda tx: tx.note(COPYING))
     if source is not None:
-        yield "fail", "schema", f"the unfinished copy of {source}: remove it and run `everword copy` again"
+        yield "fail", "schema", f"the unfinished copy of {source}: remove this store and run `everword copy` again"
 
 
 def check_machines(store: Store) -> Iterator[CheckResult]:
@@ -450,11 +450,11 @@ KEY_VARIABLE = f"{PREFIX}CHAT_KEY"
 def init(model: str | None, url: str | None, yes: bool, force: bool, no_check: bool) -> None:
     """Set up a memory in the working folder.
 
-    The command asks for the store, the model and the model's key, and writes your answers to everword.toml. Before the
-    command writes everword.toml, it opens the store and asks the model for one word. If the store or the model fails,
-    everword.toml is not written. A memory also works without a model: press Enter when you are asked for the model. The
-    screen does not show the model's key while you type it. If the environment variable EVERWORD_CHAT_KEY is set,
-    everword uses that key and does not write it to everword.toml.
+    `everword init` asks for the store, the model and the model's key, and writes your answers to everword.toml. Before
+    `everword init` writes everword.toml, it opens the store and asks the model for one word. If the store or the model
+    fails, everword.toml is not written. A memory works without a model, too: press Enter when you are asked for the
+    model. The screen does not show the model's key while you type it. If the environment variable EVERWORD_CHAT_KEY is
+    set, everword uses that key and does not write it to everword.toml.
 
     \b
     everword init

@@ -40,14 +40,14 @@ TO = click.option(
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@click.option("--as-of", callback=parse_moment, metavar="DATE", help="Show the facts that were true at this moment.")
+@click.option("--as-of", callback=parse_moment, metavar="DATE", help="Show the facts that were true at DATE.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Show only facts of this category.")
-@click.option("--about", "query", metavar="WORDS", help="Sort facts by how well they fit these words.")
+@click.option("--about", "query", metavar="WORDS", help="Sort facts by how well they fit WORDS.")
 @click.option(
     "--history",
     "key",
     metavar="KEY",
-    help="Show all values of the fact key KEY (such as `city`), oldest first.",
+    help="Show all values that the fact KEY, such as `city`, has had, oldest first.",
 )
 @click.option(
     "--refused", is_flag=True, help="Show the facts that a model found and everword rejected, with the reasons."
@@ -96,7 +96,7 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
 def why(fact: str, user: str, as_json: bool) -> None:
     """Show the messages that a fact comes from.
 
-    FACT is the id of a fact; `everword facts` lists the ids. The command shows the messages that stated, repeated or
+    FACT is the id of a fact; `everword facts` lists the ids. `everword why` shows the messages that stated, repeated or
     ended the fact.
 
     \b
@@ -195,8 +195,8 @@ def fact() -> None:
     """Show, add, edit or delete a fact.
 
     Facts that you change by hand stay changed after `everword rebuild facts`. The old value of a fact stays in the
-    history of the fact. The commands `add`, `edit` and `delete` print the id of the change. To undo a change of a fact,
-    run `everword undo` with the id of the change.
+    history of the fact. To undo a change of a fact, run `everword undo` with the id that `add`, `edit` or `delete`
+    printed.
 
     \b
     everword fact show f41d0c6a9be27b3155aa --user alex
@@ -240,15 +240,15 @@ def show(id: str, user: str, as_json: bool) -> None:
     "--about",
     "subject",
     metavar="NAME",
-    help="Whom the fact is about, such as `brother`, if not the person of --user.",
+    help="Whom the fact is about, such as `brother`, if it is not about the person of --user.",
 )
 @options.JSON_OBJECT
 def add(user: str, as_json: bool, **fields: Any) -> None:
     """Add a fact about a person.
 
-    CATEGORY is a category that `everword facts --help` lists. KEY is the kind of fact, such as `city`. VALUE is the
-    fact's value for KEY, such as Delft for `city`. If KEY can have only one value, as `city` does, the new value
-    replaces the old value.
+    CATEGORY is a category that `everword facts --help` lists. KEY is what the fact is about, such as `city`. VALUE is
+    the value of KEY, such as Delft. If KEY, such as `city`, can have only one value, the new value replaces the old
+    value.
 
     \b
     everword fact add identity city Delft --user alex --from 2026-03-01
@@ -271,7 +271,7 @@ def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
     """Give a fact another value.
 
     ID is the id of a fact; `everword facts` lists the ids. VALUE is the new value of the fact. The old value stays in
-    the history of the fact. If the person later states another value, the fact changes again.
+    the history of the fact. If the person states a different value later, that value replaces VALUE.
 
     \b
     everword fact edit f41d0c6a9be27b3155aa Delft --user alex
@@ -289,8 +289,8 @@ def edit(id: str, value: str, user: str, as_json: bool, **times: Any) -> None:
 def delete(id: str, user: str, as_json: bool) -> None:
     """Delete a fact.
 
-    ID is the id of a fact; `everword facts` lists the ids. A deleted fact does not come back unless somebody states the
-    fact again. To remove a person's messages for good, use `everword erase`.
+    ID is the id of a fact; `everword facts` lists the ids. A deleted fact comes back only if somebody states the fact
+    again. To remove a person's messages for good, use `everword erase`.
 
     \b
     everword fact delete f41d0c6a9be27b3155aa --user alex
@@ -322,8 +322,8 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
     """Answer a question about a person from facts and messages.
 
     Write QUESTION in plain words. The memory model (see `everword settings`) answers QUESTION from stored facts and
-    messages only. Without a usable answer from a memory model, the command shows the facts and messages that fit
-    QUESTION best. If nothing in the memory answers QUESTION, the exit status is 1.
+    messages only. If there is no memory model, or its answer cannot be used, `everword ask` shows the facts and
+    messages that fit QUESTION best. If nothing in the memory answers QUESTION, the exit status is 1.
 
     \b
     everword ask "What does she like?" --user u2
@@ -363,10 +363,10 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
 def remember(text: str, user: str, speaker: str | None, expires: str | None, as_json: bool) -> None:
     """Store a statement about a person.
 
-    Write TEXT in plain words, in the first or third person. A newer statement replaces an older statement that it
-    contradicts; the older statement stays in the history. A statement that a user makes in private about somebody else
-    is shown only to that user. After the time of --expires, a statement is no longer shown. `everword retain --yes`
-    removes expired statements for good.
+    Write TEXT in plain words, in the first or third person. A new statement replaces older statements that it
+    contradicts; older statements stay in the history. A statement that a user makes in private about somebody else is
+    shown only to the user who made it. A statement with --expires is no longer shown after the given time. `everword
+    retain --yes` removes expired statements for good.
 
     \b
     everword remember "I live in Lisbon now" --user alex
@@ -393,9 +393,10 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None, as_
 def forget(what: str, user: str, as_json: bool) -> None:
     """Remove facts and statements from a person's profile.
 
-    Write WHAT in plain words. The command removes the facts and statements that fit WHAT, and lists them. `everword
-    forget` does not remove messages. To bring the removed facts and statements back, run `everword undo`. To remove a
-    person's messages for good, use `everword erase`. If no fact or statement fits WHAT, the exit status is 1.
+    Write WHAT in plain words. `everword forget` removes the facts and statements that fit WHAT, and lists them.
+    `everword forget` does not remove messages. To bring back facts and statements that `everword forget` removed, run
+    `everword undo`. To remove a person's messages for good, use `everword erase`. If no fact or statement fits WHAT,
+    the exit status is 1.
 
     \b
     everword forget "I like tea" --user alex
@@ -430,12 +431,11 @@ def forget(what: str, user: str, as_json: bool) -> None:
 @IN_PROFILE
 @options.JSON_OBJECT
 def undo(id: str | None, user: str, as_json: bool) -> None:
-    """Undo a change of a person's profile.
+    """Undo a change of a person's facts and statements.
 
-    `everword undo` reverses a removal by `everword forget`, or a manual change of a fact.
-    `everword forget` and `everword fact` print the ID of a change. Without
-    ID, the command undoes the last change of the profile. An undo does not bring back a fact that contradicts a later
-    statement.
+    `everword undo` reverses a removal by `everword forget`, or a change of a fact by `everword fact`. ID is the id of
+    the change, which `everword forget` and `everword fact` print. If you leave out ID, `everword undo` undoes the last
+    change of the profile. An undo does not bring back a fact that contradicts a later statement.
 
     \b
     everword undo --user alex
@@ -479,7 +479,7 @@ def profile(user: str, as_json: bool) -> None:
     USER is the id or the name of a person. In a person's chats, the model receives the person's profile. A profile has
     facts, which everword extracts from what people say, and statements, which people add with `everword remember`.
     `everword facts` shows who stated each fact, and since when the fact is true. `everword digest` shows what a person
-    did in channels.
+    said in channels.
 
     \b
     everword profile alex

@@ -53,11 +53,11 @@ EVENTS = {
 def hook() -> None:
     """Give a coding agent a memory of its project.
 
-    A coding agent calls everword through the hooks of the agent. When you write a prompt, the agent receives what
-    earlier sessions of the project said about the subject of the prompt. After each turn, everword stores what you and
-    the agent said, with commands, changed files and errors. The memory of coding agents is a file in your home folder,
-    with one space for each repository. If a hook takes longer than a quarter of a second, the agent goes on without the
-    memory.
+    A hook is a command that a coding agent runs at a certain moment, such as before a prompt. When you write a prompt,
+    the agent receives what earlier sessions of the project said about the subject of the prompt. After each turn,
+    everword stores what you and the agent said, with commands, changed files and errors. The memory of coding agents is
+    a file in your home folder, with one space for each repository. If a hook takes longer than a quarter of a second,
+    the agent goes on without the memory.
 
     \b
     everword hook install claude
@@ -78,8 +78,8 @@ def hook() -> None:
 def install_hooks(host: str, folder: Path | None, everywhere: bool, past: bool | None) -> None:
     """Add the hooks to the settings of the agent HOST, and show them.
 
-    The command offers to import what the agent already has about the project. If you run `everword hook install` again,
-    the agent's settings stay the same, and an import adds only new data. To keep files out of the
+    `everword hook install` offers to import what the agent already has about the project. If you run `everword hook
+    install` again, the agent's settings stay the same, and an import adds only new data. To keep files out of the
     memory, list them in `.everwordignore`, one pattern per line. The pattern `*` in `.everwordignore` turns the memory
     off for the project.
     """
@@ -155,7 +155,8 @@ def store_of_agents() -> str:
 @FOLDER
 @EVERYWHERE
 def uninstall_hooks(host: str, folder: Path | None, everywhere: bool) -> None:
-    """Remove the hooks from the settings of the agent HOST. The command does not remove the memory of the project."""
+    """Remove the hooks from the settings of the agent HOST. `everword hook uninstall` does not remove the memory of the
+    project."""
     place = place_of(folder, everywhere)
     were_there = uninstall(HOSTS[host], place)
     click.echo(f"{'took the hooks out of' if were_there else 'no hooks in'} {place / HOSTS[host].file}")
@@ -168,8 +169,8 @@ def write_plugin_folder(folder: Path) -> None:
 
     The plug-in has the commands /everword:remember, /everword:recall, /everword:forget and /everword:why.
 
-    Start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in for Claude Code contains
-    the hooks, so that you do not need `everword hook install`.
+    To use the plug-in, start Claude Code with `--plugin-dir FOLDER`, or put FOLDER into a marketplace. The plug-in
+    contains the hooks, so you do not need `everword hook install`.
     """
     for path in write_plugin(folder):
         click.echo(f"wrote {path}")
@@ -180,7 +181,9 @@ def place_of(folder: Path | None, everywhere: bool) -> Path:
 
 
 def event_command(event: str) -> click.Command:
-    @click.command(event, help=f"{EVENTS[event]} The command reads the agent's hook event as JSON from standard input.")
+    about = f"{EVENTS[event]} `everword hook {event}` reads the agent's event as JSON from standard input."
+
+    @click.command(event, help=about)
     @click.option(
         "--host", type=click.Choice(list(HOSTS)), default="claude", help="The agent that sends the hook event."
     )
@@ -224,8 +227,8 @@ def recall_text(text: str | None) -> None:
 def forget_text(text: str | None) -> None:
     """Remove the facts and statements that fit TEXT from the memory of this project.
 
-    `everword hook forget` does not remove messages. The command prints the `everword undo` line that brings the removed
-    facts and statements back.
+    `everword hook forget` does not remove messages. To let you bring the removed facts and statements back, `everword
+    hook forget` prints an `everword undo` command.
     """
     with project_memory() as (memory, project, person):
         forgotten = memory.forget(text_or_stdin(text), user=person, space=project.id)

@@ -78,7 +78,7 @@ SELDOM = 300_000  # new objects after which the garbage collector looks at them
 @click.version_option(__version__, "--version", prog_name="everword")
 @click.option("--debug", is_flag=True, envvar="EVERWORD_DEBUG", help="Show where in the code an error occurred.")
 def program(debug: bool) -> None:
-    """Memory for conversational AI: keeps every word, finds it again, and can prove that nothing changed.
+    """A memory for chatbots and agents: it keeps every message, finds messages again, and can prove that none changed.
 
     \b
     everword demo                  take a tour of a few seconds
@@ -87,14 +87,14 @@ def program(debug: bool) -> None:
     everword chat                  talk with a model that remembers
     everword open                  see and correct the memory in the browser
 
-    The memory is kept in a store: by default, the file `everword.db` in the working folder. To choose another store,
-    use --store, EVERWORD_STORE, or `store = …` in everword.toml. To see all settings, run `everword settings`.
+    The memory is kept in a store: by default, the file `everword.db` in the working folder. To choose a store, use
+    --store, EVERWORD_STORE, or `store = …` in everword.toml. To see all settings, run `everword settings`.
 
-    To complete commands and options with the Tab key, add the line below to ~/.bashrc. For completion in zsh, add the
-    same line to ~/.zshrc, with `zsh_source` instead of `bash_source`.
+    To complete everword's commands with the Tab key, add the line for your shell to ~/.bashrc or ~/.zshrc:
 
     \b
     eval "$(_EVERWORD_COMPLETE=bash_source everword)"
+    eval "$(_EVERWORD_COMPLETE=zsh_source everword)"
     """
 
 

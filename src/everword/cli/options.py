@@ -207,9 +207,9 @@ def person_option(about: str, **options: Any) -> Callable[[Callable[..., None]],
     return click.option("--user", metavar="PERSON", help=f"{about} (id or name).", **options)
 
 
-ONE_USER = person_option("Use only this person's memory")
-ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Use only this conversation.")
+ONE_USER = person_option("Use only the memory of PERSON")
+ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Use only the conversation with this ID.")
 JSON_LINES = json_option("Print JSON Lines.")
 JSON_OBJECT = json_option("Print JSON.")
-JSON_ASKED = json_option("Print JSON (only together with --yes or --dry-run).")
+JSON_ASKED = json_option("Print JSON. --json needs --yes or --dry-run.")
 YES = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")

@@ -31,16 +31,16 @@ OWN_TIME = "what was kept with a time at which it expires"
 @click.option(
     "--message",
     metavar="ID",
-    help="A message of --conversation: its id, the id that its chat platform gave it, or its number, such as #7.",
+    help="The one message of --conversation to delete: its id, its id on the chat platform, or its number, such as #7.",
 )
 @click.option(
     "--conversation",
     metavar="ID",
-    help="The conversation to delete, or with --message, the conversation that contains the message.",
+    help="The conversation to delete. With --message, the conversation that contains the message.",
 )
-@click.option("--before", callback=parse_moment, metavar="DATE", help="Delete messages from before this moment.")
-@options.person_option("Delete messages of this person")
-@click.option("--query", metavar="TEXT", help="Delete messages that contain exactly this phrase.")
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Delete messages from before DATE.")
+@options.person_option("Delete messages of PERSON")
+@click.option("--query", metavar="TEXT", help="Delete messages that contain the phrase TEXT.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @options.YES
 @options.JSON_ASKED
@@ -52,8 +52,8 @@ def delete(
     You can remove one message, a conversation, or all messages that match --before, --user and --query. Facts,
     summaries and other data made from the deleted messages are removed, and made again from the messages that are left.
     Each deleted message leaves an empty place with its hash, so that `everword verify` can still check the other
-    messages. Before anything is removed, the command shows what will be removed and asks you to confirm. A deletion
-    cannot be undone. To keep a copy of the messages, run `everword export` first.
+    messages. Before `everword delete` removes messages, it shows what will be removed and asks you to confirm. A
+    deletion cannot be undone. To keep a copy of the messages, run `everword export` before `everword delete`.
 
     \b
     everword delete --conversation demo --message "#7"
@@ -124,8 +124,8 @@ def show_deletion(deletion: Deletion) -> None:
 def audit(limit: int, as_json: bool) -> None:
     """Show who removed or moved messages, when, and how many.
 
-    Each printed line is an erasure, deletion, expiry or move of messages. The lines show
-    neither the texts nor the authors of the messages.
+    Each printed line is an erasure, deletion, expiry or move of messages. `everword audit` shows neither the texts nor
+    the authors of the messages.
 
     \b
     everword audit --limit 5
@@ -149,18 +149,17 @@ def audit(limit: int, as_json: bool) -> None:
 @click.command(cls=StoreCommand)
 @options.person_option("The person whose messages to remove", required=True)
 @options.YES
-@options.json_option("Print JSON (only together with --yes).")
+@options.json_option("Print JSON. --json needs --yes.")
 def erase(user: str, yes: bool, as_json: bool) -> None:
     """Remove a person's messages for good.
 
-    The command removes all messages that the person wrote in the space. In the person's own chats,
-    the command also removes the messages of others, such as the assistant's replies. The command removes all facts,
-    summaries and other data made from the removed messages.
-    Each erased message leaves an empty place with its hash, so that `everword verify` can
-    still check the other messages. An erasure cannot be undone. To keep a copy of the person's messages, run `everword
-    export --user ID -o FILE` first. While another program is reading the store, parts of the removed text can stay in
-    the store's files. If parts of the removed text stay, the exit status is 1: run `everword scrub` when no other
-    program is reading the store.
+    `everword erase` removes all messages that the person wrote in the space. In the person's own chats, `everword
+    erase` also removes the messages of others, such as the assistant's replies. `everword erase` removes all facts,
+    summaries and other data made from the removed messages. Each erased message leaves an empty place with its hash, so
+    that `everword verify` can still check the other messages. An erasure cannot be undone. To keep a copy of the
+    person's messages, run `everword export --user ID -o FILE` before `everword erase`. While another program is reading
+    the store, parts of the removed text can stay in the store's files. If parts of the removed text stay in the store's
+    files, the exit status is 1: run `everword scrub` when no other program is reading the store.
 
     \b
     everword erase --user alex
@@ -201,10 +200,11 @@ def erase(user: str, yes: bool, as_json: bool) -> None:
 def redact(user: str | None, conversation: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Replace secrets in messages by placeholders, for good.
 
-    The command finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space. The
-    command overwrites each secret with a placeholder, which names the kind of secret. If the command changes a message,
-    the older versions of this message are removed. everword rebuilds the facts, summaries and other data of the
-    changed messages. After a redaction, `everword verify` can still check all messages. A redaction cannot be undone.
+    `everword redact` finds API keys, tokens, passwords, card numbers and other secrets in the messages of the space.
+    `everword redact` overwrites each secret with a placeholder, which names the kind of secret. `everword redact`
+    removes the older versions of the messages that it changes. everword rebuilds the facts, summaries and other data of
+    the changed messages. After a redaction, `everword verify` can still check all messages. A redaction cannot be
+    undone.
 
     \b
     everword redact --dry-run
@@ -258,16 +258,25 @@ def show_redaction(outcome: Redaction) -> None:
 def retain(yes: bool, as_json: bool) -> None:
     """Show or remove data that is older than the settings allow.
 
-    Six settings say how many days each kind of data is kept: retain_messages, retain_episodes, retain_facts (facts that
-    are no longer true), retain_digests, retain_topics (inactive topics) and retain_usage. A setting of 0
-    days, the default, keeps the data for ever. Unless you set `retain_every`, everword does not remove old data
-    automatically. A message or statement that was stored with an expiry time is removed after that time, whatever the
-    `retain_…` settings say. The command covers all spaces, or only the space that you choose with --space.
+    Six settings say how many days data is kept:
+
+    \b
+    retain_messages  messages
+    retain_episodes  summaries of messages
+    retain_facts     facts that are no longer true
+    retain_digests   summaries of days
+    retain_topics    topics that are inactive
+    retain_usage     counts of calls
+
+    A `retain_…` setting of 0 days, the default, keeps the data for ever. everword removes old data automatically only
+    if you set `retain_every`. A message or statement that was stored with an expiry time is removed after that time,
+    whatever the `retain_…` settings say. `everword retain` covers all spaces of the store, or the one space that you
+    name with --space.
 
     A removed message leaves an empty place with its hash, so that `everword verify` can still check the other messages.
-    Summaries, facts and digests that were made from a removed message are not removed with it: each kind has a
-    retention setting of its own. A removal by `everword retain` cannot be undone. To keep a copy of the messages, run
-    `everword export -o FILE` first.
+    Summaries, facts and digests that were made from a removed message stay when the message is removed: each kind of
+    data has its own setting. A removal by `everword retain` cannot be undone. To keep a copy of the messages, run
+    `everword export -o FILE` before `everword retain --yes`.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
@@ -318,12 +327,12 @@ def move(
     """Rename a conversation, or move it to another user.
 
     CONVERSATION is the id of a conversation. Use `everword move` when somebody signs in after they chatted as a guest.
-    With --user, the conversation moves to the new owner, with the facts and statements made from its messages. If this
-    is the only conversation of the previous owner, all data of the previous owner moves to the new owner. You can
+    With --user, the conversation moves to the new owner, with the facts and statements made from its messages. If the
+    previous owner said nothing outside the conversation, all data of the previous owner moves to the new owner. You can
     rename a channel, but you cannot give a channel to a user.
 
     A move removes nothing: everword records the move, and `everword verify` can still check every message. To undo a
-    move, use --undo. After moved data was removed, you can no longer undo the move.
+    move, use --undo. You can no longer undo a move after some of the moved data was removed.
 
     \b
     everword move anonymous-17 --user alex --dry-run

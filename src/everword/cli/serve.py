@@ -45,12 +45,12 @@ LIBRARIES = ("uvicorn", "fastapi", "jinja2")  # that a server needs
     "--workers",
     default=1,
     type=click.IntRange(1, 64),
-    help="How many server processes to run; if more than one, PostgreSQL is the best store.",
+    help="How many server processes to run. For several processes, PostgreSQL is the best store.",
 )
 @click.option(
     "--auth/--no-auth",
     default=None,
-    help="Whether requests need a key. --no-auth only works on loopback.  [default: need a key if there are keys]",
+    help="Whether requests need a key; --no-auth works only on loopback.  [default: need a key if there are keys]",
 )
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     """Serve the memory over HTTP, by REST, OpenAI's API and MCP.
@@ -101,9 +101,9 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
     """See and correct the memory in the browser.
 
-    The dashboard shows what the store contains. The dashboard also shows what was sent to a model, and why. The command
-    starts a server on the store of the working folder, and opens the dashboard in the browser. Only programs on this
-    machine can reach the dashboard. Ctrl-C ends the server of the dashboard. If the store has keys (see `everword
+    The dashboard shows what the store contains. The dashboard also shows what was sent to a model, and why. `everword
+    open` starts a server on the store of the working folder, and opens the dashboard in the browser. Only programs on
+    this machine can reach the dashboard. Ctrl-C ends the server of the dashboard. If the store has keys (see `everword
     keys`), you sign in to the dashboard with a key, unless you give --no-auth.
 
     \b
@@ -138,8 +138,8 @@ def keys() -> None:
     """Create, list and revoke the keys of a server.
 
     A key gives access to one space or to all spaces. The rights of a key are `read`, `write` and `admin` (erase,
-    rebuild, metrics). A key that you create with --user gives access to that user's memory only. Keys for a single user
-    are for apps whose users call the server directly.
+    rebuild, metrics). A key that you create with --user gives access to the memory of one user only. Keys for a single
+    user are for apps whose users call the server directly.
 
     \b
     everword keys create --space team --scopes read,write --name website
@@ -162,7 +162,7 @@ def keys() -> None:
     help="The rights of the key, separated by commas: read, write, admin.",
 )
 @click.option("--all-spaces", is_flag=True, help="Give the key access to all spaces, not only to one space.")
-@click.option("--user", metavar="ID", help="Give the key access to this user's memory only.")
+@click.option("--user", metavar="ID", help="Give the key access to the memory of the user ID only.")
 @click.option(
     "--rate",
     metavar="N",
@@ -211,8 +211,8 @@ KEY_FIELDS = "id name spaces scopes user rate body maker created_at used_at revo
 @keys.command("list", cls=StoreCommand)
 @options.JSON_LINES
 def list_(as_json: bool) -> None:
-    """Show the keys of a server, and when each key was last used. With --space, only keys with access to that space are
-    shown.
+    """Show the keys of a server, and when each key was last used. With --space NAME, `everword keys list` shows only
+    keys with access to the space NAME.
 
     \b
     everword keys list
@@ -282,13 +282,13 @@ def revoke(id: str, as_json: bool) -> None:
 def mcp(url: str | None, user: str | None, graph: bool) -> None:
     """Serve the memory to an MCP client.
 
-    A client of the Model Context Protocol, such as Claude Desktop or an editor, starts this command. The client and the
-    command communicate over standard input and output. STORE is the address of the store, by default the setting
-    `store`. With --user, every tool call is about that user. If you leave out --user, each tool call must name a user.
-    The page docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
+    A client of the Model Context Protocol, such as Claude Desktop or an editor, starts this command. The client and
+    `everword mcp` communicate over standard input and output. STORE is the address of the store, by default the setting
+    `store`. With --user ID, every tool call is about the user ID. If you leave out --user, each tool call must name a
+    user. The page docs/tools.md lists the tools. `everword serve` offers the same tools over HTTP, at /mcp.
 
-    With --graph, the command offers the nine tools of MCP's reference memory server, such as create_entities,
-    read_graph and search_nodes. The tools that --graph offers have the same arguments and results as on MCP's
+    With --graph, `everword mcp` offers the nine tools of MCP's reference memory server, such as create_entities,
+    read_graph and search_nodes. The tools of --graph have the same arguments and results as the tools of MCP's
     reference memory server.
 
     \b
@@ -427,8 +427,8 @@ def telegram(
     """Run the bot on Telegram.
 
     Set the environment variable EVERWORD_TELEGRAM_TOKEN to the bot's token. After Ctrl-C or SIGTERM, the bot processes
-    the messages that it has already received, and ends. With --dry-run, the command needs no token: it replays an
-    export of Telegram or a file of JSON Lines.
+    the messages that it has already received, and ends. With --dry-run, `everword bot telegram` needs no token: it
+    replays an export of Telegram or a file of JSON Lines.
 
     \b
     export EVERWORD_TELEGRAM_TOKEN=…
@@ -461,8 +461,8 @@ def discord(
 
     Set the environment variable EVERWORD_DISCORD_TOKEN to the bot's token. Switch on the bot's Message Content intent
     in Discord's Developer Portal. After Ctrl-C or SIGTERM, the bot processes the messages that it has already received,
-    and ends. With --dry-run, the command needs no token: it replays an export of DiscordChatExporter or a file of JSON
-    Lines.
+    and ends. With --dry-run, `everword bot discord` needs no token: it replays an export of DiscordChatExporter or a
+    file of JSON Lines.
 
     \b
     export EVERWORD_DISCORD_TOKEN=…

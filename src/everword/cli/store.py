@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 def stats(as_json: bool) -> None:
     """Show what is in the store, and the state of the store.
 
-    Views are data that everword derives from messages, such as summaries and facts. For each view (derived data), the
-    command shows the number of processed messages and the last error. The command also counts what all processes on
-    this store did: model calls, cache lookups, and fallbacks after a model failed. The command covers all spaces, or
-    only the space that you choose with --space.
+    Views are data that everword derives from messages, such as summaries and facts. For each view (derived data),
+    `everword stats` shows the number of processed messages and the last error. `everword stats` counts what all
+    programs that use the store did: model calls, cache lookups, and fallbacks after a model failed. `everword stats`
+    covers all spaces of the store, or the one space that you name with --space.
 
     \b
     everword stats
@@ -122,11 +122,11 @@ def activity_line(activity: Activity) -> tuple[str, str]:
 def verify(as_json: bool) -> None:
     """Check that no message was changed or lost.
 
-    The command checks the hash chain of every conversation in every space, and lists each fault. If the command finds a
-    fault, the exit status is 1. The printed root is a hash of all stored messages: write the root down in another
-    place. If a later `everword verify` finds no fault and prints the same root, no message has changed. To copy a store
-    that is in use, run `everword backup`. A copy made with `cp` can lack the newest messages, which `everword verify`
-    cannot detect from the copy alone.
+    `everword verify` checks the hash chain of every conversation in every space, and lists each fault. If `everword
+    verify` finds a fault, the exit status is 1. `everword verify` prints the root, a hash of all stored messages: write
+    the root down outside the store. If a later `everword verify` finds no fault and prints the same root, no message
+    has changed. To copy a store that is in use, run `everword backup`. A copy made with `cp` can lack the newest
+    messages, and `everword verify` cannot see this from the copy alone.
 
     \b
     everword verify && echo "all is well"
@@ -153,11 +153,11 @@ def show_proof(proof: Verification) -> None:
 @click.command(cls=StoreCommand)
 @options.JSON_LINES
 def settings(as_json: bool) -> None:
-    """Show every setting, its value, and where it comes from.
+    """Show every setting, its value, and the source of the value.
 
     Settings come from these sources, highest priority first: command line, environment variables (EVERWORD_STORE, …),
     everword.toml, defaults. everword reads everword.toml in the working folder, unless the environment variable
-    EVERWORD_CONFIG names another file. The command prints *** in place of secret settings, such as keys.
+    EVERWORD_CONFIG names another file. `everword settings` prints *** in place of secret settings, such as keys.
 
     \b
     EVERWORD_TOKENIZER=estimate everword settings
@@ -218,14 +218,14 @@ def scrub(as_json: bool) -> None:
 @click.option(
     "--hnsw",
     is_flag=True,
-    help="Also build an approximate vector index, for faster search among very many messages.",
+    help="Build an approximate vector index, for faster search among very many messages.",
 )
-@click.option("--citus", is_flag=True, help="Also distribute the tables over the machines of a Citus cluster.")
+@click.option("--citus", is_flag=True, help="Distribute the tables over the machines of a Citus cluster.")
 def migrate(url: str | None, hnsw: bool, citus: bool) -> None:
-    """Create or update the tables on a PostgreSQL server.
+    """Create or update everword's tables on a PostgreSQL server.
 
     URL is the store to migrate, by default the setting `store`. everword updates SQLite and JSON files when it opens
-    them, so they need no migration. You can run `everword migrate` again without harm.
+    them, so these files need no migration. You can run `everword migrate` again without harm.
 
     With --citus, a Citus cluster distributes the spaces over its machines. Each space is on one machine of the cluster.
     With --citus, URL is the address of the cluster's coordinator. Stop servers and workers before you distribute a
@@ -283,10 +283,11 @@ def existing_settings() -> Settings:
 def rebuild(view: str, as_json: bool) -> None:
     """Delete a view (derived data), and build the view again.
 
-    VIEW is a kind of data derived from messages, such as `index` or `facts`; `everword stats` lists all views. Rebuild
-    the index after you change the embedder, because search never mixes vectors of two embedders. During a rebuild of
-    the index, you can still search by words. In a rebuild, the current model writes facts, summaries and other texts
-    again. A rebuild does not change the stored messages. If you stop a rebuild, `everword worker --once` continues it.
+    VIEW is a kind of data derived from messages, such as `index` or `facts`; `everword stats` lists all views. Run
+    `everword rebuild index` after you change the embedder, because search never mixes vectors of two embedders. During
+    a rebuild of the index, you can still search by words. In a rebuild, the current model writes facts, summaries and
+    other texts again. A rebuild does not change the stored messages. If you stop a rebuild, `everword worker --once`
+    continues the rebuild.
 
     \b
     EVERWORD_EMBEDDER=minilm everword rebuild index
@@ -307,18 +308,18 @@ def rebuild(view: str, as_json: bool) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--view", help="Retry only messages that failed for this view (derived data), such as `facts`.")
-@click.option("--conversation", help="Retry only messages of this conversation.")
+@click.option("--view", help="Retry only messages that one view (derived data), such as `facts`, skipped.")
+@click.option("--conversation", help="Retry only messages of one conversation.")
 @options.JSON_OBJECT
 def retry(view: str | None, conversation: str | None, as_json: bool) -> None:
-    """Process failed messages again.
+    """Process messages again that caused an error.
 
     Views are data that everword derives from messages, such as summaries and facts. If an error occurs when a view
-    (derived data) is made from a message, everword skips the message. `everword doctor` lists the failed messages. In
-    most cases, everword itself retries a failed message after a pause, which grows with each failure. The view `window`
-    (recent messages) and the view `topics` (what is talked about) depend on the order of messages. If one of these two
-    views failed, `everword retry` processes the whole conversation again. The command covers all spaces, or only the
-    space that you choose with --space.
+    (derived data) is made from a message, the view skips the message. `everword doctor` lists the skipped messages. In
+    most cases, everword itself retries a skipped message after a pause, which grows with each failure. The views
+    `window` (recent messages) and `topics` depend on the order of messages: for these views, `everword retry` processes
+    the whole conversation again. `everword retry` covers all spaces of the store, or the one space that you name with
+    --space.
 
     \b
     everword retry
@@ -348,8 +349,8 @@ def worker(once: bool, view: tuple[str, ...]) -> None:
     """Run a process that updates summaries, facts and the index.
 
     The worker runs until you stop it with Ctrl-C or SIGTERM. Several workers on one store divide the work among them.
-    By default, every program that opens the memory also updates summaries, facts and the index. With the setting
-    `followers = false`, a program leaves updates of summaries, facts and the index to workers.
+    By default, every program that opens the memory updates summaries, facts and the index, even without a worker. With
+    the setting `followers = false`, a program leaves updates of summaries, facts and the index to workers.
 
     \b
     everword worker
@@ -390,13 +391,13 @@ PG_RESTORE = "pg_restore --clean --if-exists --dbname={url} {file}"
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @options.JSON_OBJECT
 def backup(file: Path, force: bool, as_json: bool) -> None:
-    """Copy the store into a file, even while it is in use.
+    """Copy the store into a file, even while the store is in use.
 
-    FILE contains everything that was stored before the command began, in all spaces. The copy is written under a
+    FILE contains everything that was stored before `everword backup` began, in all spaces. The copy is written under a
     temporary name, verified, and then renamed to FILE. You can use FILE like any other store, such as in `everword
     --store FILE search …`. Do not copy a SQLite store with `cp` while the store is in use: its newest messages are in a
-    second file. For PostgreSQL, the command makes no copy: it prints the `pg_dump` command to use, and the exit status
-    is 1.
+    second file. For PostgreSQL, `everword backup` makes no copy: it prints the `pg_dump` command to use, and the exit
+    status is 1.
 
     \b
     everword backup everword-2024-05-01.db
@@ -423,8 +424,8 @@ def backup(file: Path, force: bool, as_json: bool) -> None:
 def restore(file: Path, force: bool, as_json: bool) -> None:
     """Replace the store with a backup.
 
-    FILE is the backup. The command verifies FILE before it changes the store. If FILE is damaged, the store stays as it
-    is. To replace an existing store, give --force, and end all programs that have the store open.
+    FILE is the backup. `everword restore` verifies FILE before it changes the store. If FILE is damaged, the store
+    stays as it is. To replace an existing store, give --force, and end all programs that have the store open.
 
     \b
     everword restore everword-2024-05-01.db

@@ -60,7 +60,7 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     help="The id of the assistant in the imported channels (repeatable).",
 )
 @click.option(
-    "--timezone", metavar="ZONE", help="The time zone, such as Europe/Berlin, of times in FILE that name no time zone."
+    "--timezone", metavar="ZONE", help="The time zone, such as Europe/Berlin, for times in FILE that have no time zone."
 )
 @click.option("--skip-bad", is_flag=True, help="Exit with status 0 even if some records of FILE cannot be read.")
 @click.option(
@@ -74,7 +74,7 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     is_flag=True,
     help="End the import without indexing the messages; a running `everword worker` will index them.",
 )
-@options.json_option("Print counts as JSON for each file: messages read, new, already stored and unreadable.")
+@options.json_option("Print JSON that counts, for each file, the messages read, new, already stored and unreadable.")
 def import_(
     files: tuple[str, ...],
     format: str | None,
@@ -87,16 +87,16 @@ def import_(
     """Import chats, or memories from other tools.
 
     FILE is an export of ChatGPT, Claude, Slack, WhatsApp, Telegram or Discord (DiscordChatExporter). FILE can be a zip
-    file that contains an export. FILE can also be an export of memories from mem0, Zep, Graphiti, LangGraph, Letta,
-    Hindsight or MCP's memory server. FILE can also be JSON Lines in everword's own format, as `everword export` writes
-    them. If FILE is `-`, the command reads JSON Lines from standard input. The import keeps the date, author and id of
+    file that contains an export. FILE can be an export of memories from mem0, Zep, Graphiti, LangGraph, Letta,
+    Hindsight or MCP's memory server. FILE can be JSON Lines in everword's own format, which `everword export` writes.
+    If FILE is `-`, `everword import` reads JSON Lines from standard input. The import keeps the date, author and id of
     each message. A message is stored once, however often you import it. If an import stops before the end, run the same
-    command again.
+    `everword import` command again.
 
-    Records of FILE that cannot be read are listed and not imported. If a record cannot be read, the exit status is 1,
-    unless you give --skip-bad. If you import a message again after its author edited it, the store keeps the old text
-    of the message. To store the edited text as a new version of the message, give --on-edit version. If the setting
-    `secrets` is `refuse`, messages that contain secrets are listed and not imported.
+    `everword import` lists the records of FILE that it cannot read, and imports all others. If a record of FILE cannot
+    be read, the exit status is 1, unless you give --skip-bad. If you import a message again after its author edited it,
+    the store keeps the old text of the message. To store the edited text as a new version of the message, give
+    --on-edit version. If the setting `secrets` is `refuse`, messages that contain secrets are listed and not imported.
 
     \b
     everword import chat.jsonl --user alex
@@ -400,10 +400,10 @@ def open_output(output: str) -> Iterator[BinaryIO]:
 def copy(source: str, target: str, migrate: bool, salvage: bool, as_json: bool) -> None:
     """Copy a whole store into an empty store.
 
-    SRC is the store to copy, and DST is the empty store; each can be of any kind. The command copies all spaces, ids,
-    times, hashes, the marks of removed messages, and the search index. Other programs can use SRC during the copy: DST
-    is a consistent snapshot of SRC. At the end, the command verifies the copy. If you stop the copy before its end, the
-    unfinished file DST is removed.
+    SRC is the store to copy, and DST is the empty store; each can be of any kind. `everword copy` copies all spaces,
+    ids, times, hashes, the marks of removed messages, and the search index. Other programs can use SRC during the copy:
+    DST is a consistent snapshot of SRC. At the end, `everword copy` verifies the copy. If you stop the copy before its
+    end, the unfinished file DST is removed.
 
     If something in SRC is damaged, nothing is copied, unless you give --salvage. With --salvage, `everword copy` lists
     the damaged parts of SRC, and copies all other parts. If something in SRC is damaged, the exit status is 1, even

@@ -96,13 +96,13 @@ class Access:
             if self.spaces is not None and self.home not in self.spaces:
                 if len(self.spaces) != 1:
                     raise Forbidden(
-                        "which_space", "this key opens several spaces; choose one with the header X-Everword-Space"
+                        "which_space", "this key opens several spaces; choose a space with the header X-Everword-Space"
                     )
                 return next(iter(self.spaces))
             return self.home
         check_id("space", name)
         if self.spaces is not None and name not in self.spaces:
-            raise Forbidden("not_your_space", f"this {self.noun} does not open that space")
+            raise Forbidden("not_your_space", f"this {self.noun} gives no access to the requested space")
         return name
 
     @property

@@ -431,7 +431,9 @@ def refuse_unfinished_copy(tx: Tx) -> None:
     """Raise if the store is a copy that was not finished."""
     source = tx.note(COPYING)
     if source is not None:
-        raise StoreError(f"this store is an unfinished copy of {source}; remove it and run `everword copy` again")
+        raise StoreError(
+            f"this store is an unfinished copy of {source}; remove this store and run `everword copy` again"
+        )
 
 
 # -- changes

@@ -88,9 +88,11 @@ class SecretPolicy:
     def refuse_secrets(self, field: str, text: str) -> None:
         """Raise if a text holds a secret or a placeholder: for what makes no sense without it."""
         if self.mode != "keep" and (marks := find_all(text)):
-            raise refusal(field, marks, "facts must not contain secrets, since they are shown in other conversations")
+            raise refusal(
+                field, marks, "facts must not contain secrets, because facts are shown in other conversations"
+            )
         if holds_placeholder(text):
-            raise refusal(field, (), "contains a placeholder for a secret, which means nothing here")
+            raise refusal(field, (), "contains a placeholder for a secret; write the text without the placeholder")
 
 
 def find_in_message(content: str, metadata: Mapping[str, Any], earlier: Mapping[str, str] = NOTHING) -> Marks:
@@ -173,7 +175,7 @@ def holds_placeholder(text: str) -> bool:
 def refusal(field: str, marks: Marks, reason: str = "") -> SecretRefused:
     """The error that names kinds and places of secrets."""
     places = ", ".join(describe_mark(mark) for mark in marks[:3]) + (", …" if len(marks) > 3 else "")
-    held = f"holds a secret ({places}); " if marks else ""
+    held = f"contains a secret ({places}); " if marks else ""
     return SecretRefused(field, held + (reason or f"secrets are refused: {ADVICE}"))
 
 

@@ -33,16 +33,17 @@ class BlockingMemory(OwnLoop):
     """A memory, open from the moment it is made. Safe to use from many threads at once."""
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
-        """A conversation with one `user`; without a user, a channel of many. It begins with its first message."""
+        """A conversation with one `user` or, if you name no user, a channel with many. The first message creates the
+        conversation."""
         return BlockingConversation(self._inner.conversation(id, user=user, space=space), self._private)
 
     def documents(self, *, space: str | None = None) -> BlockingDocuments:
-        """JSON objects that programs store in a space under their own keys, beside the log. They can be replaced and
-        removed."""
+        """The documents of a space: JSON objects that programs store under their own keys, and can replace and
+        remove."""
         return BlockingDocuments(self._inner.documents(space=space), self._private)
 
     def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Add messages to several conversations in one transaction: all of them, or none."""
+        """Store messages of several conversations in one transaction: either all of the messages or none."""
         return self._private.wait(self._inner.add_many(batches))
 
     def conversations(
@@ -87,8 +88,8 @@ class BlockingMemory(OwnLoop):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        Some derived data, such as topics, depends on the order of messages. If a message failed there, everword
-        rebuilds this data for the whole conversation. `settle` waits until all derived data is up to date.
+        Some derived data, such as topics, depends on the order of messages. If such a view skipped a message, everword
+        rebuilds the view for the whole conversation. `settle` waits until all derived data is up to date.
         """
         return self._private.wait(self._inner.retry(view, conversation=conversation, space=space))
 
@@ -96,8 +97,8 @@ class BlockingMemory(OwnLoop):
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None,
         salvage: bool = False, secrets: bool = False,
     ) -> Iterator[Message]:
-        """Export every message of a space, of a user's memory or of a conversation, in order. Unless `secrets` is true,
-        the export contains placeholders instead of secrets, such as API keys. If messages cannot be read, the export
+        """Export every message of a space, of a user's memory or of a conversation, in order. The export contains
+        placeholders for secrets, such as API keys, unless `secrets` is true. If messages cannot be read, the export
         ends with an error that lists all of these messages. With `salvage`, the export skips messages that cannot be
         read."""
         return self._private.iterate_pages(self._inner.export(
@@ -105,7 +106,7 @@ class BlockingMemory(OwnLoop):
         ))
 
     def verify(self) -> Verification:
-        """Check that no message in the log was changed and that none is missing."""
+        """Check that no message in the log was changed and that no message is missing."""
         return self._private.wait(self._inner.verify())
 
     def stats(self, *, space: str | None = None) -> Stats:
@@ -120,8 +121,8 @@ class BlockingMemory(OwnLoop):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. With a `category`, you get the facts of this
-        category and closely related facts. For example, "work" also returns the fact "employer", which has another
-        category.
+        category and closely related facts. For example, the category "work" also returns the fact "employer", which is
+        in another category.
         """
         return self._private.wait(self._inner.facts(
             user=user, query=query, as_of=as_of, category=category, space=space,
@@ -133,8 +134,8 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """List every value that a fact's key, such as "city", has had, oldest first, each with the times at which the
-        value was true."""
+        """List every value that the fact `key`, such as "city", has had, oldest first. Each value has the period in
+        which the value was true."""
         return self._private.wait(self._inner.fact_history(key, user=user, space=space))
 
     def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
@@ -154,8 +155,8 @@ class BlockingMemory(OwnLoop):
 
         The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about someone
         else, such as the person's brother, `subject` names this other person: "brother". `speaker` is the user who adds
-        the fact (default: the person). A rebuild of the facts keeps a fact added by hand; `undo` removes the added
-        fact.
+        the fact, by default the person themselves. A rebuild of the facts keeps a fact added by hand. To remove an
+        added fact, call `undo`.
         """
         return self._private.wait(self._inner.add_fact(
             category, key, value, user=user, valid_from=valid_from, valid_to=valid_to, subject=subject, speaker=speaker,
@@ -169,8 +170,8 @@ class BlockingMemory(OwnLoop):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        `speaker` must be `user` or whoever stated the fact. Everyone who can see the fact sees the new value. If
-        the person states a different value later, the later value replaces the edited value.
+        `speaker` must be the person or the user who stated the fact. Everyone who can see the fact sees the new value.
+        If the person states a different value later, the later value replaces the edited value.
         """
         return self._private.wait(self._inner.edit_fact(
             id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space,
@@ -180,7 +181,7 @@ class BlockingMemory(OwnLoop):
         """Remove a fact. A removed fact returns only if somebody states the fact again.
 
         The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
-        use `erase`. `speaker` must be `user` or whoever stated the fact.
+        use `erase`. `speaker` must be the person or the user who stated the fact.
         """
         return self._private.wait(self._inner.delete_fact(id, user=user, speaker=speaker, space=space))
 
@@ -191,11 +192,10 @@ class BlockingMemory(OwnLoop):
         """Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
         statements that it contradicts. Returns the statements about the person that are true now.
 
-        `speaker` is the user who makes the statement, by default the person whom it is about. If the user made the
-        statement in a message that is already stored, pass the id of this message as `message`. Otherwise, everword
-        stores `text` as a new message. With `expires` (a time, or a time span from now), the statement is shown only
-        until it expires. A statement that expires does not replace a lasting statement, and no fact is extracted from
-        an expiring statement.
+        `speaker` is the user who makes the statement, by default the person whom it is about. If the statement was made
+        in a stored message, pass the message's id as `message`. If you pass no `message`, everword stores `text` as a
+        new message. With `expires` (a time, or a time span from now), the statement is shown only until it expires. A
+        statement with `expires` replaces no lasting statement, and no fact is extracted from the statement.
         """
         return self._private.wait(self._inner.remember(
             text, user=user, speaker=speaker, message=message, expires=expires, space=space,
@@ -214,7 +214,7 @@ class BlockingMemory(OwnLoop):
         return self._private.wait(self._inner.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned.
+        """Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`. `id` is the id that the call returned.
         Returns what was restored."""
         return self._private.wait(self._inner.undo(id, user=user, space=space))
 
@@ -222,11 +222,11 @@ class BlockingMemory(OwnLoop):
         """Get what is known about a person: what the person said about themselves, and what others said about the
         person in channels.
 
-        For people who speak in channels, the profile includes summaries of what they did in the channels today and on
-        the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
-        missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
-        `wait` seconds are not enough, you get the digests that exist by then. With `wait=0`, you get the existing
-        digests at once.
+        For people who speak in channels, the profile includes summaries of what they said in the channels today and on
+        the six days before. The field `context` contains the whole profile as one text. Before everword answers, it
+        writes missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`).
+        If `wait` seconds are not enough, you get the digests that exist after this time. With `wait=0`, you get the
+        existing digests at once.
         """
         return self._private.wait(self._inner.profile(user=user, space=space, wait=wait))
 
@@ -234,20 +234,19 @@ class BlockingMemory(OwnLoop):
         self, space: str | None = None, *, day: date | None = None, user: str | None = None,
         conversation: str | None = None, week: bool = False, wait: float | None = None,
     ) -> list[Digest]:
-        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
-        is today.
+        """Summarise what each person, or one `user`, said in the channels of a space on a `day` (default: today).
 
-        By default, a digest covers one day. With `week`, it covers the six days before `day`. With a
-        `conversation` (a channel), you get one digest of the whole channel instead of one for each member. The digest
+        With `week`, each digest (summary) covers the six days before `day`, instead of `day` itself. If you name a
+        channel as `conversation`, you get one digest of the channel instead of one digest for each person. The digest
         of a channel describes the channel's threads and the outcome of each thread. Before everword answers, it writes
-        missing digests; `wait` works as in `profile`.
+        missing digests, for at most `wait` seconds.
         """
         return self._private.wait(self._inner.digests(
             space, day=day, user=user, conversation=conversation, week=week, wait=wait,
         ))
 
     def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as
+        """Set the time zone in which a space's days begin and end. `name` is the IANA name of a time zone, such as
         "Europe/Berlin". A space without a time zone of its own uses the setting `time_zone`."""
         self._private.wait(self._inner.set_time_zone(name, space=space))
 
@@ -256,7 +255,7 @@ class BlockingMemory(OwnLoop):
         self._private.wait(self._inner.add_name(name, user=user, kind=kind, space=space))
 
     def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Remove a name of a person. A removed display name returns with the next message whose author has this
+        """Remove a name of a person. A removed display name comes back when the person sends a message under this
         name."""
         self._private.wait(self._inner.remove_name(name, user=user, space=space))
 
@@ -272,12 +271,11 @@ class BlockingMemory(OwnLoop):
     def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None,
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages. Returns the answer to the question, with the facts
-        and messages that support the answer.
+        """Answer a question about a person, with the facts and messages that support the answer.
 
         The model answers only from facts and messages that everword finds for the question. If there is no model, or
-        its answer cannot be used, you get the facts and messages that match the question best. With a `conversation` (a
-        channel), the answer uses only what was said in that channel.
+        its answer cannot be used, you get the facts and messages that match the question best. If you name a channel as
+        `conversation`, the answer uses only what was said in this channel.
         """
         return self._private.wait(self._inner.ask(question, user=user, conversation=conversation, space=space))
 
@@ -292,9 +290,9 @@ class BlockingMemory(OwnLoop):
     ) -> Deletion:
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        `before` matches messages sent before this time, `user` matches a user's messages (as in `erase`), and `query`
-        matches messages that contain its words next to each other in this order, ignoring case. With `dry_run`, nothing
-        is removed: the result says what would be removed from the log and from each view (derived data).
+        `before` matches messages from before a time. `user` matches the messages that `erase` would remove for this
+        user. `query` matches messages that contain this phrase, in upper or lower case. With `dry_run`, nothing is
+        removed: the result says what would be removed from the log and from each view (derived data).
         """
         return self._private.wait(self._inner.delete(
             before=before, user=user, query=query, dry_run=dry_run, space=space,
@@ -318,10 +316,10 @@ class BlockingMemory(OwnLoop):
         self, *, user: str | None = None, conversation: str | None = None, dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
-        everword replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing
-        changes: the result says how many messages contain secrets."""
+        """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. By
+        default, everword redacts all messages of the space; `user` or `conversation` limits the redaction. If everword
+        replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing changes:
+        the result says how many messages contain secrets."""
         return self._private.wait(self._inner.redact(
             user=user, conversation=conversation, dry_run=dry_run, space=space,
         ))
@@ -333,11 +331,10 @@ class BlockingMemory(OwnLoop):
         """Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a
         guest signs in.
 
-        If you give the conversation to a new user, the old user's messages in it belong to the new user, and so do the
-        facts and statements made from these messages. If the old user has said nothing outside the conversation, all
-        data of the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the
-        move would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result
-        says what would move.
+        With the conversation, the new user receives the old user's messages in it, and the facts and statements made
+        from these messages. If the old user has said nothing outside the conversation, all data of the old user moves,
+        as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the move would change nothing,
+        the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result says what would move.
         """
         return self._private.wait(self._inner.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
 
@@ -380,13 +377,13 @@ class BlockingConversation:
         reply_to: str | None = None,
     ) -> Message:
         """Store a message. When `add` returns, the message is on disk. A message with a known platform id is not stored
-        twice. While the store accepts no writes, everword can buffer the message in RAM (setting `hold_messages`);
-        `degraded` then says so.
+        twice. While the store accepts no writes, everword can buffer the message in RAM (setting `hold_messages`); the
+        message's `degraded` says so.
 
         `name` is the author's display name now. everword cleans the name and stores it in the metadata; a channel also
         adds it to the author's names.
 
-        `expires` is a time, or a time span from now. After that time, no search and no context has the message, and
+        `expires` is a time, or a time span from now. After this time, searches and contexts leave out the message, and
         `retain` removes it. No fact, summary, digest or topic that would outlive the message is derived from it.
 
         If the platform id is already stored with a different text, the stored text stays; with `on_edit="version"`, the
@@ -417,9 +414,9 @@ class BlockingConversation:
         """Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by
         its id, its turn (a number) or its platform id.
 
-        Everything uses the new version of an edited message: search, contexts, facts, summaries, topics and exports.
-        The old version of the message stays in the log; `history(versions=True)` shows the old version. If the new text
-        and metadata are the same as the old ones, nothing changes.
+        Search, contexts, facts, summaries, topics and exports use the new version of an edited message. The old version
+        of the message stays in the log; `history(versions=True)` shows the old version. If the new text and metadata
+        are the same as the old ones, nothing changes.
         """
         return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
@@ -469,9 +466,9 @@ class BlockingConversation:
 
         `names` are the names by which people address everword. With `addressed`, everword treats the message as
         addressed to everword, even if the message contains none of the `names`. If the message is a command, everword
-        stores the message and the answer in the log. If the message is not a command, store the message with `reply` or
-        `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and the
-        result is None.
+        stores the message and the answer in the log. If the message is not a command, everword does not store the
+        message: to store it, call `reply` or `add`. If a message with the same `platform_id` is already stored, the
+        command is not carried out again, and the result is None.
         """
         return self._private.wait(self._inner.command(
             text, author=author, names=names, addressed=addressed, platform_id=platform_id,
@@ -483,8 +480,9 @@ class BlockingConversation:
         return self._private.wait(self._inner.describe())
 
     def archive(self) -> Chunk | None:
-        """Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing
-        to archive, the result is None. If summarising fails, the messages are not archived, and the error says why."""
+        """Archive (summarise) all messages of the conversation now, except the last exchange (a message and its reply).
+        If there is nothing to archive, the result is None. If summarising fails, the messages are not archived, and the
+        error says why."""
         return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
@@ -492,8 +490,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """List the summaries of archived messages, highest level first, without summaries that are part of another
-        summary. Each summary in the list contains the summaries that it was made from."""
+        """List the summaries of archived messages, highest level first. A summary that became part of a larger summary
+        is listed only inside the larger summary."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
@@ -520,7 +518,7 @@ class BlockingConversation:
 
     def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
-        summary does not cover. Without a topic's id, you get the messages of the conversation's current topic. If the
+        summary does not cover. By default, you get the messages of the conversation's current topic. If the
         conversation has no messages yet, the result is empty.
         """
         return self._private.wait(self._inner.get_topic_context(topic_id))
@@ -533,8 +531,8 @@ class BlockingConversation:
         return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
 
     def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """Get the figures of a topic: counts of messages, importance and age. Without a topic's id, you get the figures
-        of the conversation's current topic."""
+        """Get the figures of a topic: counts of messages, importance and age. By default, you get the figures of the
+        conversation's current topic."""
         return self._private.wait(self._inner.get_topic_stats(topic_id))
 
     def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
@@ -543,23 +541,23 @@ class BlockingConversation:
         return self._private.wait(self._inner.search_topics(query, limit=limit))
 
     def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+        """Merge two topics: the topic `other` becomes part of the first topic. Returns the merged topic. `undo_merge`
         separates two merged topics again."""
         return self._private.wait(self._inner.merge_topics(topic_id, other))
 
     def undo_merge(self, topic_id: str) -> Topic:
-        """Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`.
+        """Undo the merge of a topic into another topic. The merge can have been automatic or made by `merge_topics`.
         After `undo_merge`, the two topics are not merged automatically again. Returns the separated topic."""
         return self._private.wait(self._inner.undo_merge(topic_id))
 
     def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the
-        new thread. After the split, new messages may join either of the two threads. To reverse a split,
-        join the new and the old thread with `merge_topics`."""
+        """In a group chat, move messages and their replies from their thread into a new thread. Returns the new thread.
+        After the split, new messages may join either of the two threads. To reverse a split, join the new and the old
+        thread with `merge_topics`."""
         return self._private.wait(self._inner.split_topic(topic_id, *turns))
 
     def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds
+        """Add your own tags to a topic. With `remove`, the given tags are removed from the topic. `search_topics` finds
         topics by their tags. A rebuild of the topics keeps your tags."""
         return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
 

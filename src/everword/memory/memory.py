@@ -34,7 +34,7 @@ BEHIND = "the views have not caught up with the log; ask again later"
 
 
 class MemoryFace(SearchAndMaintenance, Facts, Knowledge, Questions, Changes):
-    """A memory, opened with `async with`. Safe to use from many tasks at once."""
+    """A memory, which you open with `async with`. Many tasks can use one memory at the same time."""
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -46,23 +46,25 @@ class MemoryFace(SearchAndMaintenance, Facts, Knowledge, Questions, Changes):
         await self.close()
 
     async def open(self) -> None:
-        """Open the store and start following. `async with` does this."""
+        """Open the store, and start the background tasks that update facts, summaries and the index. `async with` calls
+        `open`."""
 
     async def close(self) -> None:
-        """Stop following, finish what is being written, close the store."""
+        """Stop the background tasks, finish writing, and close the store."""
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> ConversationFace:
-        """A conversation with one `user`; without a user, a channel of many. It begins with its first message."""
+        """A conversation with one `user` or, if you name no user, a channel with many. The first message creates the
+        conversation."""
         raise NotImplementedError
 
     def documents(self, *, space: str | None = None) -> DocumentsFace:
-        """JSON objects that programs store in a space under their own keys, beside the log. They can be replaced and
-        removed."""
+        """The documents of a space: JSON objects that programs store under their own keys, and can replace and
+        remove."""
         raise NotImplementedError
 
     @operation("POST /v1/messages", right="write", tells="request", name="add_messages", by_hand=True)
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Add messages to several conversations in one transaction: all of them, or none."""
+        """Store messages of several conversations in one transaction: either all of the messages or none."""
         return await add_batches(self.runtime, batches, self.access)
 
 

@@ -181,7 +181,7 @@ class OwnLoop:
         self.close()
 
     def close(self) -> None:
-        """Stop following, finish what is being written, close the store."""
+        """Stop the background tasks, finish writing, and close the store."""
         if self._private.is_left_behind:  # what it has open belongs to the other process
             self._private.is_stopped = True
             return

@@ -26,7 +26,7 @@ from everword.model import Added, Batch, Draft, Fact, FactChange, Forgotten, Hit
 from everword.ports import Tx
 
 OWN_ID = "a user's key cannot choose message ids, which are unique in the whole space; send a `platform_id` instead"
-NAMED_MESSAGE = "this key is for one user: give the text, and leave out `message`"
+NAMED_MESSAGE = "this key is for one user, so `message` must be left out; give the text"
 
 
 # -- what may be asked

@@ -95,7 +95,7 @@ def receivers_of(settings: Settings) -> dict[str, Receiver]:
         if space in receivers:
             raise ConfigError(
                 f"webhook_urls has two addresses for {'all spaces' if space == '*' else f'space {space!r}'}; "
-                "give only one"
+                "give only one address"
             )
         check_url(url, settings.webhook_http)
         receivers[space] = Receiver(url, read_key(secret))
@@ -119,7 +119,7 @@ def check_url(url: str, allows_http: bool) -> None:
         raise ConfigError("webhook_urls: each address must be like https://app.example.com/hook, without a password")
     if parts.scheme == "http" and not (allows_http or is_loopback(host)):
         raise ConfigError(
-            f"webhook_urls: http://{host} is not encrypted; use https, or turn on webhook_http to allow it"
+            f"webhook_urls: http://{host} is not encrypted; use https, or turn on the setting webhook_http"
         )
 
 

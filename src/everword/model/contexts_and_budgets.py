@@ -22,11 +22,11 @@ BudgetName = Literal["standard", "compact"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many tokens a context may have, and how many of them each section may have.
+    """How many tokens a context may have in all, and how many each section of the context may have.
 
-    What helps to answer the message comes first: it gets up to `retrieved` tokens, and most of a small `total`. If the
-    shares are `fixed`, each section keeps to its own, and what was retrieved is cut first. At least the last `pairs`
-    exchanges are sent word for word, as far as `recent` allows.
+    Messages that help to answer come first: they get up to `retrieved` tokens, even if little is left of a small
+    `total`. With `fixed`, each section keeps its own limit, and retrieved messages are cut first. At least the last
+    `pairs` exchanges are sent word for word, as far as `recent` allows.
     """
 
     total: int = 30_000
@@ -41,7 +41,7 @@ class Budget:
 
     @classmethod
     def compact(cls) -> Budget:
-        """8,000 tokens in all, for small models and small bills."""
+        """8,000 tokens in all, for small models and low costs."""
         return cls(
             total=8_000,
             system=1_500,
@@ -72,7 +72,7 @@ class Budget:
             number = getattr(value, part.name)
             if part.name == "fixed":
                 if type(number) is not bool:
-                    raise InvalidInput("budget", "has a field `fixed` that is neither true nor false")
+                    raise InvalidInput("budget", "has a field `fixed`, which must be true or false")
             elif type(number) is not int and not (number is None and part.name == "recent"):
                 raise InvalidInput("budget", f"has a field `{part.name}` that is not a whole number of tokens")
         return value
@@ -80,7 +80,8 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of a receipt: which message (or the like), at which tier, how many tokens, and why it is in or out."""
+    """One line of a receipt: a message or a similar text, its tier, its tokens, and why the context contains it or
+    not."""
 
     id: str
     tokens: int
@@ -90,8 +91,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a context: its name, its tokens, what is in it and what was left out. A `note` may say, for example,
-    that nothing relevant was found."""
+    """One part of a context: its name, its tokens, the items in it, and the items that were left out. A `note` can say,
+    for example, that nothing relevant was found."""
 
     name: str
     tokens: int
@@ -102,9 +103,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a context contains and at which tier, what it left out and why, and the tokens of each section. About
-    `repeated` tokens at the start of a sent prompt are those of the last prompt that this process sent in the
-    conversation: the model's server may have kept what it computed of them."""
+    """What a context contains, at which tier, what was left out, why, and how many tokens each section has.
+
+    `repeated` estimates how many tokens at the start of the prompt are the same as in the conversation's last prompt
+    from this process. The model's server may have cached these tokens.
+    """
 
     tokenizer: str
     budget: Budget
@@ -165,7 +168,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is sent to the model, and the receipt for it."""
+    """What is sent to a model, with the receipt that explains the choice."""
 
     messages: list[ChatMessage]
     receipt: Receipt
@@ -173,9 +176,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One call of the model within a turn: what it asked for, what it was given, and what the call cost.
+    """One call of the model within a turn: what the model asked for, what it was given, and what the call cost.
 
-    `raised` has the turns of messages and the tiers they were raised to; `found` has the ids that searches returned.
+    `raised` has the turns of the messages whose tier was raised, with the new tiers. `found` has the ids that searches
+    returned.
     """
 
     number: int
@@ -189,8 +193,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model answered: the text, the message in the log, the last context's receipt, and every round. If the
-    turn could not be written and is held in memory, it is `degraded`."""
+    """A model's reply: the text, the stored message, the receipt of the last context, and every round (call of the
+    model).
+
+    If the turn is buffered in memory because the store cannot be written, `degraded` says why.
+    """
 
     text: str
     message: Message

@@ -28,7 +28,7 @@ DigestKind = Literal["day", "week"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Messages of a conversation, from the turn `first` to the turn `last`: a source of a digest."""
+    """Messages of a conversation, from the turn `first` to the turn `last`, from which a digest was made."""
 
     conversation: str
     first: int
@@ -37,11 +37,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a member of a space did on a day. If `kind` is "week", it covers the six days that end with `last`.
+    """A summary of what a user said in the channels of a space on a day. A digest without a `user` summarises a
+    channel.
 
-    `made_by` is "model" or "offline". While `pending`, the text is the built-in writer's, until a model has written it.
-    `sources` are the messages of the day in which the member spoke, by channel; a week has those of its days. A digest
-    without a `user` is of a channel.
+    If `kind` is "week", the digest covers the six days that end with `last`. `made_by` is "model" or "offline". While
+    `pending` is true, the text is by the built-in writer, until a model has written the digest. `sources` are the
+    messages of the day in which the user spoke, by channel; a week has the sources of its days.
     """
 
     space: str
@@ -99,13 +100,17 @@ class FoundFact:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing known about a person, and since when. A fact that no longer holds stays, with its times.
+    """One thing known about a person, with the time in which it was true. A fact that is no longer true stays stored,
+    with its times.
 
-    It is in the memory of `user`, and about them, unless `subject` names somebody else. `speaker` said it. `audience`
-    is the channel where they first said it, or None if they did so in private; `also_heard_in` are the other channels
-    where they said it. `conversation`, `turn` and `said_at` tell where and when it was said last; `recorded_at` is when
-    it was said first. It was true from `valid_from` (None if nobody said when) to `valid_to`. `retired_by` is the id of
-    the fact that replaced it, or of the message that denied or forgot it. A fact that has only ended has none.
+    The fact belongs to the memory of `user`, and is about `user` unless `subject` names somebody else. `speaker` said
+    the fact. `audience` is the channel in which `speaker` first said the fact, or None if that was in private.
+    `also_heard_in` are the other channels in which `speaker` said the fact. `conversation`, `turn` and `said_at` are
+    the place and time of the last statement of the fact; `recorded_at` is the time of the first statement.
+
+    The fact was true from `valid_from` (None if nobody said when) to `valid_to`. `retired_by` is the id of the fact
+    that replaced this fact, or of the message that denied or forgot this fact; if the fact merely ended, `retired_by`
+    is None.
     """
 
     space: str
@@ -134,11 +139,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence about a user, in the third person. `speaker` said it, last at `said_at`; `sources` are the messages.
+    """One sentence about a user, in the third person.
 
-    `audience` is the group conversation where it was said, or None if it was in private. A statement that no longer
-    holds is not `active`; `retired_by` is the id of the statement that replaced it, or None if it was forgotten. A
-    statement that expires is shown until `expires_at`.
+    `speaker` made the statement, last at `said_at`; `sources` are the messages. `audience` is the channel in which the
+    statement was made, or None if it was made in private. A statement that is no longer true is not `active`;
+    `retired_by` is the id of the statement that replaced it, or None if the statement was forgotten. A statement with
+    `expires_at` is shown until that time.
     """
 
     space: str
@@ -161,10 +167,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known about a person: facts, and statements to remember. As text, it is what a context shows.
+    """What is known about a person: facts and remembered statements. As text, a profile is what a context shows.
 
-    If they speak in channels of the space, `today` and `history` are the digests of what they did there today and in
-    the six days before. `context` is all of it as one text: the profile alone if there is nothing else.
+    For people who speak in channels, `today` and `history` are digests (summaries) of what they said there today and in
+    the six days before. `context` is the whole profile as one text, with the digests if there are any.
     """
 
     user: str
@@ -182,8 +188,11 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What `forget` did. `id` brings it back (`memory.undo`). If `everything` is true, the words meant all that is
-    known: then nothing was forgotten, and you should ask what is meant."""
+    """What `forget` removed. To restore it, pass `id` to `undo`.
+
+    If `everything` is true, the words matched everything that is known about the person. In this case, nothing was
+    removed: ask the person what to forget.
+    """
 
     id: str | None
     statements: tuple[Statement, ...] = ()
@@ -197,10 +206,11 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """What somebody decided about the facts of a person: they added one, edited it or deleted it.
+    """A change of a person's facts by hand: a fact was added, edited or deleted.
 
-    `fact` is the fact after the change; None if it was deleted. `retired` are the facts that no longer hold, with their
-    times. Give `id` to `memory.undo` to take the change back; it is also the id of the message in the log.
+    `fact` is the fact after the change, or None if the fact was deleted. `retired` are the facts that are no longer
+    true since the change, with their times. To undo the change, pass `id` to `undo`; `id` is also the id of the message
+    in the log.
     """
 
     id: str
@@ -213,7 +223,7 @@ class FactChange:
 
 @dataclass(frozen=True, slots=True)
 class FactRefusal:
-    """Why a fact is not kept: the kind of reason, which programs and counts use, and the reason in words."""
+    """Why a fact was not stored: the kind of reason, for programs and counts, and the reason in words."""
 
     kind: RefusalKind
     reason: str
@@ -221,10 +231,10 @@ class FactRefusal:
 
 @dataclass(frozen=True, slots=True)
 class RefusedFact:
-    """A fact that a model found in a message and that is not kept, and why.
+    """A fact that a model found in a message and that everword did not store, with the reason.
 
-    It would be in the memory of `user`. `speaker` wrote the message at `said_at`, in the channel `audience`, or in
-    private if that is None.
+    The fact would belong to the memory of `user`. `speaker` wrote the message at `said_at`, in the channel `audience`,
+    or in private if `audience` is None.
     """
 
     space: str

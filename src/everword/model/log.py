@@ -45,11 +45,11 @@ def from_microseconds(count: int) -> datetime:
 class Draft:
     """A message that you want to store.
 
-    `author` is who wrote it. `user` is whose memory it belongs to: in a chat with one person it is that person, also
-    for replies. `time` is when it was said; now, if none is given. `platform_id` is the id that another system gave it.
-    A message whose `platform_id` or `id` the conversation already has is not stored again. It is shown until
-    `expires_at`: a moment, or a span of time from now. `reply_to` is the message it answers, by its id or its platform
-    id.
+    `author` wrote the message. The message belongs to the memory of `user`: in a chat with one person, this is the
+    person, even for replies. `time` is when the message was said (default: now). `platform_id` is the id that another
+    system gave the message. A message whose `platform_id` or `id` is already stored in the conversation is not stored
+    again. The message is shown until `expires_at`, a time or a time span from now. `reply_to` is the id or platform id
+    of the message that this message answers.
     """
 
     role: Role
@@ -66,8 +66,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Proves what a message says: `digest` covers the message and its salt, `link` covers the digest and the link
-    before it."""
+    """Proof of what a message says: `digest` is a hash of the message and its salt, and `link` is a hash of `digest`
+    and the previous link."""
 
     salt: bytes
     digest: bytes
@@ -76,7 +76,7 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a message said before it was edited: from when until when, and who replaced it (the id of a key, or
+    """What a message said before it was edited, from when until when, and who edited it (the id of a key, or
     "program")."""
 
     content: str
@@ -88,10 +88,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """The store takes no messages at present. `held` says how many are held in memory, `since` when, and `reason` why.
+    """The store cannot be written at present, so everword buffers messages in memory.
 
-    When the store takes messages again, they are written in order, each once. Until then their turns may change, and
-    the messages are lost if the process dies. When `is_over`, `held` is how many were written.
+    `held` says how many messages are buffered, `since` when, and `reason` why. When the store can be written again, the
+    messages are written in order, each once. Until then, their turns may change, and if the process dies, the messages
+    are lost. When `is_over` is true, `held` says how many messages were written.
     """
 
     held: int
@@ -102,22 +103,20 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, as the log keeps it. Of an erased message only its place and its seal stay.
+    """One message in the log. Of an erased message, only its place and its seal (hashes) are left.
 
-    A message that expires is shown until `expires_at`, and nothing is derived from it that would outlive it. `reply_to`
-    is the message of its conversation that it answers: the id or platform id that was given with it.
+    A message with `expires_at` is shown until that time, and no data that would outlive the message is derived from it.
+    `reply_to` is the id or platform id of the message that this message answers. An edited message has the text of its
+    newest version; `versions` are the older versions, oldest first, if you asked for them.
 
-    An edited message is its newest version; `versions` are the older ones, oldest first, if you asked for them. `kept`
-    says what became of a message that was just added. It is "new". It was "known" with this text. It was "edited", so
-    this is a new version. Its text was "refused", since the stored message has another one. Or it had been "erased"
-    from the log, and stays out.
+    `kept` says what happened to a message that was just added: "new"; "known" (already stored with this text); "edited"
+    (stored as a new version); "refused" (already stored with another text); or "erased" (removed from the log earlier,
+    and not stored again). If the store cannot be written, the message is buffered in memory, `degraded` says why, and
+    the message's turn may still change.
 
-    A message that could not be written yet is `degraded`: it is held in memory, and its turn may change when it is
-    written.
-
-    `secrets` marks the secrets in its content and metadata, and the placeholders for them. A store gives messages with
-    placeholders, so that nothing that is made of them contains a secret. `as_said` is the message as it was said, for
-    its own conversation.
+    `secrets` marks the secrets in the content and metadata, and the placeholders for them. A store returns messages
+    with placeholders, so that no derived data contains a secret. `as_said` is the original message, for its own
+    conversation.
     """
 
     space: str
@@ -182,12 +181,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
+    """One thread of messages: a chat with one `user`, or a channel with many people (`user` is None).
 
-    `turns` is the number of the last message, and `head` is its link: they show when the last messages are missing.
-    `changes` and `changes_head` are the same for the changes made to it. `last_message_at` is when its newest message
-    was said: in an import, long before `changed_at`. In a list, each conversation has a `title`: the one in the
-    metadata of its first message, or that of its first topic.
+    `turns` is the number of the last message, and `head` is the link (hash) of the last message: they show if the last
+    messages are missing. `changes` and `changes_head` do the same for the changes made to the conversation.
+    `last_message_at` is when the newest message was said; in an import, this can be long before `changed_at`. In a
+    list, each conversation has a `title`: the title in the metadata of its first message, or else the title of its
+    first topic.
     """
 
     space: str
@@ -210,9 +210,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What `add` did: the message as it is in the log, and whether it was new or known already. `kept` is that of the
-    message. If the message was removed from the log before, it is not stored again: it is `erased`. If it is only held
-    in memory, it is `degraded`."""
+    """What `add` did: the message in the log, and whether the message was new.
+
+    `kept` is the message's `kept`. If the message was removed from the log earlier, it is not stored again, and
+    `kept` is "erased". If the message is only buffered in memory, `degraded` says why.
+    """
 
     message: Message
     new: bool
@@ -245,7 +247,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """One place in an imported file that could not be read, and why."""
+    """One place in an imported file that could not be read, with the reason."""
 
     where: str
     reason: str
@@ -284,10 +286,10 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A message that search found, its score, and the parts the score is made of; or a fact.
+    """A message or fact that search found, with its score and the parts of the score.
 
-    For a fact (`kind` is "fact"), `message` is the newest message that it comes from. The score orders the hits of one
-    search. `relevance`, from 0 to 1, means the same in every memory and for every query: from 0.5 on, a hit is better
+    For a fact (`kind` is "fact"), `message` is the newest message that the fact comes from. The score orders the hits
+    of one search. `relevance`, from 0 to 1, is comparable between searches and memories: from 0.5 on, a hit is better
     than the best hit that an unrelated query gets by chance.
     """
 
@@ -301,7 +303,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with the log, named so that it can be found."""
+    """One fault in the log, with its place."""
 
     space: str
     conversation: str
@@ -314,8 +316,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` found. `root` covers every conversation: note it elsewhere, to prove later that nothing was
-    changed."""
+    """What `verify` found. `root` is a hash of all conversations: write it down outside the store, to prove later that
+    nothing was changed."""
 
     conversations: int
     messages: int
@@ -330,8 +332,8 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """What has expired of one kind of memory: what is older than `before`. `waiting` counts what goes only when every
-    view has read it."""
+    """How much data of one kind has expired, because it is older than `before`. `waiting` counts data that is removed
+    only after every view (derived data) has processed it."""
 
     kind: str
     before: datetime
@@ -341,8 +343,8 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever. `left` is as in
-    `Erasure`."""
+    """What `retain` removed, or on a dry run would remove, of each kind of data that is not kept for ever. `left` is as
+    in `Erasure`."""
 
     at: datetime
     dry_run: bool
@@ -357,10 +359,10 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What `erase` removed. The person is not named here: that is the point.
+    """What `erase` removed. An erasure does not name the erased person.
 
-    `left` says what the store's files may still contain of it, because other processes were reading, and which command
-    removes that.
+    `left` says what the store's files may still contain of the removed data, because other processes were reading, and
+    which command removes it.
     """
 
     id: str
@@ -374,9 +376,12 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
-    draft; if it raises, the transaction is rolled back. `on_edit` says what happens to another text for a known
-    message: with "version" it becomes a version of the message, made by `by`; with "refuse" the stored text stays."""
+    """Messages for one conversation, in order.
+
+    everword calls `check` with the messages to add, one item for each draft; if `check` raises an error, nothing is
+    stored. `on_edit` says what happens if a message is already stored with a different text: with "version", the new
+    text becomes a version of the message, made by `by`; with "refuse", the stored text stays.
+    """
 
     space: str
     conversation: str
@@ -389,8 +394,8 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object under a key in a namespace. `user` is its owner, if it has one. `score` is set by a search. It is
-    gone at `expires_at`, if that is set."""
+    """A JSON object that is stored under a key in a namespace. `user` is the document's owner, if it has one. Search
+    sets `score`. The document is hidden from `expires_at` on, if this time is set."""
 
     space: str
     namespace: tuple[str, ...]
@@ -405,10 +410,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A document to store, in place of the one that was there; or, without a `value`, to remove.
+    """A document to store or, without a `value`, to remove. A stored document replaces the document under the same key.
 
-    Search compares with `texts`, in place of all texts of the value; if they are empty, no search by meaning ranks it.
-    It is gone at `expires_at`: a moment, or a span of time from now.
+    Search compares queries with `texts` or, by default, with all texts in the value; if `texts` is empty, search by
+    meaning does not rank the document. `expires_at` is a time, or a time span from now: from then on, the document is
+    hidden.
     """
 
     namespace: tuple[str, ...]
@@ -465,9 +471,10 @@ MoveKind = Literal["move", "merge", "undo"]
 class Move:
     """What `move_conversation`, `merge_users` or `undo_move` did, or on a dry run would do.
 
-    Messages of `user` became those of `into`; both are None if a conversation was only renamed. `conversations` has the
-    old name of each changed conversation, with its present name. `moved` says how many messages, facts, statements,
-    names and documents went along. `id` is for `undo_move`; it is empty on a dry run, or if nothing had to change.
+    Messages of `user` became messages of `into`; both are None if a conversation was only renamed. `conversations` has
+    the old name of each changed conversation, with its new name. `moved` says how many messages, facts, statements,
+    names and documents moved. To reverse the move, pass `id` to `undo_move`; `id` is empty on a dry run, or if nothing
+    had to change.
     """
 
     id: str
@@ -489,8 +496,9 @@ REMOVAL_KINDS: tuple[RemovalKind, ...] = get_args(RemovalKind)
 class Deletion:
     """What `delete` removed, or on a dry run would remove.
 
-    `conversations` says how many messages of each conversation. `views` says how much of each view was derived from
-    them: that goes, and is made anew from what is left. `left` is as in `Erasure`. `id` is empty on a dry run.
+    `conversations` says how many messages of each conversation. `views` says how much data of each view was derived
+    from these messages: this data is removed, and made again from the messages that are left. `left` is as in
+    `Erasure`. `id` is empty on a dry run.
     """
 
     id: str
@@ -505,9 +513,11 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What `redact` replaced by placeholders, or on a dry run would replace. `messages` says in how many messages,
-    `conversations` how many of each conversation, and `kinds` how many have each kind of secret. `left` is as in
-    `Erasure`. `id` is empty if nothing was replaced."""
+    """What `redact` replaced by placeholders, or on a dry run would replace.
+
+    `messages` says how many messages contained secrets, `conversations` how many messages of each conversation, and
+    `kinds` how many messages for each kind of secret. `left` is as in `Erasure`. `id` is empty if nothing was replaced.
+    """
 
     id: str
     space: str
@@ -521,11 +531,10 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. Moves and merges have a
-    line too, although nothing goes.
+    """One removal, move or merge: who made it (the id of a key, or "program"), when, of which kind, and how many items.
 
-    `what` is "messages", "conversation" (its messages are counted), or a kind of memory that expired. What was said,
-    and by whom, is not kept: that was removed.
+    `what` is "messages", "conversation" (the number counts its messages), or a kind of data that expired. An audit line
+    does not say what the removed messages said or who wrote them.
     """
 
     space: str

@@ -32,8 +32,8 @@ MAX_MARKS = 32  # characters that may belong to the one before; a name with more
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of a member, and when it was first and last seen, if that is known. A name that its owner no longer uses
-    is kept: somebody else may still use it."""
+    """A name of a person, with the times when it was first and last seen, if they are known. A name that its owner no
+    longer uses is kept, because other people may still use it."""
 
     text: str
     kind: NameKind
@@ -43,7 +43,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody in a space. The id counts as a name, too."""
+    """A person in a space. A person's id counts as one of the names."""
 
     id: str
     names: tuple[Name, ...] = ()
@@ -57,7 +57,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A member that a name may mean, the name that fits, and why, in words for the person who is asked."""
+    """A person that a name may refer to, the name that matches, and the reason in words."""
 
     member: str
     name: str
@@ -66,7 +66,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The one member a name means, and why."""
+    """The one person that a name refers to, and the reason."""
 
     member: str
     why: str
@@ -74,14 +74,15 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Several members fit equally well: the caller asks which."""
+    """Several people match a name equally well: ask the user which person is meant."""
 
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody fits. The suggestions have a similar spelling: the caller may ask whether one of them is meant."""
+    """Nobody matches a name. The suggestions are names with a similar spelling: ask the user whether one of them is
+    meant."""
 
     suggestions: tuple[Candidate, ...] = ()
 
@@ -92,10 +93,11 @@ Whom = Resolved | Ambiguous | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a command. `text` is the answer to the person who gave it; `message` is the command in the log.
+    """The result of a command, such as "remember …" or "forget …".
 
-    `person` is whom it was about. If that is unclear, `person` is None, nothing was done, and `candidates` are the
-    people who may be meant. After a "remember", `statements` are those that hold now. After an "ask", `statements` and
+    `text` is the answer to the person who gave the command; `message` is the command in the log. `person` is whom the
+    command was about. If this is unclear, `person` is None, nothing was done, and `candidates` are the people who may
+    be meant. After a "remember", `statements` are the statements that are true now. After a question, `statements` and
     `facts` are what was shown. After a "forget", `forgotten` is what was removed.
     """
 
@@ -116,11 +118,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class MemoryAnswer:
-    """The answer to a question about a person, and the facts and messages it rests on, best first.
+    """The answer to a question about a person, with the facts and messages that support the answer, best first.
 
-    `made_by` is "model" or "offline". It is "offline" if there was no model or its answer could not be used: then
-    `text` is the facts and messages themselves, as lines. If it is not `known`, nothing in the memory answers the
-    question. `user` is the id of the person. If you asked by a name, it shows whom the name was taken for.
+    `made_by` is "model" or "offline". It is "offline" if there was no model, or if its answer could not be used: in
+    this case, `text` lists the facts and messages themselves. If `known` is false, nothing in the memory answers the
+    question. `user` is the id of the person: if you asked by name, `user` shows whom everword chose.
     """
 
     text: str

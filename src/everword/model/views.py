@@ -17,11 +17,11 @@ UNKNOWN_TRAITS = -1
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """A message at lower resolutions: tier 1 is `key = value` pairs, tier 2 a sentence or two, tier 3 the message
-    itself.
+    """A message at three lengths: tier 1 is `key = value` pairs, tier 2 is a sentence or two, tier 3 is the whole
+    message.
 
-    `made_by` is "model", "offline" or "self". A message with "self" is too short to gain from tiers: each tier is the
-    message. `required` is the tier that the model asked for, at turn `raised_at` of the conversation.
+    `made_by` is "model", "offline" or "self". A message with "self" is too short to shorten: each tier is the message.
+    `required` is the tier that the model asked for, at the turn `raised_at` of the conversation.
     """
 
     tier1: str = ""
@@ -33,7 +33,7 @@ class Tiers:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A run of messages that left the window together: from which turn to which, why, and when."""
+    """Messages that left the window together: from which turn to which turn, why, and when."""
 
     first: int
     last: int
@@ -43,12 +43,12 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ExtractLine:
-    """A sentence of a summary: from which turn it is, who said it and when.
+    """A sentence of a summary, with the turn that it comes from, its author and its time.
 
-    `role` and `author` are empty in prose that a model wrote. `kind` is the kind of sentence: "prose", "item",
-    "heading", "note", or "text" for several sentences that stay together. If the sentence cannot be understood without
-    an earlier line, such as the question that it answers, `leans` says how many lines back that is; 0 if it stands
-    alone.
+    `role` and `author` are empty in text that a model wrote. `kind` is the kind of sentence: "prose", "item",
+    "heading", "note", or "text" for several sentences that stay together. If the sentence needs an earlier line to be
+    understood, such as the question that it answers, `leans` says how many lines before it that line is; otherwise,
+    `leans` is 0.
     """
 
     turn: int
@@ -62,11 +62,11 @@ class ExtractLine:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`.
+    """A summary of messages (level 1), or of summaries of the level below (`parts`).
 
     `lines` are the sentences of the summary with their sources, and `summary` is the text written from them. `made_by`
-    is "model" or "offline". While `pending`, the summary is the built-in writer's, until the memory model answers. An
-    episode that is not `active` has become part of one of the next level.
+    is "model" or "offline". While `pending` is true, the summary is by the built-in writer, until the memory model
+    answers. An episode that is not `active` has become part of an episode of the next level.
     """
 
     space: str
@@ -112,12 +112,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
+    """The progress of a view (derived data): how many messages are still to process, how many conversations wait after
+    a failure, and the last error.
 
-    For `standing_in` of the waiting conversations the built-in writer does the work until a model is back. `set_aside`
-    counts messages that the view skipped because it failed on them. A changed message counts as behind until the view
-    has read it again. A model may wait for more messages before it works on those behind: then `waits` says in words
-    when it will; meanwhile, rules read the facts.
+    For `standing_in` of the waiting conversations, the built-in writer does the work until a model is available.
+    `set_aside` counts the messages that the view skipped because of an error. A changed message is still to process
+    until the view has read it again. If a model waits for more messages before it starts, `waits` says in words when it
+    will start; meanwhile, rules extract the facts.
     """
 
     view: str
@@ -150,7 +151,7 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """What became of messages that were set aside: how many were tried again, and how many still fail."""
+    """The result of `retry`: how many skipped messages were processed again, and how many still fail."""
 
     tried: int
     left: int
@@ -158,10 +159,10 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """How often something was done, with what outcome, how long it took in all, and the tokens it cost.
+    """How often something was done, with which outcome, how long it took in all, and how many tokens it cost.
 
-    For calls of a model, `what` is its role, "chat" or "memory", and `kind` the task. Otherwise `what` is "cache"
-    (`kind` says which; the outcome is "hit" or "miss"), "fallback" (`kind` says of what) or "view".
+    For calls of a model, `what` is "chat" or "memory", and `kind` is the task. For all else, `what` is "cache" (`kind`
+    says which; the outcome is "hit" or "miss"), "fallback" (`kind` says of what) or "view".
     """
 
     what: str
@@ -174,9 +175,11 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is in a store, and how far its views are. It is `degraded` if this process holds messages that it could not
-    write yet. `users` counts those with something in the index. `secrets` says how many messages contain each kind of
-    secret, or a placeholder for one."""
+    """What is in a store, and the progress of its views (derived data).
+
+    `degraded` is set if this process buffers messages that it could not write yet. `users` counts the users with
+    messages in the index. `secrets` says how many messages contain each kind of secret, or a placeholder for one.
+    """
 
     store: str
     spaces: int
@@ -197,11 +200,12 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as it is now. `id` is made of the turn that opened it.
+    """A topic: messages of a conversation about the same subject.
 
-    `priority` is its importance, which halves in each `half_life`. `messages` counts all its messages; `packed` counts
-    those that left the active set and are in the summary. A topic that has `faded` has left the active set itself; a
-    message that matches it brings it back. `merged` are the ids of topics that have become part of it.
+    `id` is made from the turn that opened the topic. `priority` is the topic's importance, which halves in each
+    `half_life`. `messages` counts all messages of the topic; `packed` counts the messages that are only in the summary.
+    A topic that has `faded` is no longer active; a message that matches the topic makes it active again. `merged` are
+    the ids of topics that became part of this topic.
     """
 
     id: str
@@ -225,9 +229,11 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class TopicMessage:
-    """A message of a topic's history: whose turn it was, and what was said. In a group, a topic is a thread: `answers`
-    is the turn of the message that this one most likely answers, or None if it begins the thread. `why` is the
-    reason."""
+    """A message of a topic: its turn, its author and its text.
+
+    In a group, a topic is a thread: `answers` is the turn of the message that this message most likely answers, or None
+    if this message begins the thread. `why` is the reason.
+    """
 
     turn: int
     role: Role
@@ -245,7 +251,7 @@ class TopicMessage:
 
 @dataclass(frozen=True, slots=True)
 class TopicStats:
-    """A topic in figures."""
+    """The figures of a topic."""
 
     topic_id: str
     topic_title: str
@@ -263,7 +269,7 @@ class TopicStats:
 
 @dataclass(frozen=True, slots=True)
 class TopicHit:
-    """A topic that a search found: its score, and the turns of its messages that fit best, best first."""
+    """A topic that search found, with its score and the turns of its messages that match best, best first."""
 
     topic: Topic
     score: float

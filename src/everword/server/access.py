@@ -70,7 +70,7 @@ declare_operations("write", "memory", "chat_completions")
 declare_operations("admin", "nothing", "metrics settings")
 declare_operations("admin", "memory", "list_keys create_key revoke_key")
 
-bearer = HTTPBearer(auto_error=False, description="A key, as `everword keys create` shows it.")
+bearer = HTTPBearer(auto_error=False, description="An API key, which `everword keys create` shows.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,15 @@ CHECKED_OPERATIONS: dict[Callable[..., Any], str] = {}
 LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": MAX_ID}
 SpaceHeader = Annotated[
     str | None,
-    Header(alias="X-Everword-Space", description="The space; nothing crosses it.", json_schema_extra=LENGTH),
+    Header(alias="X-Everword-Space", description="The space (separate memory) to use.", json_schema_extra=LENGTH),
 ]
 SpaceQuery = Annotated[
     str | None,
-    Query(alias="space", description="The space, if the header does not name it.", json_schema_extra=LENGTH),
+    Query(
+        alias="space",
+        description="The space to use, if the header `X-Everword-Space` names none.",
+        json_schema_extra=LENGTH,
+    ),
 ]
 
 

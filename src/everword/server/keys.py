@@ -143,7 +143,7 @@ def create_key(
     def write_key(tx: Tx) -> ApiKey:
         new_key = key if maker is None else limit_key(key, find_active_key(tx, maker, now), usual_rate)
         if new_key.user is not None and len(new_key.spaces) != 1:
-            raise InvalidInput("user", "is given, so the key must be for one space; choose the space with --space")
+            raise InvalidInput("user", "limits the key to a user of one space; choose the space with --space")
         tx.put(TABLE, rows_of(new_key))
         return new_key
 

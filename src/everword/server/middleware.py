@@ -71,7 +71,9 @@ EXPOSED = (
     "X-Everword-Tokens",
     "X-Request-Id",
 )
-REFUSED = "pages of this origin may not call this server; to allow them, add the origin to `server_origins`"
+REFUSED = (
+    "web pages of this origin may not call the server; to allow the origin, add it to the setting `server_origins`"
+)
 
 
 class JsonLines(logging.Formatter):

@@ -57,8 +57,8 @@ from everword.strict_json import UnreadableJson, read_json
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says, and the settings allow that
 NO_USER = (
-    "is missing, and this server has no keys to tell people apart: name whose memory it is by `user` in the request; "
-    "if only one person uses this server, start it with EVERWORD_ANONYMOUS=one"
+    "is missing; a server without keys needs a `user` in each request. If only one person uses the server, start it "
+    "with EVERWORD_ANONYMOUS=one"
 )
 MODEL = "everword"  # the name of whichever model is configured
 INPUTS = 2_048  # texts in one request for vectors
@@ -136,8 +136,8 @@ async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) 
     responses=described("embeddings"),
 )
 async def embeddings(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
-    """Compute vectors of texts. Whatever model the request names, the server computes vectors with the memory's own
-    embedder."""
+    """Compute vectors of texts. The server always uses the memory's own embedder, even if the request names another
+    model."""
     return await respond(caller.request, embed_input(caller, await read_request_body(caller.request)))
 
 

@@ -38,8 +38,8 @@ STATUS_CODES = {
     413: "too_large",
 }
 STATUS_DETAILS = {
-    404: "there is no such route; /openapi.json lists those there are",
-    405: "this route does not take that method; `Allow` names those it takes",
+    404: "there is no such route; /openapi.json lists all routes",
+    405: "this route does not accept the method of the request; the header `Allow` lists the accepted methods",
 }
 NOT_JSON = "the request body cannot be read: send JSON, in UTF-8, as `Content-Type: application/json`"
 BODY = ("body",)

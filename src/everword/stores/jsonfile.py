@@ -274,7 +274,7 @@ def read_file_version(path: Path) -> str:
 def check_rows(path: Path, data: dict[str, Any]) -> None:
     """Refuse unknown tables and invalid rows. The error gives the number of the row and none of its contents."""
     if any(name not in TABLES for name in {*data} - {"what", "schema"}):
-        raise StoreError(f"{path} contains a table that everword does not know; remove the table or restore a backup")
+        raise StoreError(f"{path} contains a table that everword does not know; remove the table, or restore a backup")
     for table in KEPT:
         rows = data.get(table.name, [])
         if not isinstance(rows, list):
@@ -446,8 +446,8 @@ class FileLock:
             holder = file.read().strip() or "another process"
             file.close()
             raise StoreLocked(
-                f"{path} is open in {holder}; close it there, or copy it to SQLite, which many processes can "
-                f"share: everword copy json:{path} {path.with_suffix('.db')}"
+                f"{path} is open in {holder}; close the file there, or copy the file to SQLite, which "
+                f"many processes can share: everword copy json:{path} {path.with_suffix('.db')}"
             ) from None
         file.seek(0)
         file.truncate()

@@ -83,7 +83,7 @@ def check_version(number: int, name: str) -> None:
     if number < CURRENT:
         raise SchemaMismatch(
             f"{name} has the old schema {number}, but this version of everword needs {CURRENT}; run "
-            "`everword migrate` on it first"
+            "`everword migrate` on this store first"
         )
 
 

@@ -472,8 +472,9 @@ class HoldingStore:
     def _push(self, write: HeldWrite, error: Outage) -> None:
         if not self._queue.has_room(write):
             raise StoreUnwritable(
-                f"{error.reason}, and the buffer has too little room: it already has {self._queue.count:,} of "
-                f"{self._queue.max_messages:,} messages (setting hold_messages). Nothing was stored",
+                f"{error.reason}, and the buffer has no room for these messages: it already has "
+                f"{self._queue.count:,} of {self._queue.max_messages:,} messages (setting "
+                "hold_messages). Nothing was stored",
                 error.reason,
             ) from error
         self._queue.push(write)

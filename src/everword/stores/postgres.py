@@ -85,7 +85,7 @@ UNNOTICED_SECONDS = 2.0  # that opening a store may wait for its server before a
 ADVICE = {
     "password": "check the user and the password in the address of the store",
     'role "': "check the user in the address of the store",
-    'database "': "create the database, then run `everword migrate` on it",
+    'database "': "create the database, then run `everword migrate` on the database",
     "": "check that PostgreSQL runs there, and the host and the port in the address of the store",
 }
 # Serialisation failure, deadlock, lock not available; and a prepared statement that the server has dropped.

@@ -111,9 +111,9 @@ class Changes(MemoryPart):
     ) -> Deletion:
         """Permanently remove the messages that match all given arguments, and everything derived from these messages.
 
-        `before` matches messages sent before this time, `user` matches a user's messages (as in `erase`), and `query`
-        matches messages that contain its words next to each other in this order, ignoring case. With `dry_run`, nothing
-        is removed: the result says what would be removed from the log and from each view (derived data).
+        `before` matches messages from before a time. `user` matches the messages that `erase` would remove for this
+        user. `query` matches messages that contain this phrase, in upper or lower case. With `dry_run`, nothing is
+        removed: the result says what would be removed from the log and from each view (derived data).
         """
         space_id = self.runtime.resolve_space(space)
         time = None if before is None else checks_and_seals.check_time("before", before)
@@ -122,7 +122,7 @@ class Changes(MemoryPart):
         if phrase is not None and not phrase.strip():
             raise InvalidInput("query", "is empty")
         if time is None and person is None and phrase is None:
-            raise InvalidInput("before", "is missing; give at least one of `before`, `user` and `query`")
+            raise InvalidInput("before", "is missing, as are `user` and `query`; give at least one of the three")
 
         def select(tx: Tx) -> Iterator[Message]:
             found = (
@@ -176,10 +176,10 @@ class Changes(MemoryPart):
         dry_run: bool = False,
         space: str | None = None,
     ) -> Redaction:
-        """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. You can
-        choose one user's memory or one conversation; by default, all messages of the space are searched for secrets. If
-        everword replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing
-        changes: the result says how many messages contain secrets."""
+        """Permanently replace secrets (API keys, passwords, card numbers) in stored messages by placeholders. By
+        default, everword redacts all messages of the space; `user` or `conversation` limits the redaction. If everword
+        replaces secrets in a message, everword removes the message's older versions. With `dry_run`, nothing changes:
+        the result says how many messages contain secrets."""
         runtime = self.runtime
         space_id = runtime.resolve_space(space)
         where = Filter(
@@ -217,18 +217,17 @@ class Changes(MemoryPart):
         """Rename a conversation (`to`), give the conversation to another user (`user`), or both, for example when a
         guest signs in.
 
-        If you give the conversation to a new user, the old user's messages in it belong to the new user, and so do the
-        facts and statements made from these messages. If the old user has said nothing outside the conversation, all
-        data of the old user moves, as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the
-        move would change nothing, the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result
-        says what would move.
+        With the conversation, the new user receives the old user's messages in it, and the facts and statements made
+        from these messages. If the old user has said nothing outside the conversation, all data of the old user moves,
+        as with `merge_users`. A move deletes nothing; `undo_move` reverses the move. If the move would change nothing,
+        the `id` of the returned move is empty. With `dry_run`, nothing is moved: the result says what would move.
         """
         scope = scope_for(self.access, self.runtime.resolve_space(space), id, None)
         check_movable(scope.id)
         new_id = None if to is None else check_new_name(to)
         new_user = None if user is None else checks_and_seals.check_id("user", user)
         if new_id is None and new_user is None:
-            raise InvalidInput("to", "is missing; give `to`, `user` or both")
+            raise InvalidInput("to", "is missing, as is `user`; give a new ID, a new owner or both")
         if self.access.is_bound and new_user not in (None, self.access.user):
             raise Forbidden(
                 "not_you", f"this {self.access.noun} is for one user, so it cannot give a conversation to another user"

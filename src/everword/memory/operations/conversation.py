@@ -90,13 +90,13 @@ class ConversationFace(ConversationTopics):
         reply_to: str | None = None,
     ) -> Message:
         """Store a message. When `add` returns, the message is on disk. A message with a known platform id is not stored
-        twice. While the store accepts no writes, everword can buffer the message in RAM (setting `hold_messages`);
-        `degraded` then says so.
+        twice. While the store accepts no writes, everword can buffer the message in RAM (setting `hold_messages`); the
+        message's `degraded` says so.
 
         `name` is the author's display name now. everword cleans the name and stores it in the metadata; a channel also
         adds it to the author's names.
 
-        `expires` is a time, or a time span from now. After that time, no search and no context has the message, and
+        `expires` is a time, or a time span from now. After this time, searches and contexts leave out the message, and
         `retain` removes it. No fact, summary, digest or topic that would outlive the message is derived from it.
 
         If the platform id is already stored with a different text, the stored text stays; with `on_edit="version"`, the
@@ -154,9 +154,9 @@ class ConversationFace(ConversationTopics):
         """Replace the text of a message and, if you pass `metadata`, the message's metadata. Identify the message by
         its id, its turn (a number) or its platform id.
 
-        Everything uses the new version of an edited message: search, contexts, facts, summaries, topics and exports.
-        The old version of the message stays in the log; `history(versions=True)` shows the old version. If the new text
-        and metadata are the same as the old ones, nothing changes.
+        Search, contexts, facts, summaries, topics and exports use the new version of an edited message. The old version
+        of the message stays in the log; `history(versions=True)` shows the old version. If the new text and metadata
+        are the same as the old ones, nothing changes.
         """
         await check_display_names(self.runtime, self.scope.access, self.scope.space, metadata or {})
         return await edit_message(self.runtime, self.scope, message, text, metadata)
@@ -235,9 +235,9 @@ class ConversationFace(ConversationTopics):
 
         `names` are the names by which people address everword. With `addressed`, everword treats the message as
         addressed to everword, even if the message contains none of the `names`. If the message is a command, everword
-        stores the message and the answer in the log. If the message is not a command, store the message with `reply` or
-        `add`. If a message with the same `platform_id` is already stored, the command is not carried out again, and the
-        result is None.
+        stores the message and the answer in the log. If the message is not a command, everword does not store the
+        message: to store it, call `reply` or `add`. If a message with the same `platform_id` is already stored, the
+        command is not carried out again, and the result is None.
         """
         return await run_command(self.runtime, self.scope, text, author, names, addressed, platform_id)
 
@@ -256,8 +256,9 @@ class ConversationFace(ConversationTopics):
 
     @operation("POST /v1/conversations/{id}/archive", right="write")
     async def archive(self) -> Chunk | None:
-        """Archive (summarise) all messages now, except the last exchange (a message and its reply). If there is nothing
-        to archive, the result is None. If summarising fails, the messages are not archived, and the error says why."""
+        """Archive (summarise) all messages of the conversation now, except the last exchange (a message and its reply).
+        If there is nothing to archive, the result is None. If summarising fails, the messages are not archived, and the
+        error says why."""
         return await archive_window(self.runtime, self.scope)
 
     @operation("GET /v1/conversations/{id}/archived", right="read")
@@ -272,8 +273,8 @@ class ConversationFace(ConversationTopics):
 
     @operation("GET /v1/conversations/{id}/episodes", right="read")
     async def episodes(self) -> list[Episode]:
-        """List the summaries of archived messages, highest level first, without summaries that are part of another
-        summary. Each summary in the list contains the summaries that it was made from."""
+        """List the summaries of archived messages, highest level first. A summary that became part of a larger summary
+        is listed only inside the larger summary."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self.scope.find(tx) is not None

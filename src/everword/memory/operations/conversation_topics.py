@@ -151,7 +151,7 @@ class ConversationTopics:
     )
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """Get a topic's messages to send to a model: the topic's summary, if there is one, and the messages that the
-        summary does not cover. Without a topic's id, you get the messages of the conversation's current topic. If the
+        summary does not cover. By default, you get the messages of the conversation's current topic. If the
         conversation has no messages yet, the result is empty.
         """
         await self._summarise_packed(topic_id)
@@ -186,8 +186,8 @@ class ConversationTopics:
 
     @operation("GET /v1/conversations/{id}/topics/{topic_id as topic}/stats", right="read", name="topic_stats")
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """Get the figures of a topic: counts of messages, importance and age. Without a topic's id, you get the figures
-        of the conversation's current topic."""
+        """Get the figures of a topic: counts of messages, importance and age. By default, you get the figures of the
+        conversation's current topic."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -259,7 +259,7 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/merge", right="write", once="words")
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Merge two topics: the topic `other` becomes part of the first topic. Returns the first topic. `undo_merge`
+        """Merge two topics: the topic `other` becomes part of the first topic. Returns the merged topic. `undo_merge`
         separates two merged topics again."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
@@ -279,7 +279,7 @@ class ConversationTopics:
         once="words",
     )
     async def undo_merge(self, topic_id: str) -> Topic:
-        """Undo the merge of a topic into another topic, whether the merge was automatic or made by `merge_topics`.
+        """Undo the merge of a topic into another topic. The merge can have been automatic or made by `merge_topics`.
         After `undo_merge`, the two topics are not merged automatically again. Returns the separated topic."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
@@ -296,9 +296,9 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/split", right="write", once="words")
     async def split_topic(self, topic_id: str, *turns: int) -> Topic:
-        """In a group chat, move messages, with the replies to them, out of their thread into a new thread. Returns the
-        new thread. After the split, new messages may join either of the two threads. To reverse a split,
-        join the new and the old thread with `merge_topics`."""
+        """In a group chat, move messages and their replies from their thread into a new thread. Returns the new thread.
+        After the split, new messages may join either of the two threads. To reverse a split, join the new and the old
+        thread with `merge_topics`."""
         numbers = {checks_and_seals.check_number("turns", turn, LAST) for turn in turns}
         if not numbers:
             raise InvalidInput("turns", "is empty; give at least one message number")
@@ -334,7 +334,7 @@ class ConversationTopics:
 
     @operation("POST /v1/conversations/{id}/topics/{topic_id as topic}/tags", right="write", once="words")
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Add your own tags to a topic or, with `remove`, remove the given tags from the topic. `search_topics` finds
+        """Add your own tags to a topic. With `remove`, the given tags are removed from the topic. `search_topics` finds
         topics by their tags. A rebuild of the topics keeps your tags."""
         new_tags = [self.runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:

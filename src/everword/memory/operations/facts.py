@@ -72,8 +72,8 @@ class Facts(MemoryPart):
         """List what is known about a person, now or at a given time, most important fact first.
 
         With a `query`, the facts that match the query best come first. With a `category`, you get the facts of this
-        category and closely related facts. For example, "work" also returns the fact "employer", which has another
-        category.
+        category and closely related facts. For example, the category "work" also returns the fact "employer", which is
+        in another category.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -100,8 +100,8 @@ class Facts(MemoryPart):
 
     @operation("GET /v1/users/{user as id}/fact-history", right="read")
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """List every value that a fact's key, such as "city", has had, oldest first, each with the times at which the
-        value was true."""
+        """List every value that the fact `key`, such as "city", has had, oldest first. Each value has the period in
+        which the value was true."""
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
         checks_and_seals.check_text("key", key, limit=MAX_KEY_BYTES)
@@ -150,8 +150,8 @@ class Facts(MemoryPart):
 
         The fact is true from the day `valid_from` (default: now) to the day `valid_to`. If the fact is about someone
         else, such as the person's brother, `subject` names this other person: "brother". `speaker` is the user who adds
-        the fact (default: the person). A rebuild of the facts keeps a fact added by hand; `undo` removes the added
-        fact.
+        the fact, by default the person themselves. A rebuild of the facts keeps a fact added by hand. To remove an
+        added fact, call `undo`.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -194,8 +194,8 @@ class Facts(MemoryPart):
         """Change the value of a fact. The old value stays in the history, with its times; `undo` restores the old
         value.
 
-        `speaker` must be `user` or whoever stated the fact. Everyone who can see the fact sees the new value. If
-        the person states a different value later, the later value replaces the edited value.
+        `speaker` must be the person or the user who stated the fact. Everyone who can see the fact sees the new value.
+        If the person states a different value later, the later value replaces the edited value.
         """
         space_id = self.runtime.resolve_space(space)
         text = check_line("value", value, MAX_VALUE)
@@ -221,7 +221,7 @@ class Facts(MemoryPart):
         """Remove a fact. A removed fact returns only if somebody states the fact again.
 
         The removed fact stays in the history, and `undo` restores the fact. To remove a person's messages permanently,
-        use `erase`. `speaker` must be `user` or whoever stated the fact.
+        use `erase`. `speaker` must be the person or the user who stated the fact.
         """
         space_id = self.runtime.resolve_space(space)
         old, author = await changeable_fact(self.runtime, id, space_id, user, speaker)

@@ -73,11 +73,10 @@ class Knowledge(MemoryPart):
         """Store a statement about a person, in the third person ("Alex likes tea"). The new statement replaces stored
         statements that it contradicts. Returns the statements about the person that are true now.
 
-        `speaker` is the user who makes the statement, by default the person whom it is about. If the user made the
-        statement in a message that is already stored, pass the id of this message as `message`. Otherwise, everword
-        stores `text` as a new message. With `expires` (a time, or a time span from now), the statement is shown only
-        until it expires. A statement that expires does not replace a lasting statement, and no fact is extracted from
-        an expiring statement.
+        `speaker` is the user who makes the statement, by default the person whom it is about. If the statement was made
+        in a stored message, pass the message's id as `message`. If you pass no `message`, everword stores `text` as a
+        new message. With `expires` (a time, or a time span from now), the statement is shown only until it expires. A
+        statement with `expires` replaces no lasting statement, and no fact is extracted from the statement.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -111,7 +110,7 @@ class Knowledge(MemoryPart):
 
     @operation("POST /v1/users/{user as id}/undo", right="write", once="words", tool="undo")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`, by the `id` that the call returned.
+        """Undo a call of `forget`, `add_fact`, `edit_fact` or `delete_fact`. `id` is the id that the call returned.
         Returns what was restored."""
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)
@@ -132,11 +131,11 @@ class Knowledge(MemoryPart):
         """Get what is known about a person: what the person said about themselves, and what others said about the
         person in channels.
 
-        For people who speak in channels, the profile includes summaries of what they did in the channels today and on
-        the days before. The field `context` contains the whole profile as one text. Before everword answers, it writes
-        missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`). If
-        `wait` seconds are not enough, you get the digests that exist by then. With `wait=0`, you get the existing
-        digests at once.
+        For people who speak in channels, the profile includes summaries of what they said in the channels today and on
+        the six days before. The field `context` contains the whole profile as one text. Before everword answers, it
+        writes missing digests (summaries of days), for at most `wait` seconds (default: the setting `digest_seconds`).
+        If `wait` seconds are not enough, you get the digests that exist after this time. With `wait=0`, you get the
+        existing digests at once.
         """
         space_id = self.runtime.resolve_space(space)
         person = checks_and_seals.check_id("user", user)
@@ -170,13 +169,12 @@ class Knowledge(MemoryPart):
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """Summarise a day in the channels of a space, for each member who spoke or for one `user`. The default of `day`
-        is today.
+        """Summarise what each person, or one `user`, said in the channels of a space on a `day` (default: today).
 
-        By default, a digest covers one day. With `week`, it covers the six days before `day`. With a
-        `conversation` (a channel), you get one digest of the whole channel instead of one for each member. The digest
+        With `week`, each digest (summary) covers the six days before `day`, instead of `day` itself. If you name a
+        channel as `conversation`, you get one digest of the channel instead of one digest for each person. The digest
         of a channel describes the channel's threads and the outcome of each thread. Before everword answers, it writes
-        missing digests; `wait` works as in `profile`.
+        missing digests, for at most `wait` seconds.
         """
         space_id = self.runtime.resolve_space(space)
         seconds = check_wait(wait, self.runtime.parts.settings.digest_seconds)
@@ -201,7 +199,7 @@ class Knowledge(MemoryPart):
 
     @operation("PUT /v1/spaces/{space as id}/time-zone", right="admin", tells="nothing", about_all=True)
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Set the time zone in which a space's days begin and end. Give the time zone's IANA name, such as
+        """Set the time zone in which a space's days begin and end. `name` is the IANA name of a time zone, such as
         "Europe/Berlin". A space without a time zone of its own uses the setting `time_zone`."""
         space_id = self.runtime.resolve_space(space)
         default = self.runtime.parts.settings.time_zone
@@ -226,7 +224,7 @@ class Knowledge(MemoryPart):
 
     @operation("DELETE /v1/users/{user as id}/names/{name}", right="write", tells="nothing")
     async def remove_name(self, name: str, *, user: str, space: str | None = None) -> None:
-        """Remove a name of a person. A removed display name returns with the next message whose author has this
+        """Remove a name of a person. A removed display name comes back when the person sends a message under this
         name."""
         space_id = self.runtime.resolve_space(space)
         row = {
@@ -400,6 +398,4 @@ async def check_free_name(runtime: Runtime, name: str, user: str, space: str) ->
     themselves; a program says who is called what."""
     members = await runtime.read(lambda tx: profiles.members_of(tx, space))
     if is_taken(name, [member for member in members if member.id != user]):
-        raise InvalidInput(
-            "name", "is already in use, or looks like a name that is already in use; choose another name"
-        )
+        raise InvalidInput("name", "is already in use, or looks like a name that is in use; choose another name")

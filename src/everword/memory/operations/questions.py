@@ -60,12 +60,11 @@ class Questions(MemoryPart):
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
     ) -> MemoryAnswer:
-        """Answer a question about a person from facts and messages. Returns the answer to the question, with the facts
-        and messages that support the answer.
+        """Answer a question about a person, with the facts and messages that support the answer.
 
         The model answers only from facts and messages that everword finds for the question. If there is no model, or
-        its answer cannot be used, you get the facts and messages that match the question best. With a `conversation` (a
-        channel), the answer uses only what was said in that channel.
+        its answer cannot be used, you get the facts and messages that match the question best. If you name a channel as
+        `conversation`, the answer uses only what was said in this channel.
         """
         space_id = self.runtime.resolve_space(space)
         user_id = checks_and_seals.check_id("user", user)

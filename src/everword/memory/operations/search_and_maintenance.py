@@ -139,8 +139,8 @@ class SearchAndMaintenance(MemoryPart):
         """Retry messages that a view (derived data, such as facts) has skipped because of a failure. You can limit the
         retry to one space, conversation or view.
 
-        Some derived data, such as topics, depends on the order of messages. If a message failed there, everword
-        rebuilds this data for the whole conversation. `settle` waits until all derived data is up to date.
+        Some derived data, such as topics, depends on the order of messages. If such a view skipped a message, everword
+        rebuilds the view for the whole conversation. `settle` waits until all derived data is up to date.
         """
         where: dict[str, str] = {}
         if space is not None:
@@ -166,8 +166,8 @@ class SearchAndMaintenance(MemoryPart):
         salvage: bool = False,
         secrets: bool = False,
     ) -> AsyncIterator[Message]:
-        """Export every message of a space, of a user's memory or of a conversation, in order. Unless `secrets` is true,
-        the export contains placeholders instead of secrets, such as API keys. If messages cannot be read, the export
+        """Export every message of a space, of a user's memory or of a conversation, in order. The export contains
+        placeholders for secrets, such as API keys, unless `secrets` is true. If messages cannot be read, the export
         ends with an error that lists all of these messages. With `salvage`, the export skips messages that cannot be
         read."""
         where = Filter(
@@ -194,7 +194,7 @@ class SearchAndMaintenance(MemoryPart):
 
     @operation("GET /v1/verify", right="admin", about_all=True)
     async def verify(self) -> Verification:
-        """Check that no message in the log was changed and that none is missing."""
+        """Check that no message in the log was changed and that no message is missing."""
         return await self.runtime.read(log.verify)
 
     @operation("GET /v1/stats", right="read", about_all=True)

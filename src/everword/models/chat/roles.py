@@ -381,7 +381,8 @@ class Ceiling(WrappedLLM):
     async def _check_ceiling(self) -> None:
         if await self._meter.tokens_today() >= self._limit:
             raise errors.ModelSpent(
-                f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline"
+                f"the {self._limit:,} tokens that daily_tokens allows per day are used up; built-in rules do "
+                "the memory work"
             )
 
 

@@ -140,11 +140,11 @@ class EndpointEmbedder:
         """What happened and what to do, in our own words: the server's may repeat the key or the texts."""
         api = self._openai
         if isinstance(error, api.APITimeoutError):
-            return "no answer in time; try again, or allow it more time"
+            return "no answer in time; try again, or allow more time"
         if isinstance(error, api.APIConnectionError):
             return "cannot be reached; check the address and that the server runs"
         if isinstance(error, api.AuthenticationError | api.PermissionDeniedError):
-            return f"refused the key (HTTP {error.status_code}); check the key and what it may use"
+            return f"refused the key (HTTP {error.status_code}); check the key and its rights"
         if isinstance(error, api.NotFoundError):
             return "knows no such model or path (HTTP 404); check the model and the address (often …/v1)"
         if isinstance(error, api.RateLimitError):

@@ -30,7 +30,7 @@ from everword.text import escaping
 from everword.values_to_json import to_json_shallow
 
 LONG = 4_000  # characters of a message in search results; of a longer one only an excerpt is shown
-EVERYTHING = "this would forget everything, so nothing was forgotten; give one thing at a time"
+EVERYTHING = "the words match everything that is known, so nothing was forgotten; name one thing at a time"
 # What became of messages that are not new, where a caller may not expect it.
 OUTCOMES: dict[Kept, str] = {
     "edited": "known, and have a new version now",
@@ -50,7 +50,7 @@ def escape_name(text: str) -> str:
 Text = Annotated[str, BeforeValidator(escaping.escape)]
 Line = Annotated[str, BeforeValidator(escaping.escape_line)]
 Name = Annotated[str, BeforeValidator(escape_name)]
-TurnNumber = Annotated[int, Field(description="Its number in the conversation.")]
+TurnNumber = Annotated[int, Field(description="The message's number in the conversation.")]
 
 
 def person_note(person: str | None, arguments: Mapping[str, Any]) -> str:
@@ -92,26 +92,32 @@ class NewMessage(BaseModel):
 
     role: Annotated[Role, Field(description="Who spoke: the user, the assistant, the system or a tool.")]
     content: Annotated[str, Field(description="What was said, word for word.")]
-    author: Annotated[str | None, Field(description="Who said it, if not the conversation's user.")] = None
-    time: Annotated[AwareDatetime | None, Field(description="When, as in 2026-05-31T09:00:00Z; now if left out.")] = (
+    author: Annotated[str | None, Field(description="The id of the author, if it is not the conversation's user.")] = (
         None
     )
-    id: Annotated[str | None, Field(description="An id of your own: the same one twice is kept once.")] = None
+    time: Annotated[
+        AwareDatetime | None, Field(description="When the message was said, as in 2026-05-31T09:00:00Z. Default: now.")
+    ] = None
+    id: Annotated[
+        str | None,
+        Field(description="An id that you choose. A message whose id is already stored is not stored again."),
+    ] = None
     expires: Annotated[
         str | None,
-        Field(description="When it is to be gone, if not kept for good: a span as in 10m, 2h or 7d, or a time."),
+        Field(description="When the message expires, if ever: a time span from now (10m, 2h, 7d) or a time."),
     ] = None
-    reply_to: Annotated[str | None, Field(description="The id of the message it answers.")] = None
+    reply_to: Annotated[str | None, Field(description="The id of the message that this message answers.")] = None
 
 
 class KeptMessage(BaseModel):
     id: Name
     turn: TurnNumber
-    new: Annotated[bool, Field(description="False if it was there already.")]
+    new: Annotated[bool, Field(description="False if the message was already stored.")]
     kept: Annotated[
         Kept,
         Field(
-            description="new; known, with this text; edited, a new version; refused, known with another text; erased."
+            description="What happened to the message: new; known (already stored with this text); edited (stored as a "
+            "new version); refused (already stored with another text); or erased (removed earlier)."
         ),
     ]
 
@@ -119,7 +125,7 @@ class KeptMessage(BaseModel):
 class AddResult(ToolResult):
     model_config = ConfigDict(title="Kept")
 
-    new: Annotated[int, Field(description="How many of them were not there yet.")]
+    new: Annotated[int, Field(description="How many of the messages were not stored before.")]
     messages: list[KeptMessage]
 
     @classmethod
@@ -154,7 +160,9 @@ class FoundMessage(BaseModel):
     author: Name
     time: datetime
     content: Text
-    excerpt: Annotated[bool, Field(description="Whether it is only the part that is about the query.")]
+    excerpt: Annotated[
+        bool, Field(description="Whether `content` is only the part of the message that matches the query.")
+    ]
     score: float
 
 
@@ -193,7 +201,7 @@ class StatementOut(BaseModel):
 class RememberResult(ToolResult):
     model_config = ConfigDict(title="Remembered")
 
-    statements: Annotated[list[StatementOut], Field(description="What now stands.")]
+    statements: Annotated[list[StatementOut], Field(description="The statements about the person that are true now.")]
 
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
@@ -218,7 +226,7 @@ class FactOut(AboutSomebody):
     category: FactCategory
     key: Text
     value: Text
-    about: Annotated[Line | None, Field(description="Whom it is about, if not the user.")]
+    about: Annotated[Line | None, Field(description="Whom the fact is about, if it is not about the user.")]
     confidence: float
     importance: float
     speaker: Name
@@ -245,10 +253,10 @@ class RefusedOut(AboutSomebody):
     category: FactCategory
     key: Text
     value: Text
-    about: Annotated[Line | None, Field(description="Whom it would be about, if not the user.")]
+    about: Annotated[Line | None, Field(description="Whom the fact would be about, if it is not about the user.")]
     kind: RefusalKind
     reason: Text
-    message: Annotated[str, Field(description="The id of the message in which it was found.")]
+    message: Annotated[str, Field(description="The id of the message in which the fact was found.")]
     said_at: datetime
 
 
@@ -266,9 +274,9 @@ class RefusedResult(ToolResult):
 class FactChangeResult(ToolResult):
     model_config = ConfigDict(title="FactChange")
 
-    undo_id: Annotated[str, Field(description="Takes the change back, by the tool undo.")]
-    fact: Annotated[list[FactOut], Field(description="The fact as it stands now; empty if it was deleted.")]
-    retired: Annotated[list[FactOut], Field(description="Facts that no longer hold.")]
+    undo_id: Annotated[str, Field(description="To undo the change, call the tool undo with this id.")]
+    fact: Annotated[list[FactOut], Field(description="The fact after the change; empty if the fact was deleted.")]
+    retired: Annotated[list[FactOut], Field(description="Facts that are no longer true.")]
 
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
@@ -294,10 +302,16 @@ class AskResult(ToolResult):
     model_config = ConfigDict(title="Answer")
 
     answer: Text
-    known: Annotated[bool, Field(description="False if nothing that is remembered answers the question.")]
-    made_by: Annotated[str, Field(description="`model`, or `offline` if the best lines stand for an answer.")]
-    facts: Annotated[list[str], Field(description="The ids of the facts that the answer rests on.")]
-    messages: Annotated[list[Name], Field(description="The ids of the messages that the answer rests on.")]
+    known: Annotated[bool, Field(description="False if nothing in the memory answers the question.")]
+    made_by: Annotated[
+        str,
+        Field(
+            description="`model` if a model wrote the answer; `offline` if the answer lists the facts and messages "
+            "that match best."
+        ),
+    ]
+    facts: Annotated[list[str], Field(description="The ids of the facts that support the answer.")]
+    messages: Annotated[list[Name], Field(description="The ids of the messages that support the answer.")]
 
     @classmethod
     def tell(cls, answer: Any, arguments: Mapping[str, Any]) -> CallToolResult:
@@ -315,7 +329,7 @@ class ForgetResult(ToolResult):
     model_config = ConfigDict(title="Forgotten")
 
     found: bool
-    undo_id: Annotated[str | None, Field(description="Brings it back, by the tool undo.")]
+    undo_id: Annotated[str | None, Field(description="To restore what was removed, call the tool undo with this id.")]
     statements: list[StatementOut]
     facts: list[FactOut]
 

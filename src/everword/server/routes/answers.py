@@ -44,7 +44,7 @@ IdempotencyKey = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=255,
-        description="A text of your own: within a day, the same request with it is done once.",
+        description="A text of your choice. For a day, a repeated request with the same key is done only once.",
     ),
 ]
 
@@ -212,7 +212,7 @@ async def claim_key(caller: Caller, key: str) -> KeyClaim | None:
         outcome = await idempotency.claim(runtime, claim.request)
     except CommitUnknown as error:
         claim.release()
-        raise StoreBusy(f"{error}; nothing of this request was stored, except perhaps its idempotency key") from error
+        raise StoreBusy(f"{error}; the request stored nothing, except perhaps its idempotency key") from error
     except (StoreUnwritable, StoreAway):
         if not runtime.store.is_on:
             raise

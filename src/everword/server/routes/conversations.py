@@ -61,13 +61,13 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 @router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
 async def conversations(
     caller: Annotated[Caller, caller_for("conversations")],
-    user: Annotated[str | None, Query(description="Only the chats of this user.", max_length=256)] = None,
+    user: Annotated[str | None, Query(description="List only the chats of this user.", max_length=256)] = None,
     cursor: Cursor = None,
     limit: Count = 100,
 ) -> Response:
     """List the conversations of a space, or of one user in the space; the conversation with the newest message comes
     first. If a conversation gets a message while you read the pages of the list, the conversation moves to the first
-    page. After the last page, read the first page again to find conversations that got messages meanwhile."""
+    page. To find conversations that got messages while you read the list, read the first page again at the end."""
     if cursor is not None:
         check_cursor("cursor", cursor)
     page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
@@ -87,10 +87,10 @@ async def add_messages(
     """Store messages, in order. When the server answers, the messages are on disk. The result of each message has a
     field `kept`, which says whether the message was new.
 
-    If a message with the same id or `platform_id` is already stored with a different text, everword refuses the new
-    text, and `kept` is "refused". With `on_edit: "version"`, the new text becomes a new version of the stored message,
-    and `kept` is "edited". While the store is unavailable, the server can buffer messages in RAM (setting
-    `hold_messages`); results of buffered messages have the field `degraded`.
+    If the id or `platform_id` of a message is already stored with a different text, everword refuses the new text, and
+    `kept` is "refused". With `on_edit: "version"`, the new text becomes a new version of the stored message, and `kept`
+    is "edited". While the store is unavailable, the server can buffer messages in RAM (setting `hold_messages`);
+    results of buffered messages have the field `degraded`.
     """
     batch = batch_of(caller, id, body, key)
     return json_response((await caller.memory.add_many([batch]))[0])
@@ -130,7 +130,7 @@ async def history(
     versions: Annotated[bool, Query(description="Whether to include the older versions of edited messages.")] = False,
 ) -> Response:
     """Get the last messages of a conversation, in order. To get earlier messages, pass the answer's `next` as `cursor`.
-    A page of very long messages has fewer messages than `limit`."""
+    A page of very long messages can have fewer messages than `limit`."""
     chat = chat_of(caller, id, user)
     messages = list[Message]()
     before = turn_of(cursor)
@@ -219,7 +219,11 @@ async def get_context(
     text: Annotated[str, Query(description="The message to answer.", max_length=4_000)],
     user: User = None,
     budget: Annotated[
-        str, Query(description="`standard` is 30,000 tokens; `compact` is 8,000.", pattern="^(standard|compact)$")
+        str,
+        Query(
+            description="The most tokens in the context: `standard` is 30,000, `compact` is 8,000.",
+            pattern="^(standard|compact)$",
+        ),
     ] = "standard",
     if_none_match: Annotated[str | None, Header(description="The `ETag` of a context that you already have.")] = None,
 ) -> Response:
@@ -233,8 +237,8 @@ async def get_context(
 async def make_context(
     caller: Annotated[Caller, caller_for("context")], id: Conversation, body: shapes.ContextIn
 ) -> Response:
-    """Build a context for a message as `GET` on this path does, but for a text of any length and with your own token
-    budget."""
+    """Build a context for `text`: the messages to send to a model, with a receipt. Unlike `GET
+    /v1/conversations/{id}/context`, `POST` accepts a text of any length and your own token budget."""
     return await context_response(caller, id, body)
 
 
@@ -251,9 +255,9 @@ async def reply(
 ) -> Response:
     """Run a whole turn: store the message, ask the model, and store and return the model's reply.
 
-    With `stream`, you get the reply as server-sent events. In the stream, each piece of the reply is an event `text`.
-    The stream's last event is `done`, with the whole reply, or `error`, with a problem document. If you close the
-    connection early, everword stores the part of the reply that you received.
+    With `stream`, you get the reply as server-sent events. Each piece of a streamed reply is an event `text`. The last
+    event is `done`, with the whole reply, or `error`, with a description of the error. If you close the connection of a
+    streamed reply early, everword stores the part of the reply that you received.
     """
     chat = chat_of(caller, id, body.user)
     platform_id = with_platform_id(
@@ -348,7 +352,9 @@ async def delete_conversation(
     caller: Annotated[Caller, caller_for("delete_conversation")],
     id: Conversation,
     user: User = None,
-    dry_run: Annotated[bool, Query(description="Only report what would be removed.")] = False,
+    dry_run: Annotated[
+        bool, Query(description="If true, nothing is removed: the result says what would be removed.")
+    ] = False,
     key: IdempotencyKey = None,
 ) -> Response:
     """Permanently remove all messages of a conversation and everything derived from them."""
@@ -372,9 +378,9 @@ async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
 
 @router_of_others.post("/settle", response_model=shapes.Settled, tags=["spaces"])
 async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
-    """Wait until every view (derived data, such as facts) is up to date with the log. If the views are not up to date
-    in time, the status is 409. If your API key opens all spaces, this error also says which views are behind, and
-    why."""
+    """Wait until every view (derived data, such as facts) is up to date with the log. If a view is not up to date after
+    `timeout` seconds, the status is 409. If your API key opens all spaces, the 409 error says which views are behind,
+    and why."""
     await caller.memory.settle(body.timeout)
     # Failures on messages of others are not for a key of one user, nor for one that may not read.
     is_told = caller.access.is_reader and not caller.access.is_bound
@@ -392,8 +398,8 @@ async def export_user(
     secrets: bool = False,
 ) -> Response:
     """Export every message of a user's memory, in order, as JSON Lines that `everword import` reads. With `salvage`,
-    the export skips messages that cannot be read, instead of failing. Unless `secrets` is true, the export contains
-    placeholders instead of secrets, such as API keys."""
+    the export skips messages that cannot be read, instead of failing. The export contains placeholders for secrets,
+    such as API keys, unless `secrets` is true."""
     return await line_response(caller.memory.export(user=id, space=caller.space, salvage=salvage, secrets=secrets))
 
 

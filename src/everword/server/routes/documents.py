@@ -50,7 +50,7 @@ Key = Annotated[str, Path(description="The document's key.", max_length=256, jso
 Namespace = Annotated[
     list[Id], Query(description="The parts of the namespace, outermost first.", min_length=1, max_length=MAX_NAMESPACE)
 ]
-Names = Annotated[list[Id], Query(description="Parts in order; `*` stands for any part.", max_length=MAX_NAMESPACE)]
+Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any name.", max_length=MAX_NAMESPACE)]
 After = Annotated[
     str | None, Query(description="Where to continue: `next` from the previous page.", max_length=MAX_CURSOR)
 ]
@@ -66,7 +66,7 @@ class DocumentIn(shapes.RequestBody):
     value: dict[str, Any] = Field(description="A JSON object.")
     user: Id | None = Field(None, description="The document's owner. `erase` removes the owner's documents.")
     texts: list[str] | None = Field(
-        None, description="The texts that search compares with. Default: all texts of the value."
+        None, description="The texts by which search finds the document. Default: all texts in `value`."
     )
     expires: shapes.Expires = None
 
@@ -90,9 +90,10 @@ class ChangesIn(shapes.RequestBody):
     model_config = shapes.with_example(changes=[{"namespace": ["notes", "alex"], "key": "pets", "value": None}])
 
     changes: list[ChangeIn] = Field(min_length=1, max_length=shapes.MAX_BATCH)
-    namespace: list[Id] | None = Field(None, description="The namespace that the tag belongs to.")
+    namespace: list[Id] | None = Field(None, description="The namespace that `tag` belongs to.")
     tag: Annotated[str, StringConstraints(max_length=64)] | None = Field(
-        None, description="Its `tag` when you read it; if it has changed since, nothing is done (412)."
+        None,
+        description="The namespace's `tag` when you read it. If the tag has changed since, nothing is stored (412).",
     )
 
 
@@ -103,7 +104,10 @@ DocumentPage = create_model(
     "DocumentPage",
     __doc__="A page of the documents of a namespace, ordered by key. The `tag` is for the whole namespace.",
     __base__=shapes.page_model(DocumentOut),
-    tag=(str, Field(description="Send this `tag` with changes that are right only while the namespace is unchanged.")),
+    tag=(
+        str,
+        Field(description="Send this `tag` with changes that you want only if the namespace is still unchanged."),
+    ),
 )
 
 
@@ -163,7 +167,9 @@ async def namespaces(
     caller: Annotated[Caller, caller_in_path_space("namespaces")],
     prefix: Names = [],  # noqa: B006  FastAPI copies it
     suffix: Names = [],  # noqa: B006
-    depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut namespaces to this many parts.")] = None,
+    depth: Annotated[
+        int | None, Query(ge=1, le=MAX_OFFSET, description="Shorten the listed namespaces to this many parts.")
+    ] = None,
     cursor: After = None,
     limit: Count = 100,
 ) -> Response:
@@ -220,7 +226,7 @@ async def change_documents(
     once_key: IdempotencyKey = None,
 ) -> Response:
     """Store and remove several documents in one transaction. With a `tag`, everword makes the changes only if the
-    namespace has not changed since you read this tag; otherwise, the status is 412.
+    namespace has not changed since you read the tag. If the namespace has changed, the status is 412.
 
     Returns the documents that the request stored, in the order of `changes`.
     """
@@ -245,7 +251,7 @@ async def apply_visibly(
     else:
         documents = await apply_if_unchanged(store, namespace, lambda by_key: namespace_tag(by_key) == tag, changes)
     if documents is None:
-        raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
+        raise Problem(412, "changed", "the namespace has changed since you read it; read the namespace again")
     if caller.access.is_reader:
         return documents
     return [replace(document, created_at=document.updated_at) for document in documents]

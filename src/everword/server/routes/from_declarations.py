@@ -40,13 +40,13 @@ from everword.server.routes.answers import (
 )
 
 MAX_NAMESPACE = 256  # names; no namespace that is short enough has more
-CHAT_USER = "The user whose chat the conversation is. Leave `user` out for a channel."
+CHAT_USER = "The owner of the chat. For a channel (group chat), leave out `user`."
 CURRENT = "current"  # in the place of a topic's id: the one that is being talked about
 Conversation = Annotated[
     str, Path(alias="id", description="The conversation's id. The first message creates the conversation.")
 ]
 User = Annotated[str | None, Query(description=CHAT_USER, max_length=256)]
-By = Annotated[Literal["id", "turn"], Query(description="Whether `message` is an id or a turn.")]
+By = Annotated[Literal["id", "turn"], Query(description="Whether `message` is an id or a turn (the message's number).")]
 
 # What an argument may be, by its name; else its type says it.
 FIELDS: dict[str, Any] = {

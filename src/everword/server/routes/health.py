@@ -48,8 +48,8 @@ async def alive(request: Request) -> dict[str, str | int]:
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
     """Check whether this server can handle requests: the store (the database) must answer. If the store does not
-    answer, the status is 503. Even if one machine of a Citus cluster is down, the server is ready, because it serves
-    the spaces on the other machines. The answer of `/readyz` gives no details, because this route needs no API key."""
+    answer, the status is 503. If one machine of a Citus cluster is down, the server is still ready, because it serves
+    the spaces on the other machines. The answer of `/readyz` gives no details, because `/readyz` needs no API key."""
     memory: MemoryEngine = request.app.state.memory
     try:
         async with asyncio.timeout(LONGEST_LOOK):
@@ -121,7 +121,7 @@ def add_scopes(app: FastAPI, document: dict[str, Any]) -> None:
         if description is not None:
             names = " and ".join(f"`{right}`" for right in RIGHTS if right in OPERATIONS[operation].rights)
             noun = "scopes" if " and " in names else "scope"
-            text = f"{description.get('description', '')}\n\nNeeds the {noun} {names}."
+            text = f"{description.get('description', '')}\n\nThe API key needs the {noun} {names}."
             description["description"] = text.strip()
             describe_arguments(OPERATIONS[operation], description, document["components"]["schemas"])
 

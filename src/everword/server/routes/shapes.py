@@ -75,12 +75,13 @@ class DraftIn(RequestBody):
         None, description="When the message was said, with its UTC offset. Default: now."
     )
     platform_id: Id | None = Field(
-        None, description="The message's id in another system. A message with a known id is not stored again."
+        None,
+        description="The message's id in another system. A message whose id is already stored is not stored again.",
     )
     metadata: dict[str, Any] = Field(default_factory=dict)
     id: Id | None = None
     expires: Expires = None
-    reply_to: Id | None = Field(None, description="The message that this one answers, by id or platform id.")
+    reply_to: Id | None = Field(None, description="The id or platform id of the message that the new message answers.")
 
 
 class MessagesIn(RequestBody):
@@ -88,12 +89,12 @@ class MessagesIn(RequestBody):
 
     model_config = with_example(user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
 
-    user: Id | None = Field(
-        None, description="The user whose chat the conversation is. Leave `user` out for a channel."
-    )
+    user: Id | None = Field(None, description="The owner of the chat. For a channel (group chat), leave out `user`.")
     messages: list[DraftIn] = Field(min_length=1, max_length=MAX_BATCH)
     on_edit: model.OnEdit = Field(
-        "refuse", description="What to do if a message is already stored with a different text."
+        "refuse",
+        description="What to do if a message is already stored with a different text: refuse the new text, or store it "
+        "as a new version.",
     )
 
 
@@ -138,7 +139,7 @@ class ContextIn(RequestBody):
     budget: BudgetIn | Literal["standard", "compact"] = "standard"
     system: str | None = None
     markers: bool = Field(
-        True, description="Whether the context tells the model how to ask for more by writing markers."
+        True, description="Whether the context tells the model how to ask for more (by markers in its reply)."
     )
 
 

@@ -197,7 +197,7 @@ MAX_FAULTS = 200  # that are shown
 GAP = Markup("<!-- steps -->")  # where the steps of a proof go
 
 CONFIRMATION = "erase"  # what somebody types who wants it
-NOT_TYPED = "is not the word “erase”: type it to confirm; nothing was removed"
+NOT_TYPED = "is not the word “erase”: type “erase” to confirm; nothing was removed"
 
 MAX_DIGITS = 9
 
@@ -296,7 +296,9 @@ async def erase(caller: Annotated[Caller, caller_for("delete")], form: Form) -> 
     user = form.text("user")
     conversation = form.text("conversation")
     if bool(user) == bool(conversation):
-        raise InvalidInput("user", "is missing, or was given together with `conversation`; give exactly one of the two")
+        raise InvalidInput(
+            "user", "must be given if `conversation` is missing, and left out if `conversation` is given"
+        )
     if form.text("confirm").strip().casefold() != CONFIRMATION:
         raise InvalidInput("confirm", NOT_TYPED)
     link = view_of(caller).link("/web/integrity")

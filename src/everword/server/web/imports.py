@@ -181,7 +181,7 @@ def open_upload(folder: UploadFolder, upload: Upload) -> Reader:
     )
     if (reader.total_bytes or 0) > MAX_UNPACKED:
         reader.close()
-        raise InvalidInput("file", "is larger than 4 GiB when unpacked; import it with `everword import`")
+        raise InvalidInput("file", "is larger than 4 GiB when unpacked; import the file with `everword import`")
     return reader
 
 
