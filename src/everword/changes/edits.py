@@ -123,7 +123,9 @@ def put_version(
     policy = after_conversation(tx, message.space, message.conversation, secrets)
     draft, marks = policy.guard_draft(Draft(message.role, text, metadata=new_metadata))
     if not text.strip() and not new_metadata:
-        raise InvalidInput("content", "is empty, and the message has no metadata; to remove the message, delete it")
+        raise InvalidInput(
+            "content", "is empty, and the message has no metadata; delete the message instead of editing it"
+        )
     new = replace(message, content=draft.content, metadata=draft.metadata, secrets=marks, original=None)
     edited = still_command(new.masked, message)
     if edited_fields(edited) == edited_fields(message):

@@ -274,9 +274,9 @@ def retain(yes: bool, as_json: bool) -> None:
     name with --space.
 
     A removed message leaves an empty place with its hash, so that `everword verify` can still check the other messages.
-    Summaries, facts and digests that were made from a removed message stay when the message is removed: each kind of
-    data has its own setting. A removal by `everword retain` cannot be undone. To keep a copy of the messages, run
-    `everword export -o FILE` before `everword retain --yes`.
+    Summaries, facts and digests that were made from the message stay; other settings say for how long. A removal by
+    `everword retain` cannot be undone. To keep a copy of the messages, run `everword export -o FILE` before `everword
+    retain --yes`.
 
     \b
     EVERWORD_RETAIN_MESSAGES=90 everword retain
