@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A space with a secret."""
     store = str(tmp_path_factory.mktemp("pages") / "memory.db")
     model = ScriptedLLM([f"I know that {SECRET}."], default="I cannot say.")
-    with Serving(store, auth=True, chat=model) as running:
+    with Serving(store, auth=True, chat=model, followers=False) as running:
         memory = running.memory
         chat = memory.conversation("chat", user="alex", space="theirs")
         running.run(chat.add("user", f"My name is Alex, and {SECRET}."))
