@@ -15,6 +15,7 @@ import pytest
 from everword import EmbedderError, EverwordError, ModelBusy, ModelNonsense, ModelRefused, ModelTimeout
 from everword.memory import idempotency
 from everword.server.routes import conversations
+from everword.server.routes.answers import PAGE_BYTES
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 
@@ -143,8 +144,8 @@ def test_lists_come_in_pages(http: httpx2.Client) -> None:
 def test_a_page_of_long_messages_ends_before_it_is_as_large_as_all_of_them(
     http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert conversations.PAGE_BYTES == 8 << 20
-    monkeypatch.setattr(conversations, "PAGE_BYTES", (8 << 20) // 20)
+    assert PAGE_BYTES == 8 << 20
+    monkeypatch.setattr(conversations, "PAGE_BYTES", PAGE_BYTES // 20)
     for _ in range(4):
         assert http.post(MESSAGES, json=say(*["x" * 12_500] * 20)).status_code == 200
     first = http.get(MESSAGES, params={"limit": 1_000}).json()
