@@ -127,7 +127,7 @@ def fill_store(store: str, messages: int = 200) -> None:
     """Fill a store with the talks, a journal, and short chats with guests, so many messages in all. Every view has read
     all of it when this returns. The last messages of the chat are a reply of a model, which looked for something
     first."""
-    with Memory(store, telemetry="off") as memory:
+    with Memory(store, telemetry="off", followers=False) as memory:
         rest = max(messages - len(TALK) * 2 - len(CHANNEL_TALK) - JOURNAL, 0)
         for guest in range(rest // EACH):
             memory.conversation(f"guest-{guest:03}", user=f"guest-{guest:03}").extend(guest_talk(guest))

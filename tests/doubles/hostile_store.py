@@ -30,7 +30,7 @@ class HostilePlaces:
 def fill_hostile_store(store: str) -> HostilePlaces:
     """Fill a space of a store, and let every view read it."""
     person = PEOPLE[0]
-    with Memory(store, telemetry="off") as memory:
+    with Memory(store, telemetry="off", followers=False) as memory:
         for place, id in enumerate(CHATS):
             chat = memory.conversation(id, user=PEOPLE[place], space=SPACE)
             texts = TEXTS[place * EACH : (place + 1) * EACH]

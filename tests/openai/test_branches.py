@@ -119,8 +119,12 @@ def test_a_reply_to_what_has_been_answered_meanwhile_is_a_branch(addresses: Call
     assert asyncio.run(run()) == {"chat": ["a", "One."], "chat~2": ["Two."], "chat~3": ["Three."]}
 
 
-def test_the_branches_that_are_looked_at_are_bounded(addresses: Callable[[str, str], str]) -> None:
+def test_the_branches_that_are_looked_at_are_bounded(
+    addresses: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody opens every conversation with the same word: the newest are found, and the first."""
+    assert branches.MOST == 100
+    monkeypatch.setattr(branches, "MOST", 20)
     with Memory(addresses("sqlite", "a"), followers=False) as memory:
         for number in range(branches.MOST + 5):
             send(memory, "hi", f"hello {number}", "and?")

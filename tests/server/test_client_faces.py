@@ -82,9 +82,9 @@ def opened(tmp_path: Path) -> Iterator[Callable[[str], Memory | Client]]:
         path = str(tmp_path / f"{where}.db")
         made: Memory | Client
         if where == "here":
-            made = Memory(path, chat=model)
+            made = Memory(path, chat=model, followers=False)
         else:
-            servers.append(Serving(path, auth=True, chat=model).__enter__())
+            servers.append(Serving(path, auth=True, chat=model, followers=False).__enter__())
             key = servers[-1].key(space=(), scopes=("read", "write", "admin"))
             made = Client(servers[-1].url, key)
         memories.append(made)

@@ -18,6 +18,8 @@ from everword.adapters.anthropic import MemoryTool, async_memory_tool, memory_to
 from everword.adapters.langchain import EverwordChatMessageHistory
 from everword.adapters.langgraph import EverwordStore
 from everword.documents.anthropic_memory_tool import FileCommandRefused
+from everword.server.routes import documents as document_routes
+from everword.server.routes.answers import PAGE_BYTES
 from everword.testing.serving import Serving
 
 ROOT = "/v1/spaces/default"
@@ -71,9 +73,13 @@ def test_a_document_is_kept_read_written_over_and_removed(http: httpx2.Client) -
         assert (wrong.status_code, wrong.headers["content-type"]) == (422, "application/problem+json"), wrong.url
 
 
-def test_lists_of_documents_come_in_pages_and_none_is_too_large(http: httpx2.Client) -> None:
+def test_lists_of_documents_come_in_pages_and_none_is_too_large(
+    http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PAGE_BYTES == 8 << 20
+    monkeypatch.setattr(document_routes, "PAGE_BYTES", PAGE_BYTES // 20)
     changes = [{"namespace": ["n", str(n % 5)], "key": f"k{n:02}", "value": {"n": n}} for n in range(25)]
-    changes += [{"namespace": ["big"], "key": str(n), "value": {"x": "x" * 900_000}} for n in range(10)]
+    changes += [{"namespace": ["big"], "key": str(n), "value": {"x": "x" * 45_000}} for n in range(10)]
     for change in changes:
         assert http.post(f"{ROOT}/documents", json={"changes": [change]}).status_code == 200
     pages = list(walked(http, "documents", {"namespace": ["n", "3"], "limit": 2}))

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 from every_route import FILLED, MOUNTED, NOWHERE, OF_A_SPACE, PROCESS, PUBLIC, TALK, routes_of
+from sample_sizes import combine
 
 from everword.model import CommandKind
 from everword.server.keys import is_page
@@ -20,6 +21,7 @@ from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
+SCOPES = (("read", "write"), ("read", "write", "admin"))
 
 
 @pytest.fixture(scope="module")
@@ -69,18 +71,24 @@ def asked(
     return http.request(method, path, json=body, headers=headers)
 
 
-@pytest.mark.parametrize("scopes", [("read", "write"), ("read", "write", "admin")])
+NAMED = {"X-Everword-Space": "theirs"}
+WAYS: dict[str, dict[str, str] | None] = {"header": NAMED, "once": NAMED | {"Idempotency-Key": "k"}, "query": None}
+
+
+@pytest.mark.parametrize("scopes", SCOPES)
 def test_a_key_of_another_space_opens_no_route(server: Serving, scopes: tuple[str, ...]) -> None:
     bearer = {"Authorization": f"Bearer {server.key(space='mine', scopes=scopes)}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
-        for route in OF_A_SPACE:
-            ways = {"X-Everword-Space": "theirs"}, {"X-Everword-Space": "theirs", "Idempotency-Key": "k"}
-            for headers in ways if "/spaces/" not in route else ({},):
-                answer = asked(http, route, headers)
-                assert answer.status_code in (403, 404), f"{route}: {answer.status_code} {answer.text}"
-                assert SECRET not in answer.text
-            query = asked(http, f"{route}", {}) if "/spaces/" in route else in_query(http, route)
-            assert query.status_code in (403, 404), f"{route} by query: {query.status_code}"
+        for route, way, by in combine(OF_A_SPACE, WAYS, SCOPES):
+            if by != scopes:
+                continue
+            headers = WAYS[way]
+            if "/spaces/" in route:
+                answer = asked(http, route, {})  # which names it in the path
+            else:
+                answer = in_query(http, route) if headers is None else asked(http, route, headers)
+            assert answer.status_code in (403, 404), f"{route} by {way}: {answer.status_code} {answer.text}"
+            assert SECRET not in answer.text
 
 
 def in_query(http: httpx2.Client, route: str) -> httpx2.Response:

@@ -20,7 +20,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
-from prepared_programs import PreparedProgram
+from prepared_programs import PreparedProgram, program_server
 
 from everword import AsyncMemory, Conversation, Memory
 from everword.cli.serve import run_until_stopped
@@ -250,7 +250,9 @@ async def be_told_only_data(client: Client) -> None:
 EVERY: list[Callable[[Client], Awaitable[None]]] = [use_everything, fail_at_everything, be_told_only_data]
 
 
-def test_a_client_on_pipes_can_do_all_of_it(tmp_path: Path) -> None:
+def test_a_client_on_pipes_can_do_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program_server()
+    monkeypatch.setattr(subprocess, "Popen", PreparedProgram)  # for the client, too
     store = tmp_path / "memory.db"
 
     async def use() -> None:

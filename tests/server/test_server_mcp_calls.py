@@ -152,7 +152,7 @@ def test_a_name_cannot_pose_as_a_token_and_is_left_alone_otherwise(tmp_path: Pat
 
 def test_of_a_long_message_a_search_shows_what_it_says_about_the_question(tmp_path: Path) -> None:
     """A model has to read it: one pasted book among ten hits would leave no room for anything else."""
-    book = "It was a dark night. " * 500 + "The zebra is called Otto. " + "And so on it went. " * 20_000
+    book = "It was a dark night. " * 500 + "The zebra is called Otto. " + "And so on it went. " * 2_000
 
     async def use() -> None:
         async with talking(tmp_path) as (client, memory):

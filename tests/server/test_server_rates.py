@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from prepared_programs import PreparedProgram
 
 from everword.config import Settings
 from everword.ports import Store
@@ -37,7 +38,7 @@ with open(sys.argv[1], "r+b") as table:
 
 
 def started(code: str, table: Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
+    process = PreparedProgram[str](
         [sys.executable, "-c", code, str(table)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None

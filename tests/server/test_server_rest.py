@@ -14,6 +14,8 @@ import pytest
 
 from everword import EmbedderError, EverwordError, ModelBusy, ModelNonsense, ModelRefused, ModelTimeout
 from everword.memory import idempotency
+from everword.server.routes import conversations
+from everword.server.routes.answers import PAGE_BYTES
 from everword.testing import ScriptedLLM
 from everword.testing.serving import Serving
 
@@ -139,9 +141,13 @@ def test_lists_come_in_pages(http: httpx2.Client) -> None:
     assert http.get(f"{MESSAGES}?limit=0").status_code == 422
 
 
-def test_a_page_of_long_messages_ends_before_it_is_as_large_as_all_of_them(http: httpx2.Client) -> None:
+def test_a_page_of_long_messages_ends_before_it_is_as_large_as_all_of_them(
+    http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PAGE_BYTES == 8 << 20
+    monkeypatch.setattr(conversations, "PAGE_BYTES", PAGE_BYTES // 20)
     for _ in range(4):
-        assert http.post(MESSAGES, json=say(*["x" * 250_000] * 20)).status_code == 200
+        assert http.post(MESSAGES, json=say(*["x" * 12_500] * 20)).status_code == 200
     first = http.get(MESSAGES, params={"limit": 1_000}).json()
     assert [one["turn"] for one in first["items"]] == list(range(31, 81))
     rest = http.get(MESSAGES, params={"limit": 1_000, "cursor": first["next"]}).json()

@@ -133,7 +133,7 @@ def reluctant(port: int, said: bytes) -> socket.socket:
 
 @pytest.mark.checklist("F15")
 def test_whoever_does_not_take_an_answer_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(tmp_path, ServerOptions()) as server:
+    with Serving(str(tmp_path / "a.db"), followers=False, secrets="keep", grace=1) as server:
         server.run(server.memory.conversation("c", user="alex").add("user", "x" * LARGE))
         with reluctant(server.port, PAGE) as talk:
             monkeypatch.setattr(Connection, "most", 1)

@@ -17,6 +17,7 @@ import pytest
 from every_route import GETS, OPEN_PAGES, POSTS
 from fastapi.routing import iter_route_contexts
 from page_reader import PageReader, faults_in
+from sample_sizes import combine
 
 from everword import Draft, Memory
 from everword.config import Secret, Settings
@@ -28,6 +29,7 @@ from everword.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
 ALL_RIGHTS = ("read", "write", "admin")
+SCOPES = (("read", "write"), ALL_RIGHTS)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A space with a secret."""
     store = str(tmp_path_factory.mktemp("pages") / "memory.db")
     model = ScriptedLLM([f"I know that {SECRET}."], default="I cannot say.")
-    with Serving(store, auth=True, chat=model) as running:
+    with Serving(store, auth=True, chat=model, followers=False) as running:
         memory = running.memory
         chat = memory.conversation("chat", user="alex", space="theirs")
         running.run(chat.add("user", f"My name is Alex, and {SECRET}."))
@@ -185,27 +187,26 @@ def test_a_read_only_key_changes_nothing_and_is_offered_no_form(server: Serving)
     assert state_of(server) == before
 
 
-@pytest.mark.parametrize("scopes", [("read", "write"), ALL_RIGHTS])
+@pytest.mark.parametrize("scopes", SCOPES)
 def test_a_key_of_another_space_opens_no_page_of_this_one(server: Serving, scopes: tuple[str, ...]) -> None:
     fact = fact_id(server)
     before = state_of(server)
     with signed_in(server, space="mine", scopes=scopes) as browser:
         token = token_of(browser)
-        for path, values in GETS.items():
-            answer = browser.get(path, params=filled(values, fact, space="theirs"))
-            assert answer.status_code == 403, path
-            assert SECRET not in answer.text
-            own = browser.get(path, params=filled(values, fact))
-            assert own.status_code in (200, 403, 404), path
-            assert SECRET not in own.text, path
-        for path, values in POSTS.items():
+        asked = [(path, space) for path, space, by in combine(GETS, ("theirs", None), SCOPES) if by == scopes]
+        for path, space in asked:
+            named = {} if space is None else {"space": space}
+            answer = browser.get(path, params=filled(GETS[path], fact, **named))
+            assert answer.status_code in ((403,) if named else (200, 403, 404)), path
+            assert SECRET not in answer.text, path
+        sent = [(path, space) for path, space, by in combine(POSTS, ("theirs", None), SCOPES) if by == scopes]
+        for path, space in sent:
             if path == "/web/sign-out":
                 continue
-            named = browser.post(path, params={"space": "theirs"}, data=filled(values, fact, token=token))
-            assert named.status_code == 403, path
-            own = browser.post(path, data=filled(values, fact, token=token))
-            assert own.status_code < 500, path
-            assert SECRET not in own.text, path
+            named = {} if space is None else {"space": space}
+            answer = browser.post(path, params=named, data=filled(POSTS[path], fact, token=token))
+            assert answer.status_code == 403 if named else answer.status_code < 500, path
+            assert SECRET not in answer.text, path
         for path in ("/web/keys", "/web/settings"):
             assert browser.get(path).status_code == 403
         assert "mine" in browser.get("/web/spaces").text

@@ -50,7 +50,7 @@ def talk(url: str, *, outage: bool, telemetry: Telemetry | None = None, chat_id:
     """A turn with a model that replies, and memory work by one that answers or is away."""
     away = ModelTimeout("the model did not answer")
     chat, worker = ScriptedLLM(default=f"A reply on {SECRET}."), ScriptedLLM(default=away if outage else "{}")
-    with Memory(url, chat=chat, memory=worker, clock=FrozenClock(), telemetry=telemetry) as memory:
+    with Memory(url, chat=chat, memory=worker, clock=FrozenClock(), telemetry=telemetry, followers=False) as memory:
         memory.conversation(chat_id, user="alex").reply(f"My name is {SECRET} and I live in Utrecht.")
         memory.settle()
 
@@ -60,7 +60,7 @@ def talk(url: str, *, outage: bool, telemetry: Telemetry | None = None, chat_id:
 def test_calls_and_fallbacks_are_counted_with_their_timings_on_every_store(store_url: str) -> None:
     talk(store_url, outage=True)
     talk(store_url, outage=True, chat_id="another")
-    with Memory(store_url, clock=FrozenClock()) as memory:
+    with Memory(store_url, clock=FrozenClock(), followers=False) as memory:
         (replies,) = done(memory, what="chat", kind="reply")
         assert (replies.outcome, replies.count) == ("ok", 2)  # by two memories, one after the other
         assert replies.tokens > 0
