@@ -122,7 +122,9 @@ def test_a_prompt_begins_as_the_one_before(memory: Memory) -> None:
 
 
 def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0, followers=False) as memory:
+    with Memory(
+        str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0, followers=False
+    ) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
         memory.settle()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_doubles import settle_summaries
 
 from everword import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
 from everword.log.checks_and_seals import MAX_CONTENT
@@ -391,7 +392,7 @@ def test_the_window_by_tokens(url: str) -> None:
         for n in range(12):
             chat.add("user", f"{n} " + "unique words keep tokens honest " * 150)
             chat.add("assistant", "yes")
-        memory.settle()
+        settle_summaries(memory)
         archived = chat.archived()
         assert archived
         assert all(chunk.last % 2 == 0 for chunk in archived), "an exchange is never split"
