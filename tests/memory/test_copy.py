@@ -69,10 +69,10 @@ def test_a_memory_copied_through_every_pair_of_stores_is_the_same(
     addresses: Addresses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D3: from each kind to each other kind, one after the other; every table equal, and so is every answer."""
-    monkeypatch.setattr(transfer, "ROWS", 20)  # so that many pages take a moment only
+    monkeypatch.setattr(transfer, "ROWS", 40)  # so that many pages take a moment only
     kinds = ("sqlite", "json", "postgresql", "json", "sqlite", "postgresql", "sqlite")
     urls = [addresses(kind, f"copy {number}") for number, kind in enumerate(kinds)]
-    fill(urls[0], zebras=50)
+    fill(urls[0], zebras=100)
     expected = answers(urls[0])
     with closing(open_store(urls[0], Settings())) as store:
         rows = tables(store)

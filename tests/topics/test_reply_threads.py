@@ -12,7 +12,6 @@ import pytest
 from engine_doubles import settle_summaries, settle_topics
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_sizes import sample
 
 from everword import Draft, Episode, InvalidInput, Memory, NotFound
 from everword.topics.rules.reply_threads import BEGINS, MEMORY, ThreadMessage, Threads
@@ -215,7 +214,7 @@ def test_a_notice_of_the_system_is_in_no_thread(tmp_path: Path) -> None:
 
 
 @pytest.mark.checklist("G22", "G23")
-@settings(max_examples=sample(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.lists(
         st.tuples(
