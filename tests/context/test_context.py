@@ -94,7 +94,7 @@ def test_older_messages_enter_at_tier_one_and_the_last_exchanges_whole(memory: M
 
 
 def test_the_same_state_gives_the_same_bytes(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(Draft("user", f"message {n} " * 30) for n in range(60))
         memory.settle()

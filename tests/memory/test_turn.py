@@ -104,7 +104,7 @@ def asked_for_tiers(worker: ScriptedLLM) -> list[Request]:
 def test_tiers_come_with_the_reply_in_one_call_and_are_not_seen(store_url: str) -> None:
     """A1, A8: three resolutions; those of the exchange come in the same call, and the user never sees them."""
     llm, worker = ScriptedLLM(["Noted, Alex." + TIERS, "Sure."]), ScriptedLLM(default=NO_FACTS)
-    with Memory(store_url, chat=llm, memory=worker, followers=False) as memory:
+    with Memory(store_url, chat=llm, memory=worker) as memory:
         chat = memory.conversation("demo", user="alex")
         assert chat.reply(LONG).text == "Noted, Alex."
         memory.settle()
@@ -120,7 +120,7 @@ def test_tiers_left_out_are_made_in_the_background_by_the_memory_model(url: str)
     """A8: a second call makes them."""
     made = '{"tier1": "name = Alex; shops = 2", "tier2": "Alex runs two shops in Berlin with PostgreSQL."}'
     llm, worker = ScriptedLLM(["Noted.", "Sure."]), ScriptedLLM(default=made)
-    with Memory(url, chat=llm, memory=worker, followers=False) as memory:
+    with Memory(url, chat=llm, memory=worker) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply(LONG)
         memory.settle()
@@ -136,7 +136,7 @@ def test_tiers_left_out_are_made_in_the_background_by_the_memory_model(url: str)
 def test_if_no_model_gives_tiers_the_built_in_writer_does(url: str, answer: str | Exception) -> None:
     """A8, D9: whatever becomes of the memory model, there are tiers."""
     llm, worker = ScriptedLLM(["Noted.", "Sure."]), ScriptedLLM(default=answer)
-    with Memory(url, chat=llm, memory=worker, followers=False) as memory:
+    with Memory(url, chat=llm, memory=worker) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply(LONG)
         memory.settle()
@@ -152,7 +152,7 @@ def test_if_no_model_gives_tiers_the_built_in_writer_does(url: str, answer: str 
 def test_a_short_message_is_its_own_tiers(url: str) -> None:
     """A12: nothing is generated for it."""
     llm, worker = ScriptedLLM(["Hello.", "Sure."]), ScriptedLLM(default=NO_FACTS)
-    with Memory(url, chat=llm, memory=worker, followers=False) as memory:
+    with Memory(url, chat=llm, memory=worker) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply("My cat is called Mia.")
         memory.settle()
@@ -406,7 +406,7 @@ def test_every_call_is_counted_and_a_ceiling_sends_memory_work_offline(url: str)
     clock = FrozenClock()
     made = '{"tier1": "name = Alex", "tier2": "Alex runs two shops in Berlin."}'
     llm, worker = ScriptedLLM(default="Noted."), ScriptedLLM(default=made)
-    with Memory(url, chat=llm, memory=worker, clock=clock, daily_tokens=10, followers=False) as memory:
+    with Memory(url, chat=llm, memory=worker, clock=clock, daily_tokens=10) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply(LONG)
         memory.settle()
