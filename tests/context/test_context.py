@@ -33,7 +33,7 @@ def sections(context: Context) -> dict[str, Section]:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(str(tmp_path / "memory.db"), window_turns=0) as opened:
+    with Memory(str(tmp_path / "memory.db"), window_turns=0, followers=False) as opened:
         yield opened
 
 
@@ -122,7 +122,9 @@ def test_a_prompt_begins_as_the_one_before(memory: Memory) -> None:
 
 
 def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0) as memory:
+    with Memory(
+        str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0, followers=False
+    ) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
         memory.settle()
@@ -166,7 +168,7 @@ def test_when_not_all_fits_the_relevant_older_messages_are_chosen(memory: Memory
 @pytest.mark.checklist("D6")
 def test_retrieved_memory_is_shown_once_with_its_date(tmp_path: Path) -> None:
     """D6: what the context shows already is not shown again."""
-    with Memory(str(tmp_path / "a.db")) as memory:
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:
         memory.conversation("old", user="alex").add("user", "The wifi name of the cabin is tulip-42.")
         chat = memory.conversation("new", user="alex")
         chat.add("user", "The cabin has a new wifi router since May.")
@@ -184,7 +186,7 @@ def test_retrieved_memory_is_shown_once_with_its_date(tmp_path: Path) -> None:
 @pytest.mark.checklist("B10")
 def test_small_talk_retrieves_nothing(tmp_path: Path) -> None:
     """B10: "hi" and "thanks" skip retrieval."""
-    with Memory(str(tmp_path / "a.db")) as memory:
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:
         old = memory.conversation("old", user="alex")
         old.add("user", "Hi, thanks! I said hi and thanks for the cake.")
         old.extend(Draft("user", f"{n}. {LONG}") for n in range(60))  # a small memory would be sent whole
@@ -196,7 +198,7 @@ def test_small_talk_retrieves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_channel_shows_who_spoke_and_nothing_of_private_chats(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "a.db")) as memory:
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:
         memory.conversation("private", user="ann").add("user", "My salary is 4242 euros.")
         channel = memory.conversation("general")
         channel.add("user", "Who brings cake?", author="ann")
@@ -312,7 +314,7 @@ def test_a_follow_up_question_stands_alone_and_is_searched_for_so(tmp_path: Path
     """E9: by the memory model, or without one by what the last exchange was about."""
     model = ScriptedLLM(default='{"question": "How much does the Lumix GX9 cost?"}')
     for memory_model, expected in ((None, "Lumix GX9"), (model, "How much does the Lumix GX9 cost?")):
-        with Memory(str(tmp_path / f"{expected}.db"), memory=memory_model) as memory:
+        with Memory(str(tmp_path / f"{expected}.db"), memory=memory_model, followers=False) as memory:
             old = memory.conversation("old", user="alex")
             old.add("user", "I saw the Lumix GX9 for 450 euros at the shop by the bridge.")
             old.add("user", "The bicycle in the window next to it was 300 euros.")

@@ -33,7 +33,7 @@ SAID = {
 @pytest.mark.checklist("G14", "G16")
 def test_headings_are_in_the_language_of_the_chat(tmp_path: Path, language: str) -> None:
     text, question, profile, fact, conversation = SAID[language]
-    with Memory(str(tmp_path / "a.db")) as memory:
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:
         memory.conversation("old", user="ann").add("user", text)
         memory.settle()
         context = memory.conversation("new", user="ann").context(question)
@@ -78,7 +78,7 @@ def test_each_pack_has_all_phrases_and_headings(language: str) -> None:
 def test_what_is_known_is_told_with_keys_and_days_in_the_language(
     tmp_path: Path, texts: tuple[str, ...], question: str, line: str
 ) -> None:
-    with Memory(str(tmp_path / "a.db"), chat_model="", memory_model="") as memory:
+    with Memory(str(tmp_path / "a.db"), chat_model="", memory_model="", followers=False) as memory:
         chat = memory.conversation("c", user="ann")
         for text in texts:
             chat.add("user", text)

@@ -25,7 +25,7 @@ def channel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingConver
     folder = tmp_path_factory.mktemp("channel")
     clock = FrozenClock(START + timedelta(hours=5))
     lines = [*SAID, *((f"u{n % 4}", f"u{(n + 1) % 4}: the weather of day {n} was fine in town") for n in range(160))]
-    with Memory(str(folder / "memory.db"), clock=clock, window_turns=10) as memory:
+    with Memory(str(folder / "memory.db"), clock=clock, window_turns=10, followers=False) as memory:
         conversation = memory.conversation("general")
         conversation.extend(
             Draft("user", text, author, time=START + timedelta(minutes=number))

@@ -42,6 +42,17 @@ def step_view(memory: Memory, name: str) -> int:
     return count
 
 
+def settle_facts(memory: Memory) -> None:
+    """Bring the facts up to date, those that rules read before a model does, too."""
+    inner: Any = memory._inner
+    settle_views(memory, *(name for name in ("index", "first_facts", "facts") if name in inner.runtime.followers))
+
+
+def settle_topics(memory: Memory) -> None:
+    """Bring the topics and their titles up to date, and the view that they follow."""
+    settle_views(memory, "index", "topics", "titles")
+
+
 def settle_summaries(memory: Memory) -> None:
     """Bring the episodes up to date, and the views that they follow. To read facts and to write tiers takes as long."""
     settle_views(memory, "index", "topics", "window", "episodes")

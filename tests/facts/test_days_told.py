@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from engine_doubles import settle_views
+from engine_doubles import settle_facts, settle_views
 
 from everword import Memory
 from everword.model import Fact
@@ -53,7 +53,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory(str(tmp_path_factory.mktemp("days") / "memory.db"), followers=False) as memory:
         for row in ROWS:
             memory.conversation(row.text, user=row.user).add("user", row.text, time=row.time)
-        memory.settle()
+        settle_facts(memory)
         yield memory
 
 
@@ -141,7 +141,7 @@ def test_a_profile_tells_a_day_that_was_told_from_the_day_it_was_said(tmp_path: 
             "I finished my novel on 1 February.",
         ):
             chat.add("user", text, time=datetime(2025, 11, 19, 9, tzinfo=UTC))
-        memory.settle()
+        settle_facts(memory)
         profile = str(memory.profile(user="alex"))
     for line in (
         "sold their canoe (on 3 May 2025)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from engine_doubles import settle_views
+from engine_doubles import settle_facts, settle_views
 
 from everword import Draft, Memory
 from everword.facts.english.finder import read_group_facts
@@ -80,7 +80,7 @@ def test_a_bot_is_nobody(tmp_path: Path) -> None:
         channel = memory.conversation("general")
         channel.extend(Draft("user", text, author) for author, text in SAID)
         channel.add("user", "I use cron on every machine", author="helper", metadata={"bot": True})
-        memory.settle()
+        settle_facts(memory)
         assert memory.facts(user="helper") == []
         assert memory.facts(user="ann")
         assert "helper" not in {digest.user for digest in memory.digests()}

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from cli_driver import json_lines, succeeded
+from engine_doubles import settle_facts
 from fact_talks import entry, values
 
 from everword import Draft, Memory
@@ -41,7 +42,7 @@ class Life:
             self.clock.advance(timedelta(seconds=20))
             role: Role = "assistant" if line.startswith("> ") else "user"
             chat.add(role, line.removeprefix("> "), time=self.clock.now())
-        self.memory.settle()
+        settle_facts(self.memory)
         self.clock.advance(timedelta(days=days))
         return self.memory.facts(user=user)
 
@@ -229,7 +230,7 @@ def test_each_person_in_a_channel_has_their_facts_and_an_assistant_none(life: Li
     room.add("user", "I play the violin.", author="vera", time=life.clock.now())
     room.add("assistant", "I love jokes.", time=life.clock.now())
     room.add("user", "And I play the drums, no jokes.", author="wim", time=life.clock.now())
-    life.memory.settle()
+    settle_facts(life.memory)
     assert [fact.value for fact in life.memory.facts(user="vera")] == ["the violin"]
     assert [fact.value for fact in life.memory.facts(user="wim")] == ["the drums"]
 
@@ -241,7 +242,7 @@ def test_what_is_known_is_shown_to_the_reader_and_nothing_private_in_a_channel(l
     assert "xia: pets: owls" in life.readings()[before]
     before = len(life.readings())
     life.memory.conversation("birds").add("user", "I bought a new barn door.", author="xia", time=life.clock.now())
-    life.memory.settle()
+    settle_facts(life.memory)
     assert "owls" not in life.readings()[before]
 
 
@@ -286,7 +287,7 @@ def test_no_category_confirms_itself_or_is_shown_to_many(life: Life, category: F
     assert (after.id, after.confidence, after.said_at) == (fact.id, fact.confidence, fact.said_at)
     room = life.memory.conversation("room")
     room.add("user", "Good morning, all of you.", author=user, time=life.clock.now())
-    life.memory.settle()
+    settle_facts(life.memory)
     context = room.context("What does everybody keep?")
     assert secret not in json.dumps(context.messages)
 
@@ -302,7 +303,7 @@ def test_a_backlog_is_read_by_the_model_in_large_batches(tmp_path: Path) -> None
         chat = memory.conversation("tea", user="alex")
         texts = [f"I bought tea number {number} at the harbour." for number in range(1, 193)]
         chat.extend(Draft("user", text, time=NOW) for text in texts)
-        memory.settle()
+        settle_facts(memory)
         readings = [request for request in model.requests if "facts" in (request.schema or {}).get("required", ())]
         assert len(readings) == 4
         assert values(memory.facts(user="alex")) == {"tea": ["tea number 150", "tea number 7"]}

@@ -14,6 +14,7 @@ import pytest
 from everword import AsyncMemory, Draft, Fact
 from everword.errors import ModelTimeout
 from everword.facts.stored_facts import facts_of
+from everword.follow.follower import settle
 from everword.memory.runtime import FIRST_TURNS
 from everword.ports import Request
 from everword.testing import FrozenClock, ScriptedLLM
@@ -69,6 +70,12 @@ async def say(memory: AsyncMemory, *texts: str, conversation: str = "chat") -> N
         await follower.step(patient=True)
 
 
+async def settle_facts(memory: AsyncMemory) -> None:
+    """Bring the facts up to date, and no other view."""
+    runtime = memory.runtime
+    await settle([runtime.followers[name] for name in ("index", "first_facts", "facts")], 60, runtime.calls)
+
+
 async def facts_by_key(memory: AsyncMemory) -> dict[str, str]:
     return {fact.key: fact.value for fact in await memory.facts(user="alex")}
 
@@ -112,7 +119,7 @@ def test_the_models_words_take_the_place_of_the_rules_under_the_same_key(tmp_pat
         first = {fact.key: fact for fact in await memory.facts(user="alex")}
         assert "nurse" in first["job"].value
         model.facts = [entry("job", "nurse, night shift"), entry("bicycle", "blue bicycle", "possession", line=2)]
-        await memory.settle()
+        await settle_facts(memory)
         (job,) = [fact for fact in await all_facts(memory) if fact.key == "job"]
         assert job.value == "nurse, night shift"
         assert job.sources == first["job"].sources
@@ -127,7 +134,7 @@ def test_what_the_rules_are_sure_of_stays_and_what_the_model_leaves_out_goes(tmp
     async def use(memory: AsyncMemory, model: Reader) -> None:
         await say(memory, TOLD, "I painted the garden fence yesterday")
         assert any("fence" in fact.value for fact in await memory.facts(user="alex"))
-        await memory.settle()
+        await settle_facts(memory)
         assert await facts_by_key(memory) == FIRST_FACTS
 
     with_memory(tmp_path, use)
@@ -139,7 +146,7 @@ def test_what_the_model_says_has_ended_ends(tmp_path: Path) -> None:
         await say(memory, "I live in Utrecht", "Utrecht is over for me, the keys are handed in")
         assert await facts_by_key(memory) == {"location": "Utrecht"}
         model.facts = [entry("location", "Utrecht"), entry("location", "Utrecht", line=2, status="ended")]
-        await memory.settle()
+        await settle_facts(memory)
         assert await facts_by_key(memory) == {}
         (place,) = await all_facts(memory)
         assert not place.active
@@ -155,11 +162,11 @@ def test_the_model_is_shown_as_known_only_what_was_read_before(tmp_path: Path) -
     async def use(memory: AsyncMemory, model: Reader) -> None:
         model.facts = [entry("location", "Berlin")]
         await memory.conversation("chat", user="alex").add("user", "I live in Berlin")
-        await memory.settle()
+        await settle_facts(memory)
         model.facts = []
         await say(memory, "I moved to Utrecht", "I work as a nurse", conversation="other")
         assert await facts_by_key(memory) == {"location": "Utrecht", "job": "nurse"}
-        await memory.settle()
+        await settle_facts(memory)
         known = model.shown[-1].partition("=== LINES ===")[0]
         assert "location: Berlin" in known
         assert "Utrecht" not in known
@@ -176,7 +183,7 @@ def test_the_first_reading_changes_no_call(tmp_path: Path) -> None:
         texts = [f"I collect stamps of the year {1900 + number}" for number in range(FIRST_TURNS)]
         for text in texts:
             await say(memory, text)
-        await memory.settle()
+        await settle_facts(memory)
         shown = [*model.shown]
         await memory.conversation("all", user="kim").extend([Draft("user", text) for text in texts])
         facts = memory.runtime.followers["facts"]
@@ -192,11 +199,11 @@ def test_a_rebuild_gives_the_same_whoever_read_first(tmp_path: Path) -> None:
     async def use(memory: AsyncMemory, model: Reader) -> None:
         model.facts = [entry("location", "Utrecht, near the canal"), entry("bicycle", "blue bicycle", line=2)]
         await say(memory, TOLD + ", near the canal", "I bought a blue bicycle", "I sold my old car")
-        await memory.settle()
+        await settle_facts(memory)
         before = await all_facts(memory)
         await memory.rebuild("facts")
         assert await memory.facts(user="alex") == []
-        await memory.settle()
+        await settle_facts(memory)
         assert await all_facts(memory) == before
 
     with_memory(tmp_path, use)
@@ -213,7 +220,7 @@ def test_what_is_read_by_rules_goes_with_its_message(tmp_path: Path) -> None:
         assert await facts_by_key(memory) == {"location": "Delft"}
         await chat.delete(message.id)
         assert await facts_by_key(memory) == {}
-        await memory.settle()
+        await settle_facts(memory)
         assert await all_facts(memory) == []
 
     with_memory(tmp_path, use)
@@ -237,11 +244,11 @@ def test_rules_stand_in_while_the_model_is_away_and_its_reading_replaces_theirs(
     async def use(memory: AsyncMemory, model: Reader) -> None:
         model.is_away = True
         await say(memory, "I painted the garden fence yesterday", "I live in Utrecht")
-        await memory.settle()
+        await settle_facts(memory)
         assert len(await memory.facts(user="alex")) == 2
         model.is_away = False
         clock.advance(timedelta(hours=1))
-        await memory.settle()
+        await settle_facts(memory)
         assert await facts_by_key(memory) == {"location": "Utrecht"}
 
     clock = FrozenClock()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_facts
 
 from everword import Draft, Memory
 from everword.ports import Request
@@ -36,7 +37,7 @@ def open_memory(tmp_path: Path, *answers: Iterable[dict[str, object]]) -> tuple[
 
 def say(memory: Memory, *texts: str, user: str = "alex") -> None:
     memory.conversation(f"chat of {user}", user=user).extend([Draft("user", text, time=DAY) for text in texts])
-    memory.settle()
+    settle_facts(memory)
 
 
 def shown(model: ScriptedLLM) -> str:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_facts
 
 from everword import Memory
 from everword.model import Fact
@@ -52,7 +53,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
             chat = memory.conversation(pair.user, user=pair.user)
             chat.add("user", pair.older, time=FIRST)
             chat.add("user", pair.newer, time=SECOND)
-        memory.settle()
+        settle_facts(memory)
         yield memory
 
 

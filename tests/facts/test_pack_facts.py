@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from engine_doubles import settle_views
+from engine_doubles import settle_facts, settle_views
 
 from everword import InvalidInput, Memory
 from everword.facts.pack_facts import PACK_LANGUAGES, FactPack, read_pack_facts
@@ -247,7 +247,7 @@ def test_a_newer_value_ends_an_older_one_whatever_the_language(tmp_path: Path) -
         chat = memory.conversation("chat", user="ana")
         chat.add("user", "ich wohne seit drei Jahren in Bremen und arbeite als Tischlerin")
         chat.add("user", "Hace un mes me mudé a Sevilla, que hace mucho más calor")
-        memory.settle()
+        settle_facts(memory)
         keys = {fact.key: fact.value for fact in memory.facts(user="ana")}
         assert keys == {"location": "Sevilla", "job": "Tischlerin"}
         assert any("job: Tischlerin" in line for line in str(memory.profile(user="ana")).splitlines())

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_facts
 
 from everword import Memory
 from everword.testing import ScriptedLLM
@@ -37,7 +38,7 @@ def test_it_is_no_fact_and_stays_in_the_log(tmp_path: Path, name: str, asked: st
         chat = memory.conversation("chat", user="alex")
         chat.add("user", PASTED[name])
         chat.add("user", f"I'm vegan.\n\n{PASTED[name]}")
-        memory.settle()
+        settle_facts(memory)
         assert [(fact.key, fact.value) for fact in memory.facts(user="alex")] == [("diet", "vegan")]
         assert chat.history()[0].content == PASTED[name]
         assert memory.search("Ghent", user="alex")

@@ -46,7 +46,7 @@ def displayed(memory: Memory, id: str) -> list[tuple[str, datetime | None, datet
 
 @pytest.mark.checklist("C1")
 def test_a_space_has_channels_and_members_and_every_message_once(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         for _ in range(2):  # a platform that delivers everything twice
             say(memory, "1", "hello", id="a1", name="Alex")
             say(memory, "2", "hi <@1>", MONDAY + DAY, id="a2", name="Kim")
@@ -69,7 +69,7 @@ def test_a_space_has_channels_and_members_and_every_message_once(store_url: str)
 
 @pytest.mark.checklist("C8", "C11")
 def test_display_names_come_with_messages_and_the_newest_is_shown(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         say(memory, "1", "I am here", MONDAY, name="Alexander")
         say(memory, "1", "me again", MONDAY + DAY, name="Alexander")
         say(memory, "1", "and again", MONDAY + 2 * DAY, name=" Lex ")
@@ -110,7 +110,7 @@ def test_the_newest_name_wins_in_whatever_order_messages_are_read(tmp_path: Path
 @pytest.mark.checklist("C11")
 def test_a_name_from_an_export_is_a_display_name_and_nonsense_is_none(tmp_path: Path) -> None:
     names: list[object] = ["Ann Lee", "", "  ", 7, None, ["x"], "y" * 300, "tab\x07bell"]
-    with Memory(str(tmp_path / "a.db")) as memory:
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:
         drafts = [Draft("user", f"line {n}", f"u{n}", metadata={"name": name}) for n, name in enumerate(names)]
         drafts.append(Draft("tool", "42", "calculator", metadata={"name": "Calculator"}))
         memory.conversation("general", space=GUILD).extend(drafts)
@@ -122,7 +122,7 @@ def test_a_name_from_an_export_is_a_display_name_and_nonsense_is_none(tmp_path: 
 
 @pytest.mark.checklist("C11")
 def test_a_name_in_a_private_chat_stays_there(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         memory.conversation("dm", user="1", space=GUILD).add("user", "it is me", name="Zebediah")
         memory.settle()
         assert member(memory, "1").names == ()
@@ -131,7 +131,7 @@ def test_a_name_in_a_private_chat_stays_there(store_url: str) -> None:
 
 @pytest.mark.checklist("G9")
 def test_a_name_is_put_on_one_line_and_stops_no_message(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "a.db")) as memory:
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:
         for number, name in enumerate(("a\nb", *HOSTILE_NAMES)):
             say(memory, f"u{number}", "hello", name=name)
         memory.settle()
@@ -141,7 +141,7 @@ def test_a_name_is_put_on_one_line_and_stops_no_message(tmp_path: Path) -> None:
 
 @pytest.mark.checklist("C11")
 def test_an_ambiguous_name_is_asked_back_never_guessed(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         say(memory, "1", "hello", name="Sam Brown")
         say(memory, "2", "hello", name="Max")
         say(memory, "2", "hello again", MONDAY + DAY, name="Sam Green")
@@ -186,7 +186,7 @@ def test_what_a_model_reads_has_names_where_the_log_has_ids(store_url: str) -> N
 
 @pytest.mark.checklist("C11")
 def test_names_go_with_whoever_is_erased(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         say(memory, "1", "hello", name="Alex")
         say(memory, "2", "hello", name="Kim")
         memory.settle()
@@ -208,7 +208,7 @@ so we had to open every window{n} of the house. In the evening my brother{n} cal
 @pytest.mark.checklist("C15")
 def test_a_member_costs_about_seven_kilobytes(tmp_path: Path) -> None:
     url, now = str(tmp_path / "a.db"), FrozenClock(MONDAY + 3 * DAY)
-    with Memory(url, clock=now, telemetry="off") as memory:
+    with Memory(url, clock=now, telemetry="off", followers=False) as memory:
         channel = memory.conversation("general", space=GUILD)
         for day in range(4):
             time = MONDAY + day * DAY - timedelta(hours=2)

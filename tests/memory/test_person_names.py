@@ -36,7 +36,7 @@ def hold_talk(memory: Any) -> Any:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         hold_talk(memory)
         memory.conversation("private", user="user105").add("user", "I live in Graz. Call me Quentin.", name="Ottokar")
         memory.settle()
@@ -113,7 +113,7 @@ def test_an_id_wins_always_as_soon_as_somebody_has_it(memory: Memory) -> None:
 
 def test_a_program_never_gets_another_person_for_a_new_id(tmp_path: Path) -> None:
     """Ids that people choose look like names: a new one may be anything, and is nobody's misspelling."""
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         memory.conversation("one", user="anna").add("user", "I live in Malmö. My name is dave.")
         memory.conversation("two", user="Caroline").add("user", "I live in Porto.", name="Caro")
         memory.settle()
@@ -163,7 +163,7 @@ def test_a_query_names_an_author_by_any_name_also_misspelt(memory: Memory) -> No
 
 
 def test_a_name_from_a_private_chat_finds_nobody_in_a_channel(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         memory.conversation("dm", user="user1").add("user", "hello", name="Zebediah")
         channel = memory.conversation("hall")
         for author in ("user1", "user2"):
@@ -193,7 +193,7 @@ def test_a_context_shows_people_by_the_name_others_know(memory: Memory) -> None:
 
 
 def test_a_told_name_stands_beside_the_name_others_know(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("hall")
         chat.add("user", "Hi everybody! My name is Jo, and I keep bees.", author="Jolene")
         chat.add("user", "I keep goats.", author="u7")
@@ -209,7 +209,7 @@ def test_a_told_name_stands_beside_the_name_others_know(tmp_path: Path) -> None:
 
 
 def test_an_id_that_is_no_name_gives_way_to_a_told_name(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("own", user="u-4711")
         chat.add("user", "My name is Jolene. I keep bees.")
         memory.settle()
@@ -245,7 +245,7 @@ def test_an_id_that_is_no_name_gives_way_to_a_told_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_is_told_in_a_clear_sentence_alone(tmp_path: Path, text: str, name: str | None) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         memory.conversation("own", user="u1").add("user", text)
         memory.settle()
         assert memory.profile(user="u1", wait=0).name == (name or "u1")
@@ -255,7 +255,7 @@ def test_a_name_is_told_in_a_clear_sentence_alone(tmp_path: Path, text: str, nam
     ("question", "name"), [("What's your name?", "Tom"), ("Who are you?", "Tom"), ("Who are you going with?", "u1")]
 )
 def test_an_answer_is_a_name_if_a_name_was_asked_for(tmp_path: Path, question: str, name: str) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("own", user="u1")
         chat.add("assistant", question)
         chat.add("user", "Tom.")
@@ -275,7 +275,7 @@ def test_a_name_goes_with_the_messages_it_came_with(memory: Memory) -> None:
 
 def test_names_are_taken_over_http(tmp_path: Path) -> None:
     address = str(tmp_path / "memory.db")
-    with Memory(address) as memory:
+    with Memory(address, followers=False) as memory:
         hold_talk(memory)
         memory.settle()
     with (
@@ -301,7 +301,7 @@ def test_names_are_taken_over_http(tmp_path: Path) -> None:
 
 def test_a_tool_says_whom_a_name_was_taken_for(tmp_path: Path) -> None:
     async def use() -> None:
-        async with AsyncMemory(str(tmp_path / "memory.db")) as memory:
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False) as memory:
             await hold_talk(memory)
             await memory.settle()
             async with McpClient(build_server(memory, local_caller("default", None))) as client:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_doubles import settle_summaries
 
 from everword import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
 from everword.log.checks_and_seals import MAX_CONTENT
@@ -168,7 +169,7 @@ def test_a_short_message_is_its_own_tiers(url: str) -> None:
 def test_a_raised_tier_is_sent_at_once_and_stays_raised(store_url: str) -> None:
     """A3, A2: asked for once, sent from then on without a request, after a restart too."""
     llm = ScriptedLLM(["[REQUEST_TIER:3:m1]", "The budget is 40,000 euros.", "As I said.", "Once more."])
-    with Memory(store_url, chat=llm) as memory:
+    with Memory(store_url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", LONG)
         chat.add("assistant", "Noted.")
@@ -181,7 +182,7 @@ def test_a_raised_tier_is_sent_at_once_and_stays_raised(store_url: str) -> None:
         assert LONG in sent(llm, 1)
         chat.reply("ok", budget=LAST)
         assert LONG in sent(llm, 2)
-    with Memory(store_url, chat=llm) as memory:
+    with Memory(store_url, chat=llm, followers=False) as memory:
         memory.conversation("demo", user="alex").reply("ok", budget=LAST)
         assert "MESSAGE[m1] (user, tier 3):" in sent(llm, 3)
 
@@ -190,7 +191,7 @@ def test_a_raised_tier_is_sent_at_once_and_stays_raised(store_url: str) -> None:
 def test_a_raised_tier_sinks_after_a_while(url: str) -> None:
     """A13: after 20 turns without a request."""
     llm = ScriptedLLM(["[REQUEST_TIER:3:m1]", "Here.", "Later."])
-    with Memory(url, chat=llm, window_turns=0) as memory:
+    with Memory(url, chat=llm, window_turns=0, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", LONG)
         chat.add("assistant", "Noted.")
@@ -208,7 +209,7 @@ def test_a_raised_tier_sinks_after_a_while(url: str) -> None:
 def test_the_model_searches_what_has_left_the_window(url: str) -> None:
     """A4: what is found joins the context under its own heading, and the model is called again."""
     llm = ScriptedLLM(["[SEARCH_EPISODIC: tortoise name]", "It is Leonidas."])
-    with Memory(url, chat=llm) as memory:
+    with Memory(url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", "My tortoise is called Leonidas, he is 80 years old and likes dandelions more than anything.")
         chat.add("assistant", "A fine name.")
@@ -354,7 +355,7 @@ def test_a_model_that_fails_leaves_the_question_and_a_clear_error(url: str) -> N
 @pytest.mark.checklist("B2", "D1")
 def test_at_20_messages_the_oldest_leave_and_ten_stay(store_url: str) -> None:
     """B2, D1: what leaves is marked with its chunk, nothing is deleted, and search still finds it."""
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", "The spare key is under the blue flower pot.")
         chat.add("assistant", "Good to know.")
@@ -372,7 +373,7 @@ def test_at_20_messages_the_oldest_leave_and_ten_stay(store_url: str) -> None:
 @pytest.mark.checklist("D4")
 def test_the_triggers_are_settings(url: str) -> None:
     """D4: after N user messages, when the reply is stored."""
-    with Memory(url, window_turns=0, window_user_messages=10) as memory:
+    with Memory(url, window_turns=0, window_user_messages=10, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         filler(chat, 9)
         chat.add("user", "the tenth")
@@ -386,12 +387,12 @@ def test_the_triggers_are_settings(url: str) -> None:
 @pytest.mark.checklist("A9")
 def test_the_window_by_tokens(url: str) -> None:
     """A9: above the limit whole exchanges leave, and at least five messages stay."""
-    with Memory(url, window_turns=0, window_tokens=600) as memory:
+    with Memory(url, window_turns=0, window_tokens=600, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         for n in range(12):
             chat.add("user", f"{n} " + "unique words keep tokens honest " * 150)
             chat.add("assistant", "yes")
-        memory.settle()
+        settle_summaries(memory)
         archived = chat.archived()
         assert archived
         assert all(chunk.last % 2 == 0 for chunk in archived), "an exchange is never split"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_views
 
 from everword import Draft, Memory
 from everword.ports import Request
@@ -55,7 +56,7 @@ def fill(memory: Memory, count: int, *, long: bool = False) -> None:
         for number in range(count)
     ]
     memory.conversation("chat", user="alex").extend(drafts)
-    memory.settle()
+    settle_views(memory, "index", "topics", "window", "episodes", "titles")
 
 
 def open_memory(tmp_path: Path, model: ScriptedLLM) -> Memory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from statistics import mean
 
 import pytest
@@ -61,6 +62,12 @@ def made(text: str, count: Callable[[str], int] = exact) -> Tiers:
     return write_tiers(text, count)
 
 
+@cache
+def tiers_of(sample: Sample) -> Tiers:
+    """Made once for all tests that look at them."""
+    return made(sample.text)
+
+
 def long(text: str) -> str:
     """A message that is not short, whatever the tokenizer."""
     return " ".join([text] * (SHORT + 1))
@@ -79,7 +86,7 @@ class TestSamples:
     @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
     @pytest.mark.checklist("A1")
     def test_the_tiers_of_a_sample_say_what_matters(self, sample: Sample) -> None:
-        tiers = made(sample.text)
+        tiers = tiers_of(sample)
         assert tiers.made_by == "offline"
         for words in sample.one:
             assert words in tiers.tier1
@@ -92,7 +99,7 @@ class TestSamples:
     @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
     @pytest.mark.checklist("A1")
     def test_tier_1_is_pairs_and_both_keep_to_their_share(self, sample: Sample) -> None:
-        tiers = made(sample.text)
+        tiers = tiers_of(sample)
         tokens = exact(sample.text)
         assert " = " in tiers.tier1
         assert "\n" not in tiers.tier1 + tiers.tier2
@@ -102,8 +109,8 @@ class TestSamples:
     @pytest.mark.checklist("A1")
     def test_on_the_average_they_have_the_share_they_are_to_have(self) -> None:
         tokens = [exact(sample.text) for sample in SAMPLES]
-        ones = [exact(made(sample.text).tier1) / size for sample, size in zip(SAMPLES, tokens, strict=True)]
-        twos = [exact(made(sample.text).tier2) / size for sample, size in zip(SAMPLES, tokens, strict=True)]
+        ones = [exact(tiers_of(sample).tier1) / size for sample, size in zip(SAMPLES, tokens, strict=True)]
+        twos = [exact(tiers_of(sample).tier2) / size for sample, size in zip(SAMPLES, tokens, strict=True)]
         assert TIER1_SHARE[0] <= mean(ones) <= TIER1_SHARE[1]
         assert TIER2_SHARE[0] <= mean(twos) <= TIER2_SHARE[1]
 

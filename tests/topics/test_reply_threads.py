@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_doubles import settle_summaries
+from engine_doubles import settle_summaries, settle_topics
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,9 +54,9 @@ def threads_of(memory: Any, conversation: str = "general") -> dict[int, str]:
 
 @pytest.mark.checklist("G23")
 def test_two_conversations_through_each_other_are_two_threads(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         memory.conversation("general").extend(drafts(SAID))
-        memory.settle()
+        settle_topics(memory)
         threads = threads_of(memory)
         assert {threads[turn] for turn in DISK} == {"t3"}
         assert {threads[turn] for turn in BREAD} == {"t4"}
@@ -94,10 +94,10 @@ def episodes_of(memory: Memory, conversation: str = "general") -> list[tuple[int
 
 @pytest.mark.checklist("G23")
 def test_an_episode_is_of_one_thread_and_the_level_above_of_one_day(store_url: str) -> None:
-    with Memory(store_url, active_episodes=5) as memory:
+    with Memory(store_url, active_episodes=5, followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend(days_of_talk(6))
-        memory.settle()
+        settle_summaries(memory)
         threads = threads_of(memory)
         times = {message.turn: message.time.date() for message in channel.history()}
         episodes = flat_episodes(memory)
@@ -119,19 +119,19 @@ def test_an_episode_is_of_one_thread_and_the_level_above_of_one_day(store_url: s
 
 @pytest.mark.checklist("G23")
 def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db"), active_episodes=5) as memory:
+    with Memory(str(tmp_path / "memory.db"), active_episodes=5, followers=False) as memory:
         memory.conversation("general").extend(days_of_talk(4))
-        memory.settle()
+        settle_summaries(memory)
         episodes = episodes_of(memory)
         memory.rebuild("window")
-        memory.settle()
+        settle_summaries(memory)
         assert episodes_of(memory) == episodes
         memory.rebuild("topics")
-        memory.settle()
+        settle_summaries(memory)
         assert episodes_of(memory) == episodes
         for draft in days_of_talk(4):
             memory.conversation("slow").extend([draft])
-            memory.settle()
+            settle_summaries(memory)
         assert episodes_of(memory, "slow") == episodes
 
 
@@ -151,33 +151,33 @@ def test_a_window_that_is_left_again_and_again_gives_the_same_episodes(tmp_path:
 
 @pytest.mark.checklist("G23")
 def test_the_episodes_of_a_thread_that_was_split_are_of_its_parts(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend(days_of_talk(3))
-        memory.settle()
+        settle_summaries(memory)
         assert (3, 11) in {(first, last) for level, first, last, *_ in episodes_of(memory) if level == 1}
         channel.split_topic("t3", 7)
-        memory.settle()
+        settle_summaries(memory)
         places = {(first, last) for level, first, last, *_ in episodes_of(memory) if level == 1}
         assert {(3, 5), (7, 11)} <= places
 
 
 @pytest.mark.checklist("G23")
 def test_a_rebuild_and_one_by_one_give_the_same_threads(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend(drafts(SAID * 3))
-        memory.settle()
+        settle_topics(memory)
         threads = threads_of(memory)
         memory.rebuild("topics")
-        memory.settle()
+        settle_topics(memory)
         assert threads_of(memory) == threads
     for start in range(0, len(SAID) * 3, 9):  # each memory begins with what the store has
-        with Memory(str(tmp_path / "memory.db")) as memory:
+        with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
             for draft in drafts(SAID * 3)[start : start + 9]:
                 memory.conversation("slow").extend([draft])
-                memory.settle()
-    with Memory(str(tmp_path / "memory.db")) as memory:
+                settle_topics(memory)
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         assert threads_of(memory, "slow") == threads
 
 
@@ -185,20 +185,20 @@ def test_a_rebuild_and_one_by_one_give_the_same_threads(tmp_path: Path) -> None:
 def test_what_was_said_before_a_third_person_spoke_is_in_threads_too(store_url: str) -> None:
     """However the messages came: at once, one by one, with topics at once, or read again."""
     said = [*SAID[2:4], ("bob", "and one for a white loaf?"), *SAID[4:]]
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         memory.conversation("general").extend(drafts(said))
-        memory.settle()
+        settle_topics(memory)
         threads = threads_of(memory)
         assert threads[1] == threads[4] != threads[2] == threads[3] == threads[5]
         for draft in drafts(said):
             memory.conversation("slow").extend([draft])
-            memory.settle()
+            settle_topics(memory)
             memory.conversation("at once").add_user_message(draft.content, author=draft.author, time=draft.time)
-        memory.settle()
+        settle_topics(memory)
         assert threads_of(memory, "slow") == threads
         assert threads_of(memory, "at once") == threads
         memory.rebuild("topics")
-        memory.settle()
+        settle_topics(memory)
         assert threads_of(memory, "slow") == threads
         history = memory.conversation("slow").get_full_topic_history(threads[1])
         assert all(message.why for message in history)
@@ -206,10 +206,10 @@ def test_what_was_said_before_a_third_person_spoke_is_in_threads_too(store_url: 
 
 @pytest.mark.checklist("G23")
 def test_a_notice_of_the_system_is_in_no_thread(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend([*drafts(SAID[:5]), Draft("system", "eve has joined", "server"), *drafts(SAID)[5:]])
-        memory.settle()
+        settle_topics(memory)
         assert 6 not in threads_of(memory)
 
 
@@ -230,7 +230,7 @@ def test_a_notice_of_the_system_is_in_no_thread(tmp_path: Path) -> None:
 def test_a_reply_that_was_given_is_always_honoured(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str, int | None, bool]]
 ) -> None:
-    with Memory(str(tmp_path_factory.mktemp("replies") / "memory.db")) as memory:
+    with Memory(str(tmp_path_factory.mktemp("replies") / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
         replies: dict[int, int] = {}
         ids: list[str] = []
@@ -243,7 +243,7 @@ def test_a_reply_that_was_given_is_always_honoured(
             time = START + timedelta(minutes=number)
             options: dict[str, Any] = {"author": author, "time": time, "platform_id": f"p{number + 1}"}
             ids.append(channel.add("user", text, reply_to=reply_to, **options).id)
-        memory.settle()
+        settle_topics(memory)
         threads = threads_of(memory)
         assert sorted(threads) == [*range(1, len(said) + 1)]
         for turn, parent in replies.items():
@@ -252,21 +252,21 @@ def test_a_reply_that_was_given_is_always_honoured(
 
 @pytest.mark.checklist("G22")
 def test_a_reply_to_what_is_not_there_is_a_message_like_others(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend(drafts(SAID))
         time = START + timedelta(minutes=20)
         channel.add("user", "carl: the disk is mounted now", author="ann", reply_to="nothing", time=time)
-        memory.settle()
+        settle_topics(memory)
         assert threads_of(memory)[13] == "t3"
 
 
 @pytest.mark.checklist("G23")
 def test_two_people_have_topics_and_no_threads(tmp_path: Path) -> None:
     said = [("ann" if author in ("ann", "bob") else "carl", text) for author, text in SAID]
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         memory.conversation("pair").extend(drafts(said))
-        memory.settle()
+        settle_topics(memory)
         channel = memory.conversation("pair")
         messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
         assert len(messages) == len(SAID)
@@ -285,13 +285,13 @@ def test_a_group_in_which_nobody_says_to_whom_they_speak_has_one_conversation(tm
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("friends")
         channel.extend(drafts(said))
-        memory.settle()
+        settle_summaries(memory)
         messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
         assert {(message.answers, message.why) for message in messages} == {(None, "")}
         summary = " ".join(episode.summary for episode in channel.episodes())
         assert "kira: when is the half marathon again? theo: april 21 in porto." in summary
         channel.extend(drafts([*said, ("theo", "kira: no"), ("kira", "theo: why"), ("theo", "kira: rain")])[-3:])
-        memory.settle()
+        settle_summaries(memory)
         messages = [message for topic in channel.topics() for message in channel.get_full_topic_history(topic.id)]
         assert all(message.why for message in messages), "now they say so"
 
@@ -299,10 +299,10 @@ def test_a_group_in_which_nobody_says_to_whom_they_speak_has_one_conversation(tm
 @pytest.mark.checklist("G23")
 def test_messages_are_moved_out_of_a_thread_and_stay_so(store_url: str) -> None:
     later = [("ann", "carl: cryptsetup asks for a key file"), ("carl", "ann: the key file is on the disk")]
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend(drafts(SAID))
-        memory.settle()
+        settle_topics(memory)
         before = threads_of(memory)
         topic = channel.split_topic("t3", 7)
         threads = threads_of(memory)
@@ -312,11 +312,11 @@ def test_messages_are_moved_out_of_a_thread_and_stay_so(store_url: str) -> None:
         history = channel.get_full_topic_history("t7")
         assert [(message.answers, message.why) for message in history] == [(None, HAND), (7, HAND), (9, HAND)]
         channel.extend(drafts([*SAID, *later])[len(SAID) :])
-        memory.settle()
+        settle_topics(memory)
         threads = threads_of(memory)
         assert threads[13] == threads[14] == "t7", "what follows goes on in the new thread"
         memory.rebuild("topics")
-        memory.settle()
+        settle_topics(memory)
         assert threads_of(memory) == threads
         assert channel.merge_topics("t3", "t7").messages == 7
         assert threads_of(memory)[9] == "t3"
@@ -326,13 +326,13 @@ HAND = "moved by hand"
 
 
 def test_what_cannot_be_split_is_refused(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "memory.db")) as memory:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
         channel.extend(drafts(SAID))
         channel.add("user", "an egg", author="eve")
         chat = memory.conversation("pair", user="ann")
         chat.add("user", "how do I mount a disk?")
-        memory.settle()
+        settle_topics(memory)
         before = threads_of(memory)
         for turns in ([], [0], [True], [4], [3], [99], [7, 4]):
             with pytest.raises(InvalidInput, match="turns"):

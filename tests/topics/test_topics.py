@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from engine_doubles import settle_views
+from engine_doubles import settle_topics, settle_views
 from raw_tables import rows_of
 from topic_doubles import MINUTE, AxisEmbedder, about, opened, talk
 
@@ -131,7 +131,7 @@ def test_past_12_messages_are_packed_and_summarised_and_all_are_there(store_url:
         assert len(chat.get_full_topic_history(include_compressed=False)) == 4
         assert chat.get_topic_stats().has_summary
         talk(chat, *[1] * 68, clock=clock)
-        memory.settle()
+        settle_topics(memory)
         assert chat.get_topic_stats().compressed_messages == 72
         assert turns(chat, "t1") == list(range(1, 82))
         packs = rows_of(store_url, "topic_packs")
@@ -263,7 +263,7 @@ def test_who_gives_messages_their_topics_makes_no_difference(addresses: Callable
                     chat.add_user_message(text)
                 else:
                     chat.add("user", text)
-            memory.settle()
+            settle_topics(memory)
             shapes.append(shape(chat.topics(faded=True)))
             assert [state.behind for state in memory.stats().views if state.view == "topics"] == [0]
     assert shapes[0] == shapes[1] == shapes[2]
@@ -283,16 +283,16 @@ def test_a_rebuild_gives_the_same_topics_with_all_that_was_told(store_url: str) 
         chat.undo_merge("t17")
         chat.feedback("t17", 1)
         talk(chat, 3, 1, clock=clock)
-        memory.settle()
+        settle_topics(memory)
         before, history = shape(chat.topics(faded=True)), chat.get_full_topic_history("t1")
         assert turns(chat, "t1") == [*range(1, 16), 18, 19, 22], "19 came while the two were one"
         for view in ("topics", "titles"):
             memory.rebuild(view)
-            memory.settle()
+            settle_topics(memory)
             assert shape(chat.topics(faded=True)) == before
             assert chat.get_full_topic_history("t1") == history
         memory.rebuild("index")
-        memory.settle()
+        settle_topics(memory)
         assert shape(chat.topics(faded=True)) == before
 
 
@@ -408,15 +408,15 @@ def test_a_model_writes_better_titles_and_updates_the_summary(store_url: str) ->
     with opened(store_url, memory=model, window_turns=0, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         talk(chat, *[1] * 4)
-        memory.settle()
+        settle_topics(memory)
         topic = chat.topics()[0]
         assert (topic.title, topic.made_by, asked) == ("grelb1, vonk1, sarl1", "offline", []), "no call for a title"
         talk(chat, *[1] * 9)
-        memory.settle()
+        settle_topics(memory)
         topic = chat.topics()[0]
         assert (topic.title, topic.made_by, topic.summary) == ("All about grelb1", "model", "The grelb1 has a vonk1.")
         talk(chat, *[1] * 9)
-        memory.settle()
+        settle_topics(memory)
         assert chat.topics()[0].summary == "The grelb1 has a vonk1, and a sarl1 too."
         assert "The grelb1 has a vonk1." in asked[-1], "it is brought up to date, not made anew"
         assert [one.count("Different topic:") for one in asked] == [9, 9], "the new messages alone"
@@ -476,7 +476,7 @@ def test_a_conversation_given_in_one_piece_has_its_topics_too(store_url: str) ->
         chat = memory.conversation("chat", user="alex")
         chat.extend(Draft("user", about(number % 3, number)) for number in range(300))
         chat.add("user", "", metadata={"picture": 1})
-        memory.settle()
+        settle_topics(memory)
         assert sorted(topic.messages for topic in chat.topics()) == [100, 100, 101]
         assert sum(len(turns(chat, topic.id)) for topic in chat.topics()) == 301
 
