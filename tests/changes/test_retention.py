@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -36,7 +38,23 @@ def limits(*kinds: str) -> dict[str, Any]:
     return {f"retain_{kind}": 30 for kind in kinds}
 
 
+@cache
+def filled_file() -> bytes:
+    """A SQLite store with what `speak` says: to fill one takes longer than most of these tests."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "memory.db")
+        speak(str(path))
+        return path.read_bytes()
+
+
 def fill(url: str) -> None:
+    if url.startswith(("json:", "postgresql:")):
+        speak(url)
+    else:
+        Path(url).write_bytes(filled_file())
+
+
+def speak(url: str) -> None:
     """A chat with an old part that left the window, a channel, a fact that was corrected, a statement forgotten."""
     with opened(url, now=OLD + 2 * DAY) as memory:
         chat = memory.conversation("chat", user="alex")

@@ -12,7 +12,7 @@ from threading import Event, Semaphore
 
 import pytest
 import sample_sizes
-from cli_driver import everword, failed, json_lines, succeeded, talk
+from cli_driver import everword, failed, imported, json_lines, succeeded, talk
 
 from everword import Memory
 
@@ -62,7 +62,7 @@ def writing(store: str, stored: list[str], permits: Semaphore) -> Iterator[None]
 
 def test_a_backup_while_four_write_has_all_that_was_stored_before() -> None:
     stored: list[str] = []
-    succeeded("import", talk(Path("a.jsonl")))
+    imported(talk(Path("a.jsonl")))
     permits = Semaphore(AT_ONCE)
     with writing("everword.db", stored, permits):
         for number in range(ROUNDS if sample_sizes.is_whole else FEW):
@@ -76,7 +76,7 @@ def test_a_backup_while_four_write_has_all_that_was_stored_before() -> None:
 
 
 def test_a_backup_is_one_file_that_is_a_store() -> None:
-    succeeded("import", talk(Path("a.jsonl")))
+    imported(talk(Path("a.jsonl")))
     assert "5 messages in 1 conversation, verified" in succeeded("backup", "b.db")
     assert not list(Path().glob("b.db?*"))
     assert "Kyoto" in succeeded("--store", "b.db", "search", "night train")
@@ -96,7 +96,7 @@ def test_a_json_store_is_backed_up_while_it_is_open() -> None:
 
 
 def test_a_store_is_replaced_only_by_force_and_while_nobody_has_it_open() -> None:
-    succeeded("import", talk(Path("a.jsonl")))
+    imported(talk(Path("a.jsonl")))
     succeeded("backup", "b.db")
     succeeded("remember", "I like leeks.", "--user", "alex")
     assert "use --force" in failed("restore", "b.db")
@@ -110,7 +110,7 @@ def test_a_store_is_replaced_only_by_force_and_while_nobody_has_it_open() -> Non
 
 
 def test_a_damaged_backup_replaces_nothing_and_a_good_one_replaces_a_damaged_store() -> None:
-    succeeded("import", talk(Path("a.jsonl")))
+    imported(talk(Path("a.jsonl")))
     succeeded("backup", "good.db")
     shutil.copyfile("good.db", "bad.db")
     with closing(sqlite3.connect("bad.db")) as connection, connection:

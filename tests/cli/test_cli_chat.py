@@ -17,7 +17,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from cli_driver import everword, failed, json_lines, succeeded, talk
+from cli_driver import everword, failed, imported, json_lines, succeeded, talk
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, stays_open, streams
@@ -121,7 +121,7 @@ def test_a_line_that_is_not_text_is_refused_alone() -> None:
 
 
 def test_whose_chat_it_is(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
     with serving(streams("Yes.")) as service:
         assert "does not belong to user 'noor'" in failed("chat", "--user", "noor", input="Hi\n", env=model(service))
         succeeded("chat", input="Anything new?\n", env=model(service))
@@ -303,7 +303,7 @@ def test_what_goes_wrong_in_the_background_does_not_break_into_the_talk(tmp_path
 
 @pytest.fixture
 def _imported(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
 
 
 BROKEN = {"EVERWORD_CHAT_MODEL": "unreachable@http://127.0.0.1:9/v1"}

@@ -6,6 +6,7 @@ test says that it does not know them.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import traceback
@@ -173,11 +174,18 @@ def test_a_command_that_fails_shows_no_credential(command: str, folder: Path) ->
     assert_nothing_shown(everword(command, *ARGUMENTS[command], EVERYWHERE, f"--{EVERYWHERE}", env=env))
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store that works, and the file that was imported."""
+    folder = tmp_path_factory.mktemp("imported")
+    succeeded("import", talk(folder / "talk.jsonl"), "--store", folder / "everword.db")
+    return folder
+
+
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("bot", "chat", "bench")])
 @pytest.mark.checklist("G10")
-def test_a_command_on_a_store_that_works_shows_no_credential(command: str, folder: Path) -> None:
-    talk(folder / "talk.jsonl")
-    succeeded("import", "talk.jsonl")
+def test_a_command_on_a_store_that_works_shows_no_credential(command: str, folder: Path, imported: Path) -> None:
+    shutil.copytree(imported, folder, dirs_exist_ok=True)
     env = surroundings(*(set(LOADABLE) - {"store", "chat_model", "memory_model", "small_model"}))
     assert_nothing_shown(everword("--debug", command, *ARGUMENTS[command], env=env))
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import everword, failed, succeeded, talk
+from cli_driver import everword, failed, imported, succeeded, talk
 
 
 @pytest.fixture(autouse=True)
 def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
 
 
 def messages() -> int:

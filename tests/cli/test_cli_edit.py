@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import everword, failed, json_lines, succeeded, talk
+from cli_driver import everword, failed, imported, json_lines, succeeded, talk
 
 
 @pytest.fixture(autouse=True)
 def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
 
 
 @pytest.mark.checklist("F11")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import everword, failed, json_lines, succeeded
+from cli_driver import everword, failed, imported, json_lines, succeeded
 
 pytestmark = pytest.mark.checklist("G6")
 
@@ -23,7 +23,7 @@ def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = [json.dumps({"conversation": "hall", "role": "user", **line}) for line in LINES]
     Path("hall.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    succeeded("import", "hall.jsonl")
+    imported(Path("hall.jsonl"))
 
 
 @pytest.mark.parametrize(

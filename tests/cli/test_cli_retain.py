@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_driver import everword, failed, succeeded, talk
+from cli_driver import everword, failed, imported, succeeded, talk
 
 SHORT = {"EVERWORD_RETAIN_MESSAGES": "30"}
 
@@ -14,7 +14,7 @@ SHORT = {"EVERWORD_RETAIN_MESSAGES": "30"}
 @pytest.fixture(autouse=True)
 def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
 
 
 def messages() -> int:

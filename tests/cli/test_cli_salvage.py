@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_driver import change, everword, failed, json_lines, succeeded, talk
+from cli_driver import change, everword, failed, imported, json_lines, succeeded, talk
 from click.testing import Result
 
 SECRET = "bicycle"  # a word of the message that is damaged
@@ -17,7 +17,7 @@ SECRET = "bicycle"  # a word of the message that is damaged
 @pytest.fixture(autouse=True)
 def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
 
 
 @pytest.fixture

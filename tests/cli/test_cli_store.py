@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import change, everword, failed, process, succeeded, talk
+from cli_driver import change, everword, failed, imported, process, succeeded, talk
 from postgres_databases import PostgresServer
 
 from everword import Settings
@@ -22,7 +22,7 @@ from everword.wiring import open_store
 @pytest.fixture(autouse=True)
 def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
 
 
 def note(key: str, value: str) -> None:

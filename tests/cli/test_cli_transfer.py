@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_driver import TALK, change, everword, failed, json_lines, succeeded, talk
+from cli_driver import TALK, change, everword, failed, imported, json_lines, succeeded, talk
 
 from everword import Memory
 from everword.cli.transfer import FORMATS
@@ -127,7 +127,7 @@ def test_importing_needs_no_embedder_when_a_worker_does_the_indexing(tmp_path: P
 
 
 def test_export_of_one_user_and_of_one_conversation(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "a.jsonl"))
+    imported(talk(tmp_path / "a.jsonl"))
     succeeded("import", talk(tmp_path / "b.jsonl", user="kim", conversation="other"))
     assert {line["user"] for line in json_lines(succeeded("export", "--user", "kim"))} == {"kim"}
     assert {line["conversation"] for line in json_lines(succeeded("export", "--conversation", "chat"))} == {"chat"}
@@ -135,7 +135,7 @@ def test_export_of_one_user_and_of_one_conversation(tmp_path: Path) -> None:
 
 
 def test_an_export_knows_whose_chat_it_is(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
     exported = json_lines(succeeded("export"))
     assert {line["owner"] for line in exported} == {"alex"}
     succeeded("import", "-", "--store", "b.db", input=succeeded("export").encode())
@@ -144,7 +144,7 @@ def test_an_export_knows_whose_chat_it_is(tmp_path: Path) -> None:
 
 
 def test_an_export_file_is_whole_or_not_there(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
     target = tmp_path / "out.jsonl"
     target.write_text("old\n", encoding="utf-8")
     assert "error" not in everword("export", "-o", target).stderr
@@ -156,7 +156,7 @@ def test_an_export_file_is_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_export_to_a_device_writes_into_it(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
     succeeded("export", "-o", os.devnull)
     assert not Path(os.devnull).is_file()
 
@@ -167,7 +167,7 @@ def test_export_to_a_device_writes_into_it(tmp_path: Path) -> None:
 @pytest.mark.checklist("D3")
 def test_copying_is_lossless(tmp_path: Path) -> None:
     """D3: SQLite to JSON and back without loss: messages, seals, tombstones, index."""
-    succeeded("import", talk(tmp_path / "a.jsonl"))
+    imported(talk(tmp_path / "a.jsonl"))
     succeeded("import", talk(tmp_path / "b.jsonl", user="kim", conversation="other"), "--space", "team")
     succeeded("erase", "--user", "kim", "--space", "team", "--yes")
     there = succeeded("copy", "everword.db", "json:memory.json")
@@ -183,7 +183,7 @@ def test_copying_is_lossless(tmp_path: Path) -> None:
 @pytest.mark.checklist("D3")
 def test_copy_to_postgresql_and_back(tmp_path: Path, postgres_url: str) -> None:
     """D3: also to a server and back."""
-    succeeded("import", talk(tmp_path / "a.jsonl"))
+    imported(talk(tmp_path / "a.jsonl"))
     succeeded("copy", "everword.db", postgres_url)
     succeeded("copy", postgres_url, "back.db")
     assert succeeded("export", "--store", postgres_url) == succeeded("export")
@@ -192,7 +192,7 @@ def test_copy_to_postgresql_and_back(tmp_path: Path, postgres_url: str) -> None:
 
 
 def test_a_copy_needs_an_empty_target(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "a.jsonl"))
+    imported(talk(tmp_path / "a.jsonl"))
     succeeded("copy", "everword.db", "b.db")
     assert "is not empty" in failed("copy", "everword.db", "b.db")
     assert "the same file" in failed("copy", "everword.db", "./everword.db")
@@ -201,7 +201,7 @@ def test_a_copy_needs_an_empty_target(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["new.db", "json:new.json"])
 def test_a_copy_that_fails_half_way_leaves_no_file(tmp_path: Path, target: str) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
     change("DROP TABLE vectors")
     before = sorted(path.name for path in tmp_path.iterdir())
     assert "no such table: vectors" in failed("copy", "everword.db", target)
@@ -209,7 +209,7 @@ def test_a_copy_that_fails_half_way_leaves_no_file(tmp_path: Path, target: str) 
 
 
 def test_a_copy_of_a_tampered_store_says_so(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "a.jsonl"))
+    imported(talk(tmp_path / "a.jsonl"))
     change("UPDATE messages SET content = 'forged' WHERE turn = 3")
     result = everword("copy", "everword.db", "b.db")
     assert result.exit_code == 1

@@ -2,8 +2,10 @@
 
 A `PreparedProgram` is a `subprocess.Popen` of a command in Python, with streams, signals and an exit status of its own.
 Only what Python does before the first line of a program is not done anew: to import everword and the libraries of
-models and servers takes longer than most of what tests ask of a program. How it is to start a program for real, with
-other encodings, options of Python or a bare environment, is for `subprocess.Popen` itself.
+models and servers takes longer than most of what tests ask of a program. After the last line it waits for threads, runs
+what was registered for the end and writes what was printed, but does not take apart what was imported. How it is to
+start a program for real, with other encodings, options of Python or a bare environment, is for `subprocess.Popen`
+itself.
 """
 
 from __future__ import annotations
@@ -174,6 +176,18 @@ def run(request: dict[str, Any]) -> None:
         runpy.run_path(kind, run_name="__main__")
 
 
+def end(status: int) -> None:
+    """End as Python does, but do not free what was imported: that takes longer than what most programs do."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(status)  # nobody reads it any more: Python knows what to say
+    os._exit(status)
+
+
 def prepare_and_serve(descriptor: int) -> tuple[dict[str, Any], list[int]]:
     for name in IMPORTED:
         importlib.import_module(name)
@@ -188,4 +202,11 @@ if __name__ == "__main__":
     asked, given = prepare_and_serve(int(sys.argv[1]))
     take_streams(given)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    run(asked)
+    status = 0
+    try:
+        run(asked)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):  # Python prints it
+            raise
+        status = ended.code or 0
+    end(status)

@@ -8,7 +8,9 @@ import sqlite3
 import traceback
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -56,7 +58,23 @@ KINDS = ["sqlite", "postgresql"]
 UNREADABLE = {"sqlite": f"content = {BYTES}", "postgresql": f"content = '{SECRET}', metadata = '{{'"}
 
 
+@cache
+def filled_file() -> bytes:
+    """A SQLite store with two chats: to fill one takes longer than most of these tests."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "memory.db")
+        speak(str(path))
+        return path.read_bytes()
+
+
 def fill(url: str) -> None:
+    if url.startswith("postgresql:"):
+        speak(url)
+    else:
+        Path(url).write_bytes(filled_file())
+
+
+def speak(url: str) -> None:
     with Memory(url, followers=False) as memory:
         for name, user in (("chat", "alex"), ("other", "kim")):
             chat = memory.conversation(name, user=user)

@@ -113,7 +113,7 @@ def test_no_texts_give_no_rows() -> None:
 
 
 def test_a_vector_does_not_depend_on_its_batch() -> None:
-    texts = [f"message {n} about {topic}" * (1 + n % 7) for n in range(60) for topic in ("cats", "rain", "42€")]
+    texts = [f"message {n} about {topic}" * (1 + n % 7) for n in range(21) for topic in ("cats", "rain", "42€")]
     together = embed(*texts)
     assert np.array_equal(together, np.concatenate([embed(text) for text in texts]))
     assert np.array_equal(together[::-1], embed(*reversed(texts)))
@@ -126,7 +126,7 @@ def test_a_vector_does_not_depend_on_the_order_of_words() -> None:
 
 def test_huge_texts() -> None:
     sentence = "The quick brown fox jumps over the lazy dog. "
-    huge, small, unbroken = embed(sentence * 110_000, sentence, "x" * 5_000_000)
+    huge, small, unbroken = embed(sentence * 22_000, sentence, "x" * 1_000_000)
     assert np.array_equal(huge, small)
     assert not unbroken.any()
 
@@ -147,7 +147,7 @@ def test_threads_share_one_table_and_agree() -> None:
 def test_a_large_batch_leaves_the_event_loop_free() -> None:
     async def both() -> tuple[int, int]:
         embedder = StaticEmbedder()
-        work = asyncio.create_task(embedder.embed(["some words to embed"] * 20_000))
+        work = asyncio.create_task(embedder.embed(["some words to embed"] * 6_000))
         turns = 0
         while not work.done():
             turns += 1
@@ -155,7 +155,7 @@ def test_a_large_batch_leaves_the_event_loop_free() -> None:
         return turns, len(await work)
 
     turns, rows = asyncio.run(both())
-    assert rows == 20_000
+    assert rows == 6_000
     assert turns > 2
 
 

@@ -10,6 +10,7 @@ import tomllib
 from importlib.metadata import requires
 from pathlib import Path
 
+import pytest
 import yaml
 
 from everword.bots.service import GRACE_SECONDS, LAST_SECONDS
@@ -91,13 +92,17 @@ NOT_FOR_SEARCH = (
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.orm",
 )
+OPTIONAL = ("psycopg", "openai", "onnxruntime")
 MOST_MODULES = 155  # of everword, in a process that searches
 
 
-def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:
+# One process, since to start one takes longer than what it does: a search, then a memory without optional packages,
+# none of which the search has imported.
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     from everword import Memory
 
-    store = str(tmp_path / "a.db")
+    store = str(tmp_path_factory.mktemp("packages") / "a.db")
     with Memory(store, followers=False) as memory:
         memory.conversation("c", user="ann").add("user", "I live in Berlin")
         memory.settle()
@@ -106,27 +111,27 @@ def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:
         "from everword.cli.main import program\n"
         f"program(['search', 'Berlin', '--store', {store!r}], standalone_mode=False)\n"
         "print(*sys.modules)\n"
+        f"for name in {OPTIONAL}: assert name not in sys.modules; sys.modules[name] = None\n"
+        "from everword import Memory\n"
+        f"with Memory({store + '2'!r}) as memory:\n"
+        "    memory.conversation('c', user='ann').add('user', 'I live in Bergen')\n"
+        "    memory.settle()\n"
+        "    print(memory.search('Bergen')[0].message.content)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    *found, modules = run.stdout.splitlines()
-    assert "I live in Berlin" in found[-1]
+    return run.stdout.splitlines()
+
+
+def test_a_search_imports_only_what_it_needs(printed: list[str]) -> None:
+    *_, found, modules, _ = printed
+    assert "I live in Berlin" in found
     loaded = modules.split()
     assert [name for name in NOT_FOR_SEARCH if name in loaded] == []
     assert sum(name.split(".")[0] == "everword" for name in loaded) <= MOST_MODULES
 
 
-def test_a_memory_needs_no_optional_package(tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "for name in ('psycopg', 'openai', 'onnxruntime'): sys.modules[name] = None\n"
-        "from everword import Memory\n"
-        f"with Memory({str(tmp_path / 'a.db')!r}) as memory:\n"
-        "    memory.conversation('c', user='ann').add('user', 'I live in Berlin')\n"
-        "    memory.settle()\n"
-        "    print(memory.search('Berlin')[0].message.content)\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "I live in Berlin"
+def test_a_memory_needs_no_optional_package(printed: list[str]) -> None:
+    assert printed[-1] == "I live in Bergen"
 
 
 def test_the_version_is_the_same_everywhere() -> None:

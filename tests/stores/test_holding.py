@@ -54,6 +54,7 @@ from everword.wiring import open_store
 
 COUNT = sample(500)
 FEW = sample(100)  # enough for what fails in the same way
+EACH = sample(20, least=10)  # of one of several writers
 BEFORE = "The spare key hangs behind the barometer."
 LONG = "It goes on and on. " * 1_000  # more than any page of a file has room for
 
@@ -304,7 +305,7 @@ def test_two_conversations_and_many_writers_keep_their_order(tmp_path: Path, not
             raise StoreUnwritable("the disk is full", "the disk is full")
 
     async def talk(memory: AsyncMemory, writer: int) -> None:
-        for number in range(20):
+        for number in range(EACH):
             batches = [Batch("default", name, None, [Draft("user", f"{writer}: {number}")]) for name in ("c", "d")]
             await memory.add_many(batches)
 
@@ -316,10 +317,10 @@ def test_two_conversations_and_many_writers_keep_their_order(tmp_path: Path, not
             await memory.settle()
             for name in ("c", "d"):
                 contents = [message.content for message in await memory.conversation(name).history()]
-                assert len(contents) == len({*contents}) == 160
+                assert len(contents) == len({*contents}) == 8 * EACH
                 for writer in range(8):
                     own = [text for text in contents if text.startswith(f"{writer}:")]
-                    assert own == [f"{writer}: {number}" for number in range(20)]
+                    assert own == [f"{writer}: {number}" for number in range(EACH)]
             assert (await memory.verify()).ok
 
     asyncio.run(talk_at_once())

@@ -49,7 +49,7 @@ SENTENCES = {
 HOSTILE = ('"', "'' OR 1=1 --", "AND", "NEAR(cats dogs)", "cats*", "terms:cats", "(dog", "a & b | !c", "\\", "-", "😀")
 
 
-def generated(count: int = 360) -> Iterator[Batch]:
+def generated(count: int = 240) -> Iterator[Batch]:
     """Messages of several people, in several languages, some long, some twice, over four years."""
     chance = random.Random(20_260_101)
     for number in range(count):

@@ -23,14 +23,14 @@ from everword.stores.sqlite import SqliteStore
 from everword.stores.tables import TABLES
 from everword.wiring import open_store
 
-FEW = 10  # others in the space
-MANY = 200
+FEW = 5  # others in the space
+MANY = 100
 ENOUGH = 60  # that reading the rows of all of them shows; FEW_ROWS does not hide it
-TOLD = 60  # of the others tell something by command, and have a document
+TOLD = 60  # at most, of the others, tell something by command, and have a document
 YEAR = timedelta(days=365)
 PATIENCE = 600.0
 STEPS = 10  # of the database, counted at once
-ROOM = 300  # steps: deeper trees of keys, and other values of the same statement
+ROOM = 200  # steps: deeper trees of keys, and other values of the same statement
 LITERAL = re.compile(r"'(?:[^']|'')*'|\b\d+\b|x'[0-9a-f]*'", re.IGNORECASE)
 # What is about a space or the store as a whole, and not about whoever asks.
 OF_ALL = {
@@ -48,7 +48,7 @@ def fill(memory: Memory, others: int) -> None:
         batches.append(Batch("default", f"chat{number}", f"u{number}", said))
     memory.add_many(batches)
     notes = memory.documents()
-    for number in range(0, others, max(1, others // TOLD)):
+    for number in range(0, others, -(-others // TOLD)):
         memory.remember(f"u{number} drinks tea", user=f"u{number}", expires=YEAR)
         notes.put(("notes",), f"note {number}", {"tea": number}, texts=(), expires=YEAR)
     memory.settle(PATIENCE)

@@ -120,19 +120,19 @@ def test_tasks_of_one_process(store_url: str) -> None:
 
 
 def test_threads_that_deliver_the_same_messages_store_them_once(store_url: str) -> None:
-    """C1: eight deliverers of the same forty messages, in different orders."""
+    """C1: eight deliverers of the same twenty messages, in different orders."""
     with Memory(store_url, followers=False) as memory:
 
         def deliver(thread: int) -> list[Told]:
             chat, heard = memory.conversation("general"), []
-            for count in range(40):
-                name = str((count * 7 + thread * 5) % 40)
+            for count in range(20):
+                name = str((count * 7 + thread * 5) % 20)
                 heard.append(told(chat.add("user", f"message {name}", platform_id=name)))
             return heard
 
         with ThreadPoolExecutor(8) as pool:
             heard = [one for some in pool.map(deliver, range(8)) for one in some]
-        assert len(set(heard)) == 40
+        assert len(set(heard)) == 20
         whole(memory, heard)
 
 
