@@ -13,8 +13,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # What is compiled is kept, also where the environment says otherwise: each part of the suite would compile it again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The suite runs in so many parts beside each other, each a process with its own test files.
-PARTS ?= 3
+# The suite runs in so many parts side by side, each a process with its own test files.
+PARTS ?= 4
 NUMBERS := $(shell seq $(PARTS))
 RUN := $(BIN)/pytest
 BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)

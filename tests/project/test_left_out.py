@@ -103,7 +103,7 @@ def test_in_ci_a_missing_browser_and_a_skipped_test_are_failures(tmp_path: Path,
 def run_make(
     tmp_path: Path, path: Path, *, user: int, installs: bool = False, status: int = 0, goal: str = "test", **more: str
 ) -> subprocess.CompletedProcess[str]:
-    """`make test` by a user with this number, whose suite is three parts that only note and say something."""
+    """`make test` by a user with this number, whose suite is four parts that only note and say something."""
     for tool in TOOLS:
         if not (path / tool).exists():
             (path / tool).symlink_to(shutil.which(tool) or tool)
@@ -135,7 +135,7 @@ def test_make_runs_everything_else_and_says_last_what_was_left_out(tmp_path: Pat
     """For root it is so if the browser cannot be installed."""
     run = run_make(tmp_path, path, user=user)
     assert run.returncode == 0, run.stderr
-    assert all(f"part {number}/3" in run.stdout for number in (1, 2, 3))
+    assert all(f"part {number}/4" in run.stdout for number in (1, 2, 3, 4))
     assert last_line(run) == NOTE
     assert ("apt-get update" in run.stdout) == (user == 0)
     failing = run_make(tmp_path, path, user=user, status=1)
@@ -151,12 +151,12 @@ def test_make_says_nothing_of_the_kind_where_a_browser_is(tmp_path: Path, path: 
 
 def test_make_installs_a_browser_for_root(tmp_path: Path, path: Path) -> None:
     run = run_make(tmp_path, path, user=0, installs=True, CI="true")
-    assert (run.returncode, "part 1/3" in run.stdout) == (0, True)
+    assert (run.returncode, "part 1/4" in run.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_make_stops_in_ci_where_there_is_no_browser(tmp_path: Path, path: Path, user: int) -> None:
     run = run_make(tmp_path, path, user=user, CI="true")
-    assert (run.returncode, "part 1/3" in run.stdout) == (2, False)
+    assert (run.returncode, "part 1/4" in run.stdout) == (2, False)
     assert BRINGS in run.stderr
     assert run_make(tmp_path, path, user=user, goal="browser").returncode == 2
