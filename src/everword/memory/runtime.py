@@ -12,7 +12,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,9 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from everword.changes.retention_rules import Retention
 from everword.config import Settings
 from everword.context.receipts import LastPrompts
-from everword.errors import EverwordError, NotFound, StoreClosed, StoreError
+from everword.errors import EverwordError, NotFound, StoreError
 from everword.follow.model_calls import ActivityCounter, Meter, has_model
-from everword.follow.store_calls import Callers, StoreCalls
+from everword.follow.store_calls import CLOSED, Callers, CallThreads, StoreCalls
 from everword.log import append_and_read as log
 from everword.log import checks_and_seals
 from everword.log.access import Access, Viewer
@@ -41,7 +40,6 @@ from everword.recall.view import IndexView
 from everword.stores.outage_buffer import HoldingStore, mark_degraded
 from everword.summaries.rules.window import WindowRule
 from everword.text.detect import check_languages
-from everword.text.doc import reading_in
 from everword.versioned_cache import Cache
 
 if TYPE_CHECKING:
@@ -82,7 +80,6 @@ LATE = (
     "courier",
     "retention",
 )  # built when first asked for
-CLOSED = "this memory is not open; use it inside its `with` or `async with` block"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +141,7 @@ class Runtime:
             self.__dict__.pop(name, None)  # of the last time
         self._loops = {}
         self._schedule = None
-        self._threads = ThreadPoolExecutor(THREADS, "everword")
+        self._threads = CallThreads(THREADS, "everword")
         self._callers = Callers()
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
@@ -169,7 +166,7 @@ class Runtime:
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._later_calls = StoreCalls(parts.store, self._run_later)
         self.read_ahead = ReadAhead(self.indexes, self._later_calls, is_on=parts.settings.followers)
-        self._search_threads = ThreadPoolExecutor(parts.store.searches, "everword search")
+        self._search_threads = CallThreads(parts.store.searches, "everword search")
         try:
             self.languages = check_languages(parts.settings.languages)
             await self.read(log.refuse_unfinished_copy)
@@ -408,7 +405,7 @@ class Runtime:
         await self.chat.close()
         await self._memory_models.close()
         for threads in (self._threads, self._search_threads):
-            await asyncio.to_thread(threads.shutdown)
+            await asyncio.to_thread(threads.close)
         await parts.embedder.close()
         await asyncio.to_thread(self.store.close)
 
@@ -438,7 +435,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        return await call_in(self._threads, self.languages, fn, *args)
+        return await self._threads.call(self.languages, fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -450,7 +447,7 @@ class Runtime:
         """Run a call that keeps a thread busy, in threads of their own: only as many run at a time as the store
         allows."""
         with self._callers:
-            result: T = await call_in(self._search_threads, self.languages, fn)
+            result: T = await self._search_threads.call(self.languages, fn)
         self.read_ahead.start()
         return result
 
@@ -716,47 +713,6 @@ async def person_named(runtime: Runtime, user: str, space: str | None, *, only: 
 
     space_id = runtime.resolve_space(space)
     return await runtime.read(lambda tx: person_by_name(tx, space_id, user, only=only))
-
-
-async def call_in(threads: ThreadPoolExecutor, languages: str, fn: Callable[..., T], *args: Any) -> T:
-    """Call a function in a thread, where texts are taken to be in these languages. asyncio's own way makes a second
-    future and links it, which takes longer than the change of threads."""
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[T] = loop.create_future()
-
-    def call() -> None:
-        if not outcome.cancelled():
-            result, error = outcome_of(languages, fn, *args)
-            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
-                loop.call_soon_threadsafe(finish, outcome, result, error)
-
-    try:
-        threads.submit(call)
-    except RuntimeError:  # they were shut down
-        raise StoreClosed(CLOSED) from None
-    return await outcome
-
-
-def outcome_of(languages: str, fn: Callable[..., T], *args: Any) -> tuple[T | None, BaseException | None]:
-    """What a function returns, or the error that it raises."""
-    try:
-        with reading_in(languages):
-            return fn(*args), None
-    except StopIteration as ended:  # it is no result of a call: its caller would wait for ever
-        error = RuntimeError("a function raised StopIteration, which cannot be passed to its caller")
-        error.__cause__ = ended
-        return None, error
-    except BaseException as raised:  # noqa: BLE001  it is raised where the call is awaited
-        return None, raised
-
-
-def finish(outcome: asyncio.Future[T], result: Any, error: BaseException | None) -> None:
-    if outcome.cancelled():
-        return
-    if error is None:
-        outcome.set_result(result)
-    else:
-        outcome.set_exception(error)
 
 
 def check_batch(batch: Batch) -> None:
