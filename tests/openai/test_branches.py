@@ -132,6 +132,9 @@ def test_the_branches_that_are_looked_at_are_bounded(
         last = branches.MOST + 4
         assert told(send(memory, "hi", f"hello {last}", "and?", "so"))[-1] == (f"chat~{last + 1}", 3, "so")
         assert told(send(memory, "hi", "hello 0", "and?", "so"))[-1] == ("chat", 4, "so")
+        before = len(memory.conversations(limit=1_000))
+        send(memory, "hi", "hello 3", "and?", "so")
+        assert len(memory.conversations(limit=1_000)) == before + 1, "neither of the newest nor the first"
 
 
 class Reading:
