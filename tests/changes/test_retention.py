@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from engine_doubles import PATIENCE, CountingEmbedder
+from filled_store import make_filled
 from raw_tables import path_of, rows_of
 
 from everword import Draft, InvalidInput, Memory, Retained
@@ -36,22 +35,6 @@ def opened(url: str, *, now: datetime = NOW, followers: bool = False, **settings
 
 def limits(*kinds: str) -> dict[str, Any]:
     return {f"retain_{kind}": 30 for kind in kinds}
-
-
-@cache
-def filled_file() -> bytes:
-    """A SQLite store with what `speak` says: to fill one takes longer than most of these tests."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "memory.db")
-        speak(str(path))
-        return path.read_bytes()
-
-
-def fill(url: str) -> None:
-    if url.startswith(("json:", "postgresql:")):
-        speak(url)
-    else:
-        Path(url).write_bytes(filled_file())
 
 
 def speak(url: str) -> None:
@@ -105,7 +88,7 @@ def words_left(url: str) -> list[str]:
 
 @pytest.mark.checklist("C12")
 def test_everything_is_kept_for_ever_by_default(file: str) -> None:
-    fill(file)
+    make_filled(file, speak)
     with opened(file, now=NOW + 10_000 * DAY) as memory:
         before = content(memory)
         assert memory.retain(dry_run=False) == Retained(NOW + 10_000 * DAY, False)
@@ -114,7 +97,7 @@ def test_everything_is_kept_for_ever_by_default(file: str) -> None:
 
 @pytest.mark.checklist("C12")
 def test_a_dry_run_shows_what_would_go_and_removes_nothing(store_url: str) -> None:
-    fill(store_url)
+    make_filled(store_url, speak)
     with opened(store_url, **limits(*KINDS)) as memory:
         before = content(memory)
         plan = memory.retain()
@@ -134,7 +117,7 @@ def test_a_dry_run_shows_what_would_go_and_removes_nothing(store_url: str) -> No
 
 @pytest.mark.checklist("C12")
 def test_messages_go_as_tombstones_and_what_was_made_of_them_stays(store_url: str) -> None:
-    fill(store_url)
+    make_filled(store_url, speak)
     with opened(store_url, retain_messages=30) as memory:
         known = [fact.value for fact in memory.facts(user="alex")]
         episodes = memory.conversation("chat", user="alex").episodes()
@@ -212,7 +195,7 @@ def test_a_space_is_cleaned_up_alone(file: str) -> None:
 
 @pytest.mark.checklist("C12")
 def test_each_kind_goes_alone(file: str) -> None:
-    fill(file)
+    make_filled(file, speak)
     tables = {"messages": "entries", "episodes": "episodes", "facts": "facts"}
     before = {table: held(file, table) for table in tables.values()}
     for kind, table in reversed(tables.items()):
@@ -228,7 +211,7 @@ def test_each_kind_goes_alone(file: str) -> None:
 
 @pytest.mark.checklist("C12")
 def test_what_holds_is_kept_and_what_no_longer_does_goes(file: str) -> None:
-    fill(file)
+    make_filled(file, speak)
     with opened(file, retain_facts=30) as memory:
         assert [one.value for one in memory.fact_history("location", user="alex")] == ["Quuxberg", "Utrecht"]
         memory.retain(dry_run=False)
@@ -358,7 +341,7 @@ def until(there: Callable[[], bool]) -> None:
 
 @pytest.mark.checklist("C12")
 def test_a_schedule_that_somebody_set_is_kept_and_only_then(file: str) -> None:
-    fill(file)
+    make_filled(file, speak)
     with opened(file, followers=True, retain_messages=30) as memory:
         memory.settle()
         assert memory.stats().erased == 0  # no schedule is set
@@ -376,7 +359,7 @@ def test_a_schedule_that_somebody_set_is_kept_and_only_then(file: str) -> None:
 
 @pytest.mark.checklist("C12")
 def test_without_followers_a_schedule_is_left_to_the_worker(file: str) -> None:
-    fill(file)
+    make_filled(file, speak)
     with opened(file, retain_messages=30, retain_every=1) as memory:
         memory.settle()
         assert memory.stats().erased == 0

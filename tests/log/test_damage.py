@@ -8,12 +8,11 @@ import sqlite3
 import traceback
 from collections.abc import Callable
 from contextlib import closing
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
+from filled_store import make_filled
 
 from everword import Memory
 from everword.config import Settings
@@ -58,22 +57,6 @@ KINDS = ["sqlite", "postgresql"]
 UNREADABLE = {"sqlite": f"content = {BYTES}", "postgresql": f"content = '{SECRET}', metadata = '{{'"}
 
 
-@cache
-def filled_file() -> bytes:
-    """A SQLite store with two chats: to fill one takes longer than most of these tests."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "memory.db")
-        speak(str(path))
-        return path.read_bytes()
-
-
-def fill(url: str) -> None:
-    if url.startswith("postgresql:"):
-        speak(url)
-    else:
-        Path(url).write_bytes(filled_file())
-
-
 def speak(url: str) -> None:
     with Memory(url, followers=False) as memory:
         for name, user in (("chat", "alex"), ("other", "kim")):
@@ -97,7 +80,7 @@ def damage(url: str, change: str, conversation: str = "chat", turn: int = AT) ->
 def damaged_url(request: pytest.FixtureRequest, addresses: Callable[[str, str], str]) -> str:
     """A store, of each kind that can hold one, with a message that cannot be read."""
     url = addresses(request.param, "memory")
-    fill(url)
+    make_filled(url, speak)
     damage(url, UNREADABLE[request.param])
     return url
 
@@ -118,7 +101,7 @@ def whole_chat(tx: Tx) -> object:
 def test_what_cannot_be_read_is_named_by_its_place(addresses: Callable[[str, str], str]) -> None:
     for kind in KINDS:
         url = addresses(kind, "memory")
-        fill(url)
+        make_filled(url, speak)
         with closing(open_store(url, Settings())) as store:
             (whole,) = store.read(lambda tx: tx.rows("messages", where={"conversation": "chat", "turn": AT}))
             for change, column in [(change, column) for of, change, column in DAMAGES if of == kind]:
@@ -174,7 +157,7 @@ def test_the_others_are_read_and_the_place_is_kept(damaged_url: str) -> None:
 @pytest.mark.checklist("F15")
 def test_a_row_of_another_table_is_named_by_its_key(tmp_path: Path, table: str, change: str) -> None:
     url = str(tmp_path / "memory.db")
-    fill(url)
+    make_filled(url, speak)
     column = "id" if table == "conversations" else "conversation"
     with closing(sqlite3.connect(url)) as file, file:
         file.execute(f"UPDATE {table} SET {change} WHERE {column} = 'chat'")
@@ -191,7 +174,7 @@ def test_a_row_of_another_table_is_named_by_its_key(tmp_path: Path, table: str, 
 @pytest.mark.checklist("F15")
 def test_a_damaged_time_is_counted_and_is_no_date(kind: str, addresses: Callable[[str, str], str]) -> None:
     url = addresses(kind, "memory")
-    fill(url)
+    make_filled(url, speak)
     damage(url, "time = 9223372036854775807")
     with Memory(url, followers=False) as memory:
         counts = memory.stats()
@@ -237,7 +220,7 @@ def test_verify_names_it_and_goes_on(damaged_url: str) -> None:
 @pytest.mark.checklist("F15")
 def test_verify_names_the_first_and_the_last(tmp_path: Path, turn: int) -> None:
     url = str(tmp_path / "memory.db")
-    fill(url)
+    make_filled(url, speak)
     damage(url, f"content = {BYTES}", turn=turn)
     with Memory(url, followers=False) as memory:
         assert [fault.turn for fault in memory.verify().faults] == [turn]
@@ -303,7 +286,7 @@ def ignore(table: str, rows: int) -> None:
 @pytest.mark.checklist("F15")
 def test_a_conversation_is_salvaged_from_its_messages(tmp_path: Path) -> None:
     url, copy = str(tmp_path / "memory.db"), str(tmp_path / "copy.db")
-    fill(url)
+    make_filled(url, speak)
     with closing(sqlite3.connect(url)) as file, file:
         file.execute("UPDATE conversations SET head = 7, turns = 'many' WHERE id = 'chat'")
     damaged: list[StoreError] = []
@@ -397,7 +380,7 @@ def test_without_its_index_the_log_is_read_row_by_row(tmp_path: Path) -> None:
 @pytest.mark.checklist("F15")
 def test_a_damaged_passage_names_the_index(tmp_path: Path, change: str) -> None:
     url = str(tmp_path / "memory.db")
-    fill(url)
+    make_filled(url, speak)
     with closing(sqlite3.connect(url)) as file, file:
         file.execute("PRAGMA writable_schema = ON")
         file.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'entries'")
@@ -415,7 +398,7 @@ def test_a_damaged_passage_names_the_index(tmp_path: Path, change: str) -> None:
 @pytest.mark.checklist("F15")
 def test_an_id_that_is_no_longer_proved_is_not_repeated(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
-    fill(url)
+    make_filled(url, speak)
     damage(url, f"id = '{SECRET}'")
     with Memory(url, followers=False) as memory:
         faults = [str(fault) for fault in memory.verify().faults]
@@ -425,7 +408,7 @@ def test_an_id_that_is_no_longer_proved_is_not_repeated(tmp_path: Path) -> None:
 @pytest.mark.checklist("F15")
 def test_an_erasure_that_is_not_noted_is_not_repeated(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
-    fill(url)
+    make_filled(url, speak)
     damage(url, f"erasure = '{SECRET}'")
     with Memory(url, followers=False) as memory:
         faults = [str(fault) for fault in memory.verify().faults]
@@ -436,7 +419,7 @@ def test_an_erasure_that_is_not_noted_is_not_repeated(tmp_path: Path) -> None:
 @pytest.mark.checklist("F15")
 def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    fill(str(path))
+    make_filled(str(path), speak)
     content = path.read_bytes()
     assert content.count(b"CREATE TABLE tiers") == 1
     path.write_bytes(content.replace(b"CREATE TABLE tiers", b"CREATE TABLE \xc1iers"))

@@ -79,11 +79,10 @@ def tokens(
 ) -> None:
     """Count the tokens of a long chat, and show when a memory saves tokens.
 
-    `everword bench tokens` replays a chat in a temporary store. `everword bench tokens` counts the tokens that a model
-    would read and write if each request contained the full chat history. For comparison, `everword bench tokens` counts
-    the tokens with a sliding window of the last messages, and with everword's contexts. `everword bench tokens` calls
-    no model: it uses the replies that the chat contains. In the results, a turn is one message; an exchange is a user's
-    message and its reply.
+    `everword bench tokens` replays a chat in a temporary store, and counts the tokens that a model would read and write
+    in three ways: with the full chat history in each request, with a sliding window of the last messages, and with
+    everword's contexts. No model is called: the replies come from the chat. In the results, a turn is one message; an
+    exchange is a user's message and its reply.
 
     Without --data, `everword bench tokens` replays a built-in chat of questions about Python's standard library. --data
     accepts every file that `everword import` reads.
