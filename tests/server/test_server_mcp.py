@@ -395,6 +395,20 @@ def test_a_client_that_is_gone_when_it_is_answered_is_an_end_like_any(
             stdout.close()
 
 
+def answer_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
+    """The answers to the file `input` as standard input, by id."""
+
+    async def use() -> None:
+        async with AsyncMemory(str(folder / "m.db"), followers=False) as memory:
+            await protocol(memory, local_caller("default", "alex")).run_stdio_async()
+
+    with open(folder / "input") as stdin, open(folder / "output", "w") as stdout, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(sys, "stdout", stdout)
+        asyncio.run(use())
+    return {one["id"]: one for one in map(json.loads, (folder / "output").read_text().splitlines())}
+
+
 def test_a_line_beyond_the_limits_is_refused_under_its_id_and_the_next_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,21 +421,23 @@ def test_a_line_beyond_the_limits_is_refused_under_its_id_and_the_next_is_answer
         file.seek(LIMITS.size, os.SEEK_CUR)
         file.write(b'"}\n{"params": ' + b"[" * 200 + b"\n" + asked(8, "nonsense"))
 
-    async def use() -> None:
-        async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
-            await protocol(memory, local_caller("default", None)).run_stdio_async()
-
-    with open(tmp_path / "input") as stdin, open(tmp_path / "output", "w") as stdout, monkeypatch.context() as patch:
-        patch.setattr(sys, "stdin", stdin)
-        patch.setattr(sys, "stdout", stdout)
-        asyncio.run(use())
-    answers = {one["id"]: one for one in map(json.loads, (tmp_path / "output").read_text().splitlines())}
+    answers = answer_input(tmp_path, monkeypatch)
     refusals = {id: answer["error"]["message"] for id, answer in answers.items() if "error" in answer}
     assert refusals.keys() == {"deep", 7, None, 8}
     assert refusals["deep"].startswith("this line is nested deeper than 100 levels")
     assert refusals[7] == "this line is longer than 67,108,864 bytes"
     assert refusals[None].startswith("this line is nested deeper than 100 levels"), "it ends before its id"
     assert refusals[8] == "Method not found"
+
+
+def test_all_that_was_asked_before_the_input_ended_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as by a script that writes its requests into a pipe. A request that the client cancelled has no answer."""
+    adds = [asked(id, "tools/call", name="add_messages", arguments=SAYS) for id in range(1, 6)]
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+    (tmp_path / "input").write_bytes(HELLO + b"".join(adds) + json.dumps(cancel).encode() + b"\n")
+    answers = answer_input(tmp_path, monkeypatch)
+    assert [answers[id]["result"]["isError"] for id in range(1, 5)] == [False] * 4
+    assert 5 not in answers
 
 
 # -- who may enter

@@ -37,8 +37,17 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, CallToolResult, ErrorData, JSONRPCError, Resource, ToolAnnotations
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp_types import (
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    Resource,
+    ToolAnnotations,
+)
 from pydantic import AwareDatetime, Field, ValidationError, create_model
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -67,6 +76,7 @@ JSON = "application/json"
 SHOWN = 200  # messages of a conversation that its resource shows
 LISTED = 1_000  # conversations that the list of them shows
 RECENT = 20  # conversations of a day that are shown
+LAST_ANSWERS = 10  # seconds that the requests read before the end of the input have to be answered
 INSTRUCTIONS = (
     "The user's long-term memory. Call get_context with the user's message before you answer it, and add_messages "
     "with the message and your answer after. Use remember when the user asks you to keep something in mind, forget "
@@ -126,7 +136,9 @@ class MemoryServer(MCPServer[Any]):
             lines: Any = CheckedLines()
             async with stdio_server(stdin=lines) as (incoming, outgoing):
                 lines.outgoing = outgoing
-                await inner.run(ReadableMessages(incoming, outgoing), outgoing, inner.create_initialization_options())
+                requests = OpenRequests()
+                messages = ReadableMessages(incoming, outgoing, requests)
+                await inner.run(messages, Answers(outgoing, requests), inner.create_initialization_options())
         except* BrokenPipeError:
             pass  # the client has ended
 
@@ -515,28 +527,87 @@ async def send_refusal(outgoing: Any, id: str | int | None, reason: str) -> None
     await outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=error)))
 
 
+class OpenRequests:
+    """How many requests were read and not yet answered. At the end of the input the SDK cancels these, so that a client
+    that closes its end after its last request would not get the answer: so the end waits for them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none_left: anyio.Event | None = None
+
+    def begin(self, message: SessionMessage) -> None:
+        if isinstance(message.message, JSONRPCRequest):
+            self._count += 1
+            message.metadata = ServerMessageMetadata(on_request_unanswered=self.end)
+
+    async def end(self) -> None:
+        """One is answered, or was cancelled by the client."""
+        self._count -= 1
+        if not self._count and self._none_left:
+            self._none_left.set()
+
+    async def wait(self) -> None:
+        self._none_left = anyio.Event()
+        if self._count:
+            with anyio.move_on_after(LAST_ANSWERS):
+                await self._none_left.wait()
+
+
+class Answers:
+    """The stream of answers, which says of each that it was written."""
+
+    def __init__(self, outgoing: Any, requests: OpenRequests) -> None:
+        self._outgoing = outgoing
+        self._requests = requests
+
+    async def send(self, message: SessionMessage) -> None:
+        try:
+            await self._outgoing.send(message)
+        finally:
+            if isinstance(message.message, JSONRPCResponse | JSONRPCError):
+                await self._requests.end()
+
+    async def aclose(self) -> None:
+        await self._outgoing.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
 class ReadableMessages:
     """A stream of messages without those that cannot be read, which are answered with an error."""
 
-    def __init__(self, incoming: Any, outgoing: Any) -> None:
+    def __init__(self, incoming: Any, outgoing: Any, requests: OpenRequests) -> None:
         self._incoming = incoming
         self._outgoing = outgoing
+        self._requests = requests
 
     @property
     def last_context(self) -> Any:
         return self._incoming.last_context
 
     async def receive(self) -> SessionMessage | Exception:
-        while isinstance(item := await self._incoming.receive(), ValidationError):
-            await self._refuse(item)
+        try:
+            while isinstance(item := await self._incoming.receive(), ValidationError):
+                await self._refuse(item)
+        except anyio.EndOfStream:
+            await self._requests.wait()
+            raise
         message: SessionMessage | Exception = item
+        if isinstance(message, SessionMessage):
+            self._requests.begin(message)
         return message
 
     async def __anext__(self) -> SessionMessage | Exception:
-        while isinstance(item := await anext(self._incoming), ValidationError):
-            await self._refuse(item)
-        message: SessionMessage | Exception = item
-        return message
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
 
     async def _refuse(self, error: ValidationError) -> None:
         id = request_id_of(error.errors()[0]["input"])
