@@ -41,7 +41,10 @@ Groups = Sequence[Sequence[str]]
 
 
 class PassageSource(Protocol):
-    """The passages of a user, of a conversation, or of a space. Each has a number; the newer, the higher."""
+    """The passages of a user, of a conversation, or of a space. Each has a number; the newer, the higher.
+    `standing` has the standing instructions among all of them, by their scope, once a search has found them."""
+
+    standing: dict[Filter, Numbers]
 
     def tally(self) -> Tally: ...
 
@@ -91,6 +94,7 @@ class IndexSource:
 
     def __init__(self, view: scope_index.ScopeView, now: datetime) -> None:
         self._view = view
+        self.standing = view.standing
         self._now = now
         self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
@@ -169,6 +173,7 @@ class StoreSource:
     def __init__(self, tx: Tx, scope: Filter, now: datetime) -> None:
         self._tx = tx
         self._scope = scope
+        self.standing: dict[Filter, Numbers] = {}
         self._expired = np.array(tx.index.expired_docs(scope.space, now), np.int64)
         self._columns: PassageColumns | None = None
         self._terms: dict[int, str] = {}  # of the passages that were read
@@ -289,6 +294,9 @@ def standing_instructions(
     """The numbers of the passages that are a standing instruction, of those that a filter means."""
     if where.role not in (None, "user"):
         return np.empty(0, np.int64)
+    if where in source.standing:
+        return source.standing[where]
+    scope = where if where.is_unrestricted else None
     where = replace(where, role="user")
     groups = doc_of(ranking_rules.STANDING_WORDS).read(query_groups, tuple(languages))
     postings = source.postings(where, groups, PER_STANDING_WORD)
@@ -296,7 +304,10 @@ def standing_instructions(
     numbers = neighbour_rules.distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
     known = source.traits(numbers)
     if (known >= 0).all():
-        return np.asarray(numbers[ranking_rules.is_standing(known)])
+        standing = np.asarray(numbers[ranking_rules.is_standing(known)])
+        if scope is not None:
+            source.standing[scope] = standing
+        return standing
     passages = source.passages(where, numbers, ())
     return np.asarray(passages.docs[ranking_rules.is_standing(reader.traits(passages))])
 
@@ -454,7 +465,7 @@ class ScoredPassages:
         """Those that earn most by themselves, best first, and after them other standing instructions."""
         rows = ranking_rules.best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
         if len(standing):
-            is_other = np.isin(self.passages.docs, standing)
+            is_other = neighbour_rules.are_among(self.passages.docs, standing)
             is_other[rows] = False
             rows = np.concatenate([rows, is_other.nonzero()[0]])
         return ScoredPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
@@ -533,7 +544,7 @@ class PassageScorer:
             return all_passages
         reaches[is_long] = np.arange(len(passages))[is_long] < near_count
         keys = neighbour_rules.adjacent_keys(passages, reaches)
-        return passages.join(neighbours.take(np.isin(neighbours.keys, keys)))
+        return passages.join(neighbours.take(neighbour_rules.are_among(neighbours.keys, keys)))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
@@ -635,7 +646,7 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not passages.has_assistant:
         return best
-    rows = (np.isin(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
+    rows = (neighbour_rules.are_among(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
     known = set(passages.message_ids[best].tolist())
     others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
     return np.array([*best.tolist(), *others], np.intp)

@@ -227,7 +227,8 @@ def sort_terms(codes: Codes, first: int = 0) -> Codes:
 class ScopeView(PassageTable):
     """A scope at one moment. `owners` are the rows of the terms, `ends` where the terms of each row end, `words` the
     places of the terms in the table of words that are alike, if it knows words of their languages; `sorted_terms` are
-    all terms by their numbers; `places` are the keys of all messages in order, and `place_rows` the row of each."""
+    all terms by their numbers; `places` are the keys of all messages in order, and `place_rows` the row of each.
+    `standing` are the rows that are standing instructions, by the scope, once a search has found them."""
 
     micros: Numbers
     languages: Numbers
@@ -246,6 +247,7 @@ class ScopeView(PassageTable):
     first_expiry: int
     all_have_vectors: bool
     tally: Tally
+    standing: dict[Filter, Rows]
 
     def __len__(self) -> int:
         return len(self.micros)
@@ -560,6 +562,7 @@ class ScopeIndex:
                 conversation_names=self._conversations.names,
                 author_names=self._authors.names,
                 tally=self._tally(),
+                standing={},
             )
         return self._view
 

@@ -38,6 +38,14 @@ def distinct_numbers(numbers: Numbers) -> Numbers:
     return np.asarray(ordered[is_first])
 
 
+def are_among(numbers: Numbers, sorted_numbers: Numbers) -> NDArray[np.bool_]:
+    """Whether each number is among others, which are in order. As `np.isin`, which takes ten times as long for few."""
+    if not len(sorted_numbers):
+        return np.zeros(len(numbers), np.bool_)
+    places = np.minimum(sorted_numbers.searchsorted(numbers), len(sorted_numbers) - 1)
+    return np.asarray(sorted_numbers.take(places) == numbers)
+
+
 def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
     """A number for each place, a conversation and a turn in it; turns that follow each other have numbers that do."""
     return conversations * KEYS_APART + turns
@@ -317,7 +325,7 @@ def adjacent_keys(passages: Passages, reaches: Numbers) -> Numbers:
 
 def missing_places(passages: Passages, keys: Numbers) -> Numbers:
     """Those of the keys at which none of these passages is."""
-    return np.asarray(keys[~np.isin(keys, passages.keys)])
+    return np.asarray(keys[~are_among(keys, np.sort(passages.keys))])
 
 
 def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
