@@ -422,6 +422,10 @@ class Store(Protocol):
         """How many searches are worth running at a time: one if the work is done in this process, where one thread at a
         time runs Python; more if a server does much of it."""
 
+    @property
+    def reads_at_once(self) -> bool:
+        """Whether a read waits for nobody: neither for what is being written nor for a network."""
+
     def read(self, fn: Work[T]) -> T:
         """Run `fn` on one consistent snapshot."""
 

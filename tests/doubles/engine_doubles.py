@@ -160,6 +160,10 @@ class StoreDouble:
     def searches(self) -> int:
         return self.inner.searches
 
+    @property
+    def reads_at_once(self) -> bool:
+        return self.inner.reads_at_once
+
     def read(self, fn: Callable[[Tx], T]) -> T:
         return self.inner.read(fn)
 

@@ -85,13 +85,18 @@ async def search_messages(
         source = open_source(tx, runtime.indexes, where, now, runtime.index)
         return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
-    def find_if_indexed(tx: Tx) -> list[Hit] | None:
-        """What is found; None if the index has yet to read what was just added."""
-        return None if runtime.is_behind(tx, where) else find(tx)
+    at_once = parts.store.reads_at_once and runtime.indexes.is_quick(where.scope)
+
+    def find_if_read(tx: Tx) -> list[Hit] | None:
+        """What is found; None if there is something to be read first, of what was just added or, at once, of what
+        others added."""
+        if runtime.is_behind(tx, where) or (at_once and not runtime.indexes.is_nearly_read(tx, where.scope)):
+            return None
+        return find(tx)
 
     held_messages = runtime.store.held_messages(where)
     nothing: list[Hit] | None = []  # is found in an outage
-    hits = await runtime.search(lambda: runtime.store.read_if_possible(find_if_indexed, nothing))
+    hits = await runtime.search(lambda: runtime.store.read_if_possible(find_if_read, nothing), at_once=at_once)
     if hits is None:
         await runtime.catch_up(where)
         held_messages = runtime.store.held_messages(where)  # what was written meanwhile is found in the store

@@ -431,6 +431,8 @@ BLOCK = 16_384  # passages that are read at a time
 # a process, such as a command, asks once.
 LARGE = 30_000
 LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
+QUICK = 12_000  # passages of a scope that is searched in less time than Python lets a thread run, five milliseconds
+QUICK_CHANGES = 100  # passages of it that may have come or gone since
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
 NUMBER_COLUMNS = (
@@ -734,6 +736,19 @@ class ScopeIndexes:
     def _held(self, scope: Filter) -> ScopeIndex | None:
         entry = self._cache.latest(cache_key(scope))
         return None if entry is None else entry.value
+
+    def is_quick(self, scope: Filter) -> bool:
+        """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
+        index = self._held(scope)
+        return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
+
+    def is_nearly_read(self, tx: Tx, scope: Filter) -> bool:
+        """Whether a scope is held but for a few passages that have come or gone since."""
+        index = self._held(scope)
+        state = tx.index.scope_state(scope)
+        if index is None or index.version[0] != state.resets:
+            return False
+        return abs(state.docs - len(index)) + abs(state.removed - index.version[1]) <= QUICK_CHANGES
 
     def _is_first_of_large(self, scope: Filter, state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""

@@ -646,6 +646,10 @@ class SqlStore(ABC):
     def searches(self) -> int:
         return 1
 
+    @property
+    def reads_at_once(self) -> bool:
+        return False
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
 

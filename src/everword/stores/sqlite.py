@@ -440,6 +440,10 @@ class SqliteStore(SqlStore):
     def writable(self) -> bool:
         return self._file.writable
 
+    @property
+    def reads_at_once(self) -> bool:
+        return True  # the log of what is being written is beside the file
+
     def _open(self) -> None:
         """Open for reading and writing; if the system allows no writing, only for reading."""
         if self._file.is_protected:
