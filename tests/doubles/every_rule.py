@@ -487,6 +487,7 @@ OTHERS = frozenset(
         "recall.rules.neighbours.missing_places",
         "recall.rules.neighbours.as_numbers",
         "recall.rules.neighbours.distinct_numbers",
+        "recall.rules.neighbours.are_among",
         "recall.rules.neighbours.joined_columns",
         "recall.rules.neighbours.to_columns",
         "recall.rules.relevance.nearest_turns",

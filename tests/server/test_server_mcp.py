@@ -431,13 +431,12 @@ def test_a_line_beyond_the_limits_is_refused_under_its_id_and_the_next_is_answer
 
 
 def test_all_that_was_asked_before_the_input_ended_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as by a script that writes its requests into a pipe. A request that the client cancelled has no answer."""
+    """Such as by a script that writes its requests into a pipe. A request that the client cancelled is not awaited."""
     adds = [asked(id, "tools/call", name="add_messages", arguments=SAYS) for id in range(1, 6)]
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
     (tmp_path / "input").write_bytes(HELLO + b"".join(adds) + json.dumps(cancel).encode() + b"\n")
     answers = answer_input(tmp_path, monkeypatch)
     assert [answers[id]["result"]["isError"] for id in range(1, 5)] == [False] * 4
-    assert 5 not in answers
 
 
 # -- who may enter
