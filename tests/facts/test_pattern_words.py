@@ -209,14 +209,10 @@ def patterns_in(path: Path) -> Patterns:
 @cache
 def names_in_uses() -> frozenset[str]:
     """All that is named where the patterns and the modules name lists of words."""
-    uses = re.compile(r"\{([A-Z_ ]*)|any_of\(([^()]*)")
+    uses = re.compile(r"\{([A-Z_ ]*)\b|any_of\(([^()]*)")
     texts = map(text_in, [*PACKAGE.glob("*.py"), *PATTERN_FILES])
-    return frozenset(
-        name
-        for text in texts
-        for found in uses.finditer(text)
-        for name in re.findall(r"\w+", found[1] or found[2] or "")
-    )
+    lists = (found[1] or found[2] or "" for text in texts for found in uses.finditer(text))
+    return frozenset(name for names in lists for name in re.findall(r"\w+", names))
 
 
 def facts_in(text: str) -> list[str]:
