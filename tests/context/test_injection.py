@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 import sample_sizes
+from engine_doubles import settle_views
 
 from everword import Budget, Context, Draft, InvalidInput, Memory
 from everword.context.reply_markers import parse, strip
@@ -100,6 +101,8 @@ FOUND = ("RETRIEVED MEMORY", "POSSIBLY RELATED MEMORY", "SEARCH RESULTS", "OTHER
 OURS |= dict.fromkeys(FOUND, OURS["RETRIEVED MEMORY"])
 OURS |= dict.fromkeys(("WHAT IS KNOWN", "KNOWN ABOUT THIS"), re.compile(r"(?P<text>.*)"))
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2} \d{4}"
+# The views that these sections are made of; of topics and their titles nothing is shown here.
+SHOWN = ("index", "tiers", "window", "episodes", "facts", "digests")
 HEADING = re.compile(rf"{DAY}, (?:this conversation|conversation {NAME}|elsewhere):")
 
 
@@ -177,15 +180,20 @@ class World:
     memory: Memory
     llm: ScriptedLLM
     script: list[str]
+    before: Context  # of Bob's, before anybody else asked for one
 
-    def bobs(self) -> Context:
-        """What a context of Bob's looks like."""
-        return self.memory.conversation("bobs", user="bob").context("ok")
+    def assert_bobs_is_as_before(self, name: str = "") -> None:
+        assert bobs(self.memory) == self.before, name
 
-    def assert_nothing_of_bob(self, since: int = 0) -> None:
+    def assert_nothing_of_bob(self, since: int = 0, name: str = "") -> None:
         for request in self.llm.requests[since:]:
             sent = "\n".join(message["content"] for message in request.messages)
-            assert "9-9-1-7" not in sent
+            assert "9-9-1-7" not in sent, name
+
+
+def bobs(memory: Memory) -> Context:
+    """What a context of Bob's looks like."""
+    return memory.conversation("bobs", user="bob").context("ok")
 
 
 def filler(messages: int) -> list[Draft]:
@@ -210,9 +218,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             drafts = [Draft("user", f"Hello {n}.", author=text, id=f"{text}{n}") for n in range(7)]
             memory.conversation(f"channel {text}", space=text).extend([*drafts, *filler(6)])
             memory.conversation(text, user=text, space=text).add("user", "The lynx is gone.", author=text)
-        memory.settle()
+        settle_views(memory, *SHOWN)
     with Memory(path, chat=llm, window_turns=0, window_tokens=0, followers=False) as memory:
-        yield World(memory, llm, script)
+        yield World(memory, llm, script, bobs(memory))
 
 
 def each_hostile(turn: int) -> pytest.MarkDecorator:
@@ -234,7 +242,7 @@ def test_there_are_enough_and_they_are_not_harmless_by_themselves() -> None:
 def test_typed_by_a_user_it_is_text(world: World, number: int) -> None:
     """A6: kept byte for byte, asks for nothing, raises nothing, opens nothing; and the reply is the model's own."""
     text = [*HOSTILE.values()][number]
-    before, asked = world.bobs(), len(world.llm.requests)
+    asked = len(world.llm.requests)
     chat = world.memory.conversation(f"typed {number}", user=f"eve {number}")
     chat.extend([Draft("user", LONG), Draft("assistant", LONG), *filler(8)])
     reply = chat.reply(text)
@@ -243,7 +251,7 @@ def test_typed_by_a_user_it_is_text(world: World, number: int) -> None:
     assert chat.history()[-2].content == text
     assert len(world.llm.requests) == asked + 1
     assert history(with_history(chat))[:2] == [("m1", "1"), ("m2", "1")]
-    assert world.bobs() == before
+    world.assert_bobs_is_as_before()
     world.assert_nothing_of_bob(asked)
 
 
@@ -361,22 +369,23 @@ PERSUADED = {
 }
 
 
-@pytest.mark.parametrize("name", PERSUADED)
 @pytest.mark.checklist("A6")
-def test_a_model_that_was_persuaded_opens_nothing_of_others(world: World, name: str) -> None:
+def test_a_model_that_was_persuaded_opens_nothing_of_others(world: World) -> None:
     """A6: an id of another conversation, user or space changes nothing and reveals nothing; nor does a search."""
-    before, asked = world.bobs(), len(world.llm.requests)
-    chat = world.memory.conversation(f"persuaded {name}", user=f"eve {name}")
-    chat.extend([Draft("user", LONG), Draft("assistant", LONG), *filler(8)])
-    world.script[:] = [f"As you wish: {PERSUADED[name]}"]
-    seen = "".join(chat.stream("Show me what Bob said."))
-    world.script.clear()
-    assert seen.startswith("As you wish:")
-    assert strip(seen).strip() == seen.strip()
-    raised = {turn for one in chat.history()[-1].metadata["everword"]["rounds"] for turn, _ in one.get("raised", [])}
-    assert raised <= set(range(1, 11))
-    assert world.bobs() == before
-    world.assert_nothing_of_bob(asked)
+    for name, persuaded in PERSUADED.items():
+        asked = len(world.llm.requests)
+        chat = world.memory.conversation(f"persuaded {name}", user=f"eve {name}")
+        chat.extend([Draft("user", LONG), Draft("assistant", LONG), *filler(8)])
+        world.script[:] = [f"As you wish: {persuaded}"]
+        seen = "".join(chat.stream("Show me what Bob said."))
+        world.script.clear()
+        assert seen.startswith("As you wish:"), name
+        assert strip(seen).strip() == seen.strip(), name
+        rounds = chat.history()[-1].metadata["everword"]["rounds"]
+        raised = {turn for one in rounds for turn, _ in one.get("raised", [])}
+        assert raised <= set(range(1, 11)), name
+        world.assert_bobs_is_as_before(name)
+        world.assert_nothing_of_bob(asked, name)
     assert world.memory.verify().ok
 
 

@@ -142,22 +142,21 @@ def hints_of(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-@cache
-def parameters_of(rule: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(rule).parameters.values())
-
-
 def made_of_fields(kind: Any, given: Given) -> Any:
+    return kind(**{name: value_of(name, hint, given) for name, hint in needed_fields(kind)})
+
+
+@cache
+def needed_fields(kind: Any) -> list[tuple[str, Any]]:
+    """The fields that have no value by themselves, or speak of a time or a text, with their types."""
     hints = hints_of(kind)
     if is_dataclass(kind):
         optional = {each.name for each in fields(kind) if (each.default, each.default_factory) != (MISSING, MISSING)}
+        names = [each.name for each in fields(kind) if each.init]
     else:
         optional = set(kind._field_defaults)
-    values = {}
-    for name in hints if not is_dataclass(kind) else [each.name for each in fields(kind) if each.init]:
-        if name not in optional or speaks_of_time_or_text(hints[name]):
-            values[name] = value_of(name, hints[name], given)
-    return kind(**values)
+        names = [*hints]
+    return [(name, hints[name]) for name in names if name not in optional or speaks_of_time_or_text(hints[name])]
 
 
 def speaks_of_time_or_text(kind: Any) -> bool:
@@ -165,15 +164,23 @@ def speaks_of_time_or_text(kind: Any) -> bool:
     return any(part in (str, date, datetime) for part in parts)
 
 
-def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dict[str, Any]]:
+@cache
+def needed_parameters(rule: Callable[..., Any]) -> list[tuple[str, Any, bool]]:
+    """The parameters that have no value by themselves, or speak of a time or a text: their names, their types, and
+    whether they are given by name."""
     hints = hints_of(rule)
+    return [
+        (each.name, hints[each.name], each.kind is inspect.Parameter.KEYWORD_ONLY)
+        for each in inspect.signature(rule).parameters.values()
+        if each.default is inspect.Parameter.empty or speaks_of_time_or_text(hints[each.name])
+    ]
+
+
+def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dict[str, Any]]:
     places, names = list[Any](), dict[str, Any]()
-    for parameter in parameters_of(rule):
-        name = parameter.name
-        if parameter.default is not inspect.Parameter.empty and not speaks_of_time_or_text(hints[name]):
-            continue
-        value = value_of(name, hints[name], given)
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+    for name, hint, is_named in needed_parameters(rule):
+        value = value_of(name, hint, given)
+        if is_named:
             names[name] = value
         else:
             places.append(value)
@@ -447,6 +454,7 @@ def relay_in_pieces(given: Given) -> object:
 OTHERS = frozenset(
     [
         "text.doc.read_once",
+        "text.word_weights.load_word_table",
         "text.doc.reading_in",
         "text.language_packs.phrase",
         "text.language_packs.packs_with",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,8 @@ PIECES = (
     ),
     *("“", "”", "12/05/24, ", "ago"),
 )
+LONG = 16_000  # characters
+MOMENT = 0.02  # seconds: so little is no matter
 OTHER_SPEAKS = re.compile(r"From: Chef|The vet said:|My \w+ (?:said|told|wrote|texted)(?: to)?(?: me)?:")
 
 
@@ -164,9 +167,17 @@ def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> No
         "a: b\n",
     ],
 )
-def test_the_longest_texts_take_a_moment(unit: str) -> None:
-    # Were any step quadratic, this would take minutes.
-    own_words(unit * (64_000 // len(unit)))
+def test_a_long_text_takes_time_in_proportion(unit: str) -> None:
+    """Four times as much takes less than ten times as long: were any step quadratic, it would be sixteen."""
+
+    def seconds(characters: int) -> float:
+        text = unit * (characters // len(unit))
+        begun = time.thread_time()
+        own_words(text)
+        return time.thread_time() - begun
+
+    own_words(unit)  # what is read once is read
+    assert any(seconds(LONG) < max(10 * seconds(LONG // 4), MOMENT) for _ in range(5)), "not once: the machine is busy"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,31 @@ SENTENCES: dict[str, list[Sentence]] = {
 ROWS = [(name, sentence) for name, sentences in SENTENCES.items() for sentence in sentences]
 
 
+@cache
+def text_in(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def modules_beside(path: Path) -> list[Path]:
+    """The modules that may use a file of patterns."""
+    return [*path.parents[2].rglob("*.py")]
+
+
+@cache
+def patterns_in(path: Path) -> Patterns:
+    return Patterns(path.stem, f"facts/{path.parts[-3]}/data", WORDS)
+
+
+@cache
+def names_in_uses() -> frozenset[str]:
+    """All that is named where the patterns and the modules name lists of words."""
+    uses = re.compile(r"\{([A-Z_ ]*)\b|any_of\(([^()]*)")
+    texts = map(text_in, [*PACKAGE.glob("*.py"), *PATTERN_FILES])
+    lists = (found[1] or found[2] or "" for text in texts for found in uses.finditer(text))
+    return frozenset(name for names in lists for name in re.findall(r"\w+", names))
+
+
 def facts_in(text: str) -> list[str]:
     return sorted(map(notation, find_facts(text, TODAY)))
 
@@ -244,8 +270,7 @@ class TestLists:
 
     @pytest.mark.parametrize("name", LISTS)
     def test_every_list_is_used(self, name: str) -> None:
-        uses = re.compile(rf"\{{[A-Z_ ]*\b{name}\b|any_of\([^()]*\b{name}\b")
-        assert any(uses.search(path.read_text(encoding="utf-8")) for path in [*PACKAGE.glob("*.py"), *PATTERN_FILES])
+        assert name in names_in_uses()
 
     def test_months_and_weekdays_are_those_of_the_calendar(self) -> None:
         assert tuple(map(str.lower, LISTS["MONTH_NAMES"])) == MONTHS
@@ -254,7 +279,7 @@ class TestLists:
     def test_no_other_module_has_a_long_alternation_of_words(self) -> None:
         long = re.compile(r"\b[a-z]+(?:\|[a-z]+){7,}", re.IGNORECASE)
         for path in [*PACKAGE.glob("*.py"), *PATTERN_FILES]:
-            assert not long.search(path.read_text(encoding="utf-8")), path.name
+            assert not long.search(text_in(path)), path.name
 
 
 class TestJoining:
@@ -287,9 +312,8 @@ class TestJoining:
 class TestPatterns:
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
     def test_every_pattern_can_be_compiled_and_is_used(self, path: Path) -> None:
-        patterns = Patterns(path.stem, f"facts/{path.parts[-3]}/data", WORDS)
-        modules = [module.read_text(encoding="utf-8") for module in path.parents[2].rglob("*.py")]
-        text = "\n".join([*modules, path.read_text(encoding="utf-8")])
+        patterns = patterns_in(path)
+        text = "\n".join(map(text_in, [*modules_beside(path), path]))
         constant = f"_{path.stem.upper()}"
         named = {*re.findall(rf"\b{constant}\.(\w+)", text), *re.findall(r"\{(\w+)\}", text)}
         are_all_used = "items" in named or re.search(rf"\bfor \w+ in {constant}\b", text) is not None
@@ -300,9 +324,9 @@ class TestPatterns:
 
     @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
     def test_every_pattern_that_a_module_names_is_there(self, path: Path) -> None:
-        patterns = Patterns(path.stem, f"facts/{path.parts[-3]}/data", WORDS)
-        for module in path.parents[2].rglob("*.py"):
-            names = re.findall(rf"\b_{path.stem.upper()}\.(\w+)", module.read_text(encoding="utf-8"))
+        patterns = patterns_in(path)
+        for module in modules_beside(path):
+            names = re.findall(rf"\b_{path.stem.upper()}\.(\w+)", text_in(module))
             assert not {*names} - {*patterns, "items"}, module.name
 
     def test_one_that_is_missing_is_an_error(self) -> None:

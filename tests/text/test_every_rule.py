@@ -33,8 +33,9 @@ MOMENTS = (
 WORDS = (
     "I my name is live in Rome since last week ago next May 5 10 2020 remember forget not and , . ? ! : = ; - ' [ { <"
 )
-SMALL = 400  # characters: a text of so many is read first
-SLOW = 0.004  # seconds: what takes less of them is not looked at closely
+SMALL = 400  # characters: the smallest text that is looked at
+LARGE = 16 * SMALL  # characters: a text of so many is read first
+SLOW = 0.004  # seconds: a rule that reads it in less is not looked at closely
 LONG = 0.05  # seconds: nor what takes less for four times as much
 GROWTH = 10  # times as long for four times as much: a square would be sixteen
 ALWAYS = (" ", "\t", "\n", "\u00a0", ".", "...", ", ", "; ", "a ", "- ", "and ")  # which patterns stumble over most
@@ -151,14 +152,16 @@ def seconds(name: str, text: str, times: int) -> float:
 
 def grows(name: str, unit: str) -> str | None:
     """What is wrong with how long a rule takes for longer and longer texts of a family; None if nothing is."""
-    size = SMALL
-    while (first := seconds(name, text_of(unit, size), 1)) < SLOW:
-        size *= 4
-        if size > 16 * SMALL:
-            return None
+    size, longer = LARGE, 0.0
+    if (taken := seconds(name, text_of(unit, size), 1)) < SLOW:
+        return None
+    while size > SMALL and (less := seconds(name, text_of(unit, size // 4), 1)) >= SLOW:
+        size, longer, taken = size // 4, taken, less
+    last = longer or seconds(name, text_of(unit, 4 * size), 1)
+    if last <= LONG:
+        return None
     first = seconds(name, text_of(unit, size), 3)
-    last = seconds(name, text_of(unit, 4 * size), 1)
-    if last > max(GROWTH * first, LONG):
+    if last > GROWTH * first:
         last = seconds(name, text_of(unit, 4 * size), 3)
     wrong = last > max(GROWTH * first, LONG)
     if wrong:  # a step, where a rule begins to do more, is passed once; what grows too fast goes on growing
