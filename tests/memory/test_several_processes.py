@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_driver import process
+from engine_doubles import settle_index
 from sample_sizes import sample
 
 from everword import Batch, Draft, Memory
@@ -30,7 +31,7 @@ def contents(memory: Memory, query: str, *, user: str | None = None, conversatio
 @pytest.mark.checklist("G12")
 def test_what_one_process_has_indexed_the_next_search_of_another_finds(store_url: str) -> None:
     """By the version of the scope: nothing is found late, and nothing that was deleted is found."""
-    with Memory(store_url) as writer, Memory(store_url) as reader:
+    with Memory(store_url, followers=False) as writer, Memory(store_url, followers=False) as reader:
         chat = writer.conversation("kitchen", user="ann")
         room = writer.conversation("room")
         for number in range(ROUNDS):
@@ -38,7 +39,7 @@ def test_what_one_process_has_indexed_the_next_search_of_another_finds(store_url
             told = f"The toaster number {number} is broken."
             chat.add("user", said)
             message = room.add("user", told, author="bob")
-            writer.settle()
+            settle_index(writer)
             assert said in contents(reader, f"kettle {number}", user="ann")
             assert told in contents(reader, f"toaster {number}", conversation="room")
             if number % 3 == 0:
