@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_doubles import settle_views
 from llm_server import (
     Exchange,
     Service,
@@ -31,6 +32,7 @@ from llm_server import (
 
 from everword import (
     Budget,
+    Draft,
     Memory,
     ModelBusy,
     ModelError,
@@ -277,6 +279,7 @@ FINAL: dict[str, Callable[[], Step]] = {
     "refused": lambda: fails(401),
     "ten megabytes": lambda: says("x" * (10 << 20)),
 }
+FOR_TIERS = ("index", "tiers")  # the views that the context needs here
 MADE = '{"tier1": "name = Alex; shops = 2", "tier2": "Alex runs two bicycle shops in Berlin."}'
 
 
@@ -290,7 +293,7 @@ def working(tmp_path: Path, outage: Step) -> Iterator[tuple[Memory, list[Step], 
 
     with serving(step) as service:
         how: dict[str, Any] = {"chat_url": service.url, "chat_model": "model-x", "window_turns": 0}
-        with Memory(str(tmp_path / "a.db"), clock=clock, **how) as memory:
+        with Memory(str(tmp_path / "a.db"), clock=clock, followers=False, **how) as memory:
             yield memory, steps, clock
             assert any(map(is_memory_work, service.requests)), "the model was asked"
             assert memory.verify().ok
@@ -298,8 +301,7 @@ def working(tmp_path: Path, outage: Step) -> Iterator[tuple[Memory, list[Step], 
 
 def tier_1(chat: Any) -> str:
     """The first message as it is shown, once others have followed."""
-    for n in range(8):
-        chat.add("user" if n % 2 else "assistant", f"And {n}.")
+    chat.extend([Draft("user" if n % 2 else "assistant", f"And {n}.") for n in range(8)])
     context = chat.context("And now?", budget=Budget(recent=40))  # too little to send all of the chat whole
     shown: str = context.messages[0]["content"].split("MESSAGE[m1] (user, tier 1):\n", 1)[1]
     return shown.split("\n", 1)[0]
@@ -319,7 +321,7 @@ def test_tiers_that_a_model_cannot_make_are_made_offline(tmp_path: Path, name: s
     with working(tmp_path, FINAL[name]()) as (memory, _, _):
         chat = memory.conversation("demo", user="alex")
         assert chat.reply(LONG).text == "Noted."
-        memory.settle()
+        settle_views(memory, *FOR_TIERS)
         assert_offline(tier_1(chat))
 
 
@@ -331,14 +333,14 @@ def test_tiers_of_an_outage_are_made_offline_now_and_by_the_model_later(tmp_path
         chat = memory.conversation("demo", user="alex")
         assert chat.reply(LONG).text == "Noted."
         for wait in (1, 2):
-            memory.settle()
+            settle_views(memory, *FOR_TIERS)
             state = {view.view: view for view in memory.stats().views}["tiers"]
             assert state.waiting == state.standing_in == 1
             assert "model-x" in str(state.error)
             assert_offline(tier_1(chat))
             clock.advance(timedelta(seconds=wait))
         steps.append(says(MADE))
-        memory.settle()
+        settle_views(memory, *FOR_TIERS)
         assert tier_1(chat) == "name = Alex; shops = 2"
 
 

@@ -7,6 +7,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
+from engine_doubles import settle_index
+from filled_store import make_filled
 from hit_order import difference
 
 from everword import Memory, StoreError
@@ -51,7 +53,7 @@ def found(memory: Memory) -> list[list[Hit]]:
 @pytest.mark.parametrize("source", KINDS)
 def test_a_copy_knows_what_the_original_knew_and_learns_on(source: str, addresses: Addresses) -> None:
     here = addresses(source, "original")
-    fill(here)
+    make_filled(here, fill)
     with Memory(here, clock=FrozenClock(), followers=False) as memory:
         expected, hits = known(memory), found(memory)
     for target in KINDS:
@@ -68,14 +70,15 @@ def goes_on(url: str, expected: tuple[object, ...], hits: list[list[Hit]]) -> No
         assert known(memory) == expected
         assert [difference(*both) for both in zip(hits, found(memory), strict=True)] == [None] * len(hits)
         memory.conversation("chat/alex", user="alex").add("user", "Quokkas too.")
-        memory.settle()
+        settle_index(memory)
         assert [hit.message.content for hit in memory.search("quokkas", user="alex", limit=1)] == ["Quokkas too."]
         assert memory.verify().ok
 
 
 def test_a_store_with_something_in_it_is_not_copied_over(addresses: Addresses) -> None:
-    fill(addresses("sqlite", "original"))
-    fill(addresses("json", "taken"))
+    make_filled(addresses("sqlite", "original"), fill)
+    with Memory(addresses("json", "taken"), followers=False) as memory:
+        memory.conversation("chat").add("user", "I was here before.")
     with (
         closing(open_store(addresses("sqlite", "original"), Settings())) as original,
         closing(open_store(addresses("json", "taken"), Settings())) as taken,

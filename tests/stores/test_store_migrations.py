@@ -10,6 +10,7 @@ from functools import cache
 from hashlib import sha256
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -192,24 +193,9 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
         open_store(store_url, Settings())
 
 
-@cache
-def tables_of(step: int) -> dict[str, set[str]]:
-    """The tables a database of an older version has, and their columns."""
-    engine = memory_engine()
-    with closing(engine.connect()) as connection:
-        migrations.migrate(connection, "", upto=step)
-        found = inspect(connection)
-        tables = {
-            table: {column["name"] for column in found.get_columns(table)}
-            for table in set(found.get_table_names()) & set(metadata.tables)
-        }
-    engine.dispose()
-    return tables
-
-
 @contextmanager
 def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
-    """A transaction on a database in which nothing is yet, not even the schema."""
+    """A transaction on a database in which there need be nothing yet, not even the schema."""
     engine = memory_file(url) if kind == "sqlite" else create_pooled_engine(parse_url(url), 1.0)
     with closing(engine.connect()) as connection, rolling_back(connection):
         connection.exec_driver_sql("BEGIN")
@@ -223,6 +209,30 @@ def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
 
 def memory_file(path: str) -> Engine:
     return create_engine(f"sqlite:///{path}", isolation_level="AUTOCOMMIT")
+
+
+@cache
+def file_of(step: int) -> bytes:
+    """A SQLite database as all steps up to this one make it, one after the other: each is run once."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "memory.db")
+        if step > 1:
+            path.write_bytes(file_of(step - 1))
+        with open_empty("sqlite", str(path)) as tx:
+            assert migrations.migrate(tx.connection, "", upto=step) == 1
+        return path.read_bytes()
+
+
+@cache
+def tables_of(step: int) -> dict[str, set[str]]:
+    """The tables a database of an older version has, and their columns."""
+    with closing(sqlite3.connect(":memory:")) as file:
+        file.deserialize(file_of(step))
+        names = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        return {
+            table: {name for _, name, *_ in file.execute(f"PRAGMA table_info({table})")}
+            for table in names & set(metadata.tables)
+        }
 
 
 @cache
@@ -259,6 +269,8 @@ def make_older(kind: str, url: str, step: int) -> None:
         data["meta"] = [row | {"value": str(step)} if row["key"] == "schema" else row for row in data["meta"]]
         path.write_text(json.dumps({key: data[key] for key in data if key not in newer} | {"schema": step}))
         return
+    if kind == "sqlite":
+        Path(url).write_bytes(file_of(step))
     with open_empty(kind, url) as tx:
         migrations.migrate(tx.connection, "", upto=step)
         fill(tx, tables_of(step))
@@ -371,9 +383,7 @@ def test_a_new_database_is_what_all_steps_make(tmp_path: Path) -> None:
     at_once, by_steps = tmp_path / "at_once.db", tmp_path / "by_steps.db"
     with open_empty("sqlite", str(at_once)) as tx:
         migrations.migrate(tx.connection, "")
-    for upto in range(1, migrations.CURRENT + 1):
-        with open_empty("sqlite", str(by_steps)) as tx:
-            assert migrations.migrate(tx.connection, "", upto=upto) == 1
+    by_steps.write_bytes(file_of(migrations.CURRENT))
     with closing(sqlite3.connect(at_once)) as made, closing(sqlite3.connect(by_steps)) as stepped:
         assert full_schema_of(made) == full_schema_of(stepped)
         for query in ("SELECT key, value FROM meta", "SELECT name FROM sqlite_master ORDER BY name"):

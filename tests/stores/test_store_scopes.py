@@ -9,7 +9,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -18,14 +20,14 @@ from sqlalchemy import Connection, event, text
 from everword import Batch, Draft, Memory
 from everword.config import Settings
 from everword.log.append_and_read import every_space
+from everword.memory.transfer import copy_store
 from everword.stores.postgres import PostgresStore
 from everword.stores.sqlite import SqliteStore
 from everword.stores.tables import TABLES
 from everword.wiring import open_store
 
 FEW = 5  # others in the space
-MANY = 100
-ENOUGH = 60  # that reading the rows of all of them shows; FEW_ROWS does not hide it
+MANY = 100  # enough that reading the rows of all of them shows; FEW_ROWS does not hide it
 TOLD = 60  # at most, of the others, tell something by command, and have a document
 YEAR = timedelta(days=365)
 PATIENCE = 600.0
@@ -38,20 +40,25 @@ OF_ALL = {
 }
 
 
-def fill(memory: Memory, others: int) -> None:
-    """The same person and channel among so many others."""
+@cache
+def filled_among(others: int) -> bytes:
+    """A SQLite file that is filled once. The same person and channel among so many others."""
     talk = [Draft("user", f"I bought a green kettle number {i} in Delft.") for i in range(12)]
     room = [Draft("user", f"The kettle number {i} is broken.", author=f"s{i % 3}", user=f"s{i % 3}") for i in range(12)]
     batches = [Batch("default", "kitchen", "ann", talk), Batch("default", "room", None, room)]
     for number in range(others):
         said = [Draft("user", f"I live in Bonn, house {number}."), Draft("user", "I like red tea and a blue kettle.")]
         batches.append(Batch("default", f"chat{number}", f"u{number}", said))
-    memory.add_many(batches)
-    notes = memory.documents()
-    for number in range(0, others, -(-others // TOLD)):
-        memory.remember(f"u{number} drinks tea", user=f"u{number}", expires=YEAR)
-        notes.put(("notes",), f"note {number}", {"tea": number}, texts=(), expires=YEAR)
-    memory.settle(PATIENCE)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "memory.db")
+        with Memory(str(path), followers=False) as memory:
+            memory.add_many(batches)
+            notes = memory.documents()
+            for number in range(0, others, -(-others // TOLD)):
+                memory.remember(f"u{number} drinks tea", user=f"u{number}", expires=YEAR)
+                notes.put(("notes",), f"note {number}", {"tea": number}, texts=(), expires=YEAR)
+            memory.settle(PATIENCE)
+        return path.read_bytes()
 
 
 @contextmanager
@@ -114,12 +121,11 @@ def count_steps(path: Path, statements: list[str]) -> dict[str, int]:
 
 
 def steps_among(path: Path, others: int) -> dict[str, int]:
+    path.write_bytes(filled_among(others))
     store = open_store(str(path), Settings.load())
     assert isinstance(store, SqliteStore)
-    with Memory(store, followers=False) as memory:
-        fill(memory, others)
-        with statements_of(store) as statements:
-            ask(memory)
+    with Memory(store, followers=False) as memory, statements_of(store) as statements:
+        ask(memory)
     return count_steps(path, statements)
 
 
@@ -159,7 +165,10 @@ def rows_read(plan: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 @pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 @pytest.mark.checklist("G11")
-def test_no_statement_reads_more_rows_of_a_table_than_its_scope_holds(store_url: str) -> None:
+def test_no_statement_reads_more_rows_of_a_table_than_its_scope_holds(store_url: str, tmp_path: Path) -> None:
+    """What was filled in a SQLite file is copied to the server."""
+    original = tmp_path / "many.db"
+    original.write_bytes(filled_among(MANY))
     store = open_store(store_url, Settings.load())
     assert isinstance(store, PostgresStore)
     statements: dict[str, Any] = {}
@@ -169,8 +178,9 @@ def test_no_statement_reads_more_rows_of_a_table_than_its_scope_holds(store_url:
             statements[statement] = parameters
 
     too_many: dict[str, dict[str, float]] = {}
+    with closing(open_store(str(original), Settings.load())) as source:
+        copy_store(source, store, lambda table, rows: None)
     with Memory(store, followers=False) as memory:
-        fill(memory, ENOUGH)
         event.listen(store.engine, "before_cursor_execute", note)
         try:
             ask(memory)
