@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from engine_doubles import CountingEmbedder, HashEmbedder, PartialStore, StoreDouble
+from engine_doubles import CountingEmbedder, HashEmbedder, PartialStore, StoreDouble, step_view
 
 from everword import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from everword.config import Settings
@@ -20,6 +19,7 @@ from everword.testing import FrozenClock, ScriptedLLM
 from everword.wiring import open_store
 
 MANY = 120  # conversations of one message
+MORE = 80  # than are taken at a time
 
 
 def flood(memory: Memory, space: str = "red", count: int = MANY) -> None:
@@ -31,12 +31,9 @@ def state_of(memory: Memory, view: str, space: str | None = None) -> ViewState:
 
 
 def index_until(memory: Memory, embedder: CountingEmbedder, text: str) -> int:
-    """Work, a step of each view at a time, until a text has been embedded. Returns how many were before it."""
-    settled = False
-    while text not in embedder.texts and not settled:
-        with suppress(NotSettled):
-            memory.settle(timeout=0)
-            settled = True
+    """Index, a step at a time, until a text has been embedded. Returns how many were before it."""
+    while text not in embedder.texts and step_view(memory, "index"):
+        pass
     return embedder.texts.index(text)
 
 
@@ -118,11 +115,11 @@ def test_who_searches_without_end_does_not_keep_others_waiting() -> None:
 @pytest.mark.checklist("F16")
 def test_settle_says_how_much_is_left_when_its_time_is_over(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
-        flood(memory)
+        flood(memory, count=MORE)
         with pytest.raises(NotSettled, match="messages behind the log") as late:
             memory.settle(timeout=0)
         left = late.value.left
-        assert 0 < left["index"] < MANY
+        assert 0 < left["index"] < MORE
         assert left == {state.view: state.behind for state in memory.stats().views if state.behind}
         for view, behind in left.items():
             assert f"the {view} view is {behind} messages behind" in str(late.value)
@@ -132,7 +129,7 @@ def test_settle_says_how_much_is_left_when_its_time_is_over(tmp_path: Path) -> N
 
 @pytest.mark.checklist("F16")
 def test_settle_returns_only_when_each_conversation_was_seen_to(tmp_path: Path) -> None:
-    """F16: that a writer stands in for a model in one conversation says nothing of the hundred others."""
+    """F16: that a writer stands in for a model in one conversation says nothing of the many others."""
     away = True
 
     def reply(request: Request) -> str | Exception:
@@ -143,7 +140,7 @@ def test_settle_returns_only_when_each_conversation_was_seen_to(tmp_path: Path) 
         memory.conversation("first", user="alex").add("user", "My name is Alex and I have a zebra.")
         memory.settle()
         away = False
-        flood(memory)
+        flood(memory, count=MORE)
         memory.settle()
         facts = state_of(memory, "facts")
         assert (facts.behind, facts.waiting, facts.standing_in) == (1, 1, 1)

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from engine_doubles import HashEmbedder, StoreDouble
+from engine_doubles import HashEmbedder, StoreDouble, settle_index
 from fact_talks import answered, entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -354,16 +354,16 @@ def test_an_outage_that_one_message_makes_stops_nobody_else(store_url: str, erro
         waited = 0
         while not {f"zebra {number}" for number in range(4)} <= indexed(memory):
             with contextlib.suppress(NotSettled):
-                memory.settle()
+                settle_index(memory)
             clock.advance(timedelta(seconds=1))
             waited += 1
         assert waited <= 8
         for _ in range(8):
             with contextlib.suppress(NotSettled):
-                memory.settle()
+                settle_index(memory)
             say(memory, "good 0", "zebra again")
             clock.advance(timedelta(minutes=10))
-        memory.settle()
+        settle_index(memory)
         assert state_of(memory, "index") == ViewState("index", 0, 0, 0, type(error).__name__, set_aside=4)
         assert "zebra after it" in indexed(memory)
 

@@ -9,6 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from engine_doubles import settle_index
+from filled_store import make_filled
 
 from everword import Draft, Memory, StoreError
 from everword.config import Settings
@@ -69,10 +71,10 @@ def test_a_memory_copied_through_every_pair_of_stores_is_the_same(
     addresses: Addresses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D3: from each kind to each other kind, one after the other; every table equal, and so is every answer."""
-    monkeypatch.setattr(transfer, "ROWS", 40)  # so that many pages take a moment only
+    monkeypatch.setattr(transfer, "ROWS", 20)  # so that many pages take a moment only
     kinds = ("sqlite", "json", "postgresql", "json", "sqlite", "postgresql", "sqlite")
     urls = [addresses(kind, f"copy {number}") for number, kind in enumerate(kinds)]
-    fill(urls[0], zebras=100)
+    fill(urls[0], zebras=50)
     expected = answers(urls[0])
     with closing(open_store(urls[0], Settings())) as store:
         rows = tables(store)
@@ -93,10 +95,10 @@ def test_a_copy_goes_on_as_a_memory_of_its_own(store_url: str, addresses: Addres
         closing(open_store(store_url, Settings())) as target,
     ):
         copy_store(source, target, ignore)
-    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+    with Memory(store_url, clock=FrozenClock(NOW), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         assert chat.add("user", "a walrus", platform_id="p1").turn != chat.add("user", "a walrus").turn
-        memory.settle()
+        settle_index(memory)
         assert memory.search("walrus", user="alex")[0].message.content == "a walrus"
         assert memory.search("not indexed yet")[0].message.conversation == "late"
         assert memory.verify().ok
@@ -117,8 +119,8 @@ def test_who_had_an_empty_memory_open_sees_what_was_copied_into_it(store_url: st
 
 
 def test_a_target_that_is_not_empty_is_refused_and_left_alone(store_url: str, addresses: Addresses) -> None:
-    fill(addresses("sqlite", "source"))
-    with Memory(store_url) as memory:
+    make_filled(addresses("sqlite", "source"), fill)
+    with Memory(store_url, followers=False) as memory:
         memory.conversation("chat", user="kim").add("user", "I was here first")
     with (
         closing(open_store(addresses("sqlite", "source"), Settings())) as source,
@@ -126,14 +128,14 @@ def test_a_target_that_is_not_empty_is_refused_and_left_alone(store_url: str, ad
         pytest.raises(StoreError, match="not empty; copy into a new, empty store"),
     ):
         copy_store(source, target, ignore)
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         assert [m.content for m in memory.export()] == ["I was here first"]
 
 
 @pytest.mark.parametrize("table", ["conversations", "vectors"])
 def test_a_copy_that_was_stopped_is_refused_on_opening(store_url: str, table: str, addresses: Addresses) -> None:
     source_url = addresses("sqlite", "source")
-    fill(source_url)
+    make_filled(source_url, fill)
 
     def stop(at: str, rows: int) -> None:
         if at == table:
@@ -157,7 +159,7 @@ def test_a_copy_that_was_stopped_is_refused_on_opening(store_url: str, table: st
 def test_a_copy_is_one_moment_of_a_memory_in_use(kind: str, addresses: Addresses) -> None:
     """What is written to the source meanwhile is all in the copy or not at all."""
     here, there = addresses(kind, "source"), addresses("sqlite", "target")
-    fill(here)
+    make_filled(here, fill)
     before = answers(here)[0]
     with (
         Memory(here, clock=FrozenClock(NOW)) as memory,

@@ -1,4 +1,4 @@
-"""Ten thousand turns, or in `make test` 3,500: what the context holds stays small, what a turn asks of the
+"""Ten thousand turns, or in `make test` 2,000: what the context holds stays small, what a turn asks of the
 store stays the same, and every message is found again."""
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from everword.wiring import open_store
 
 T = TypeVar("T")
 START = datetime(2024, 1, 1, tzinfo=UTC)
-TURNS = sample(10_000, least=3_500)
+TURNS = sample(10_000, least=2_000)
 LOOKED_AT = ("index", "topics", "tiers", "window", "episodes")  # all others are brought up to date in `make test-all`
 SUBJECTS = 40  # each with words of its own, coming back again and again
 SYLLABLES = ["ba", "ko", "ri", "ten", "mul", "da", "fe", "sor", "vi", "lan", "pu", "gri", "mo", "zet", "ka", "nu"]
 
 
 def words(chance: Random, count: int) -> list[str]:
-    return ["".join(chance.choices(SYLLABLES, k=3)) for _ in range(count)]
+    """Long ones: what is made of a message takes as long for each word, and has to be small beside all their tokens."""
+    return ["".join(chance.choices(SYLLABLES, k=7)) for _ in range(count)]
 
 
 def drafts(turns: int) -> Iterator[Draft]:

@@ -9,9 +9,11 @@ from typing import Any
 
 import httpx2
 import pytest
+from engine_doubles import settle_facts
+from filled_store import make_filled
 from mcp import Client as McpClient
 
-from everword import AsyncMemory, Context, Draft, InvalidInput, Memory
+from everword import AsyncMemory, Batch, Context, Draft, InvalidInput, Memory
 from everword.errors import Forbidden, NotFound
 from everword.log.access import Access
 from everword.server.mcp.tools import build_server, local_caller
@@ -34,12 +36,28 @@ def hold_talk(memory: Any) -> Any:
     return memory.conversation("garden").extend(drafts)
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+def fill(url: str) -> None:
+    with Memory(url, followers=False) as memory:
         hold_talk(memory)
         memory.conversation("private", user="user105").add("user", "I live in Graz. Call me Quentin.", name="Ottokar")
         memory.settle()
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory of the talk that nobody changes."""
+    url = str(tmp_path_factory.mktemp("heard") / "memory.db")
+    make_filled(url, fill)
+    with Memory(url, followers=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """The same, to be changed."""
+    url = str(tmp_path / "memory.db")
+    make_filled(url, fill)
+    with Memory(url, followers=False) as memory:
         yield memory
 
 
@@ -71,36 +89,36 @@ def text_of(context: Context) -> str:
     ],
 )
 def test_what_is_read_of_a_person_is_read_by_any_of_their_names(
-    memory: Memory, name: str, person: str, home: str
+    heard: Memory, name: str, person: str, home: str
 ) -> None:
-    assert homes(memory, name) == [home]
-    assert {fact.user for fact in memory.facts(user=name)} == {person}
-    profile = memory.profile(user=name, wait=0)
+    assert homes(heard, name) == [home]
+    assert {fact.user for fact in heard.facts(user=name)} == {person}
+    profile = heard.profile(user=name, wait=0)
     assert (profile.user, home in profile.text) == (person, True)
-    answer = memory.ask("Where do they live?", user=name)
+    answer = heard.ask("Where do they live?", user=name)
     assert (answer.user, answer.known) == (person, True)
-    assert {hit.message.user for hit in memory.search("live", user=name)} == {person}
-    fact = memory.facts(user=name)[0]
-    assert memory.fact(fact.id, user=name) == fact
-    assert {message.author for message in memory.why(fact.id, user=name)} == {person}
-    assert memory.fact_history("location", user=name)[0].user == person
+    assert {hit.message.user for hit in heard.search("live", user=name)} == {person}
+    fact = heard.facts(user=name)[0]
+    assert heard.fact(fact.id, user=name) == fact
+    assert {message.author for message in heard.why(fact.id, user=name)} == {person}
+    assert heard.fact_history("location", user=name)[0].user == person
 
 
 @pytest.mark.parametrize("name", ["user106", "Zoltan", "Ann", "Carolyn Stone", "user10"])
-def test_a_name_that_nobody_has_is_nobody(memory: Memory, name: str) -> None:
-    assert memory.facts(user=name) == []
-    assert memory.search("live", user=name) == []
-    assert memory.ask("Where do they live?", user=name).user == name
+def test_a_name_that_nobody_has_is_nobody(heard: Memory, name: str) -> None:
+    assert heard.facts(user=name) == []
+    assert heard.search("live", user=name) == []
+    assert heard.ask("Where do they live?", user=name).user == name
 
 
-def test_an_exact_first_name_is_no_misspelling_of_another(memory: Memory) -> None:
-    assert homes(memory, "Annabel") == ["Lyon"]
-    assert homes(memory, "annabell") == ["Turin"]
+def test_an_exact_first_name_is_no_misspelling_of_another(heard: Memory) -> None:
+    assert homes(heard, "Annabel") == ["Lyon"]
+    assert homes(heard, "annabell") == ["Turin"]
 
 
 @pytest.mark.parametrize("name", ["Annabal", "annabelle"])
-def test_a_name_that_two_people_have_is_an_error_that_names_both(memory: Memory, name: str) -> None:
-    for read in (memory.facts, memory.profile):
+def test_a_name_that_two_people_have_is_an_error_that_names_both(heard: Memory, name: str) -> None:
+    for read in (heard.facts, heard.profile):
         with pytest.raises(InvalidInput, match=r"Annabel Reed \(user103\) or Annabell Stone \(user104\)"):
             read(user=name)
 
@@ -134,13 +152,13 @@ def test_what_is_changed_takes_ids_alone(memory: Memory) -> None:
     assert homes(memory, "user101") == ["Malmö"]
 
 
-def test_a_key_of_one_user_means_that_user_by_their_own_names_and_nobody_else(memory: Memory) -> None:
+def test_a_key_of_one_user_means_that_user_by_their_own_names_and_nobody_else(heard: Memory) -> None:
     async def ask(user: str, name: str) -> str:
         access = Access("key", frozenset(["default"]), frozenset(["read"]), user)
-        return (await memory.engine.seen_by(access).profile(user=name, wait=0)).user
+        return (await heard.engine.seen_by(access).profile(user=name, wait=0)).user
 
     def asked(user: str, name: str) -> str:
-        return memory._private.wait(ask(user, name))
+        return heard._private.wait(ask(user, name))
 
     assert asked("user102", "Melanie") == asked("user102", "Mellanie") == "user102"
     for name in ("Caroline", "user101", "Carolin", "Zoltan"):
@@ -151,15 +169,15 @@ def test_a_key_of_one_user_means_that_user_by_their_own_names_and_nobody_else(me
 # -- search
 
 
-def test_a_query_names_an_author_by_any_name_also_misspelt(memory: Memory) -> None:
+def test_a_query_names_an_author_by_any_name_also_misspelt(heard: Memory) -> None:
     for query in (
         "What did Caroline say about tomatoes?",
         "What did Carolin say about tomatoes?",
         "carroline tomato",
     ):
-        assert memory.search(query, conversation="garden")[0].message.author == "user101", query
+        assert heard.search(query, conversation="garden")[0].message.author == "user101", query
     for query in ("What did Melanie say about tomatoes?", "what did mellanie say about tomatoes"):
-        assert memory.search(query, conversation="garden")[0].message.author == "user102", query
+        assert heard.search(query, conversation="garden")[0].message.author == "user102", query
 
 
 def test_a_name_from_a_private_chat_finds_nobody_in_a_channel(tmp_path: Path) -> None:
@@ -180,15 +198,15 @@ def test_a_name_from_a_private_chat_finds_nobody_in_a_channel(tmp_path: Path) ->
 # -- what is shown
 
 
-def test_a_context_shows_people_by_the_name_others_know(memory: Memory) -> None:
-    channel = memory.conversation("garden")
+def test_a_context_shows_people_by_the_name_others_know(heard: Memory) -> None:
+    channel = heard.conversation("garden")
     for asked in ("Caroline", "Carolin", "user101"):
         context = text_of(channel.context(f"What does {asked} say about tomatoes?"))
         assert "Caroline: The garden needs rain" in context
         assert ("user101" in context) == (asked == "user101")
     assert "Caroline (id user101)" in text_of(channel.context("What does user101 say about tomatoes?"))
     assert "The user is Ottokar (goes by Quentin)." in text_of(
-        memory.conversation("private", user="user105").context("Where do I live?")
+        heard.conversation("private", user="user105").context("Where do I live?")
     )
 
 
@@ -219,48 +237,48 @@ def test_an_id_that_is_no_name_gives_way_to_a_told_name(tmp_path: Path) -> None:
         assert "Jolene (id u-4711)" in text_of(chat.context("What does u-4711 keep?"))
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("My name is Jo.", "Jo"),
-        ("Please call me Jo.", "Jo"),
-        ("Hi! I'm Jolene!", "Jolene"),
-        ("I'm Jolene, nice to meet you.", "Jolene"),
-        ("I'm Jolene, a nurse from Oslo.", "Jolene"),
-        ("I am Jolene.", "Jolene"),
-        ("My name is Irish.", None),
-        ("My name is always misspelt.", None),
-        ("The name Jo is short for Joanna, and Jo is a nice name for a girl.", None),
-        ("Names like Sky are so pretty.", None),
-        ("Call me Tuesday.", None),
-        ("Call me crazy, but I like rain.", None),
-        ("I'm Gemini, she's Leo.", None),
-        ("I am Groot!", None),
-        ("I'm Sherlock when it comes to lost keys.", None),
-        ("I'm Melanie and Tom's neighbour.", None),
-        ("We are Coldplay.", None),
-        ("Anybody here know a plumber?", None),
-        ("You can call me Susan if it isn't so.", None),
-        ("Everyone thinks my name is Kirsten.", None),
-    ],
-)
-def test_a_name_is_told_in_a_clear_sentence_alone(tmp_path: Path, text: str, name: str | None) -> None:
-    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
-        memory.conversation("own", user="u1").add("user", text)
-        memory.settle()
-        assert memory.profile(user="u1", wait=0).name == (name or "u1")
+TOLD = {
+    "My name is Jo.": "Jo",
+    "Please call me Jo.": "Jo",
+    "Hi! I'm Jolene!": "Jolene",
+    "I'm Jolene, nice to meet you.": "Jolene",
+    "I'm Jolene, a nurse from Oslo.": "Jolene",
+    "I am Jolene.": "Jolene",
+    "My name is Irish.": None,
+    "My name is always misspelt.": None,
+    "The name Jo is short for Joanna, and Jo is a nice name for a girl.": None,
+    "Names like Sky are so pretty.": None,
+    "Call me Tuesday.": None,
+    "Call me crazy, but I like rain.": None,
+    "I'm Gemini, she's Leo.": None,
+    "I am Groot!": None,
+    "I'm Sherlock when it comes to lost keys.": None,
+    "I'm Melanie and Tom's neighbour.": None,
+    "We are Coldplay.": None,
+    "Anybody here know a plumber?": None,
+    "You can call me Susan if it isn't so.": None,
+    "Everyone thinks my name is Kirsten.": None,
+}
 
 
-@pytest.mark.parametrize(
-    ("question", "name"), [("What's your name?", "Tom"), ("Who are you?", "Tom"), ("Who are you going with?", "u1")]
-)
-def test_an_answer_is_a_name_if_a_name_was_asked_for(tmp_path: Path, question: str, name: str) -> None:
+def test_a_name_is_told_in_a_clear_sentence_alone(tmp_path: Path) -> None:
+    """Each sentence in a space of its own."""
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
-        chat = memory.conversation("own", user="u1")
-        chat.add("assistant", question)
-        chat.add("user", "Tom.")
-        memory.settle()
-        assert memory.profile(user="u1", wait=0).name == name
+        memory.add_many(Batch(text, "own", "u1", [Draft("user", text)]) for text in TOLD)
+        settle_facts(memory)
+        for text, name in TOLD.items():
+            assert memory.profile(user="u1", space=text, wait=0).name == (name or "u1"), text
+
+
+def test_an_answer_is_a_name_if_a_name_was_asked_for(tmp_path: Path) -> None:
+    """Each question in a space of its own."""
+    asked = {"What's your name?": "Tom", "Who are you?": "Tom", "Who are you going with?": "u1"}
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        for question in asked:
+            memory.add_many([Batch(question, "own", "u1", [Draft("assistant", question), Draft("user", "Tom.")])])
+        settle_facts(memory)
+        for question, name in asked.items():
+            assert memory.profile(user="u1", space=question, wait=0).name == name, question
 
 
 def test_a_name_goes_with_the_messages_it_came_with(memory: Memory) -> None:
@@ -275,9 +293,7 @@ def test_a_name_goes_with_the_messages_it_came_with(memory: Memory) -> None:
 
 def test_names_are_taken_over_http(tmp_path: Path) -> None:
     address = str(tmp_path / "memory.db")
-    with Memory(address, followers=False) as memory:
-        hold_talk(memory)
-        memory.settle()
+    make_filled(address, fill)
     with (
         Serving(address, auth=True) as server,
         httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key()}"}) as http,

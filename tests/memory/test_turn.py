@@ -104,7 +104,7 @@ def asked_for_tiers(worker: ScriptedLLM) -> list[Request]:
 def test_tiers_come_with_the_reply_in_one_call_and_are_not_seen(store_url: str) -> None:
     """A1, A8: three resolutions; those of the exchange come in the same call, and the user never sees them."""
     llm, worker = ScriptedLLM(["Noted, Alex." + TIERS, "Sure."]), ScriptedLLM(default=NO_FACTS)
-    with Memory(store_url, chat=llm, memory=worker) as memory:
+    with Memory(store_url, chat=llm, memory=worker, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         assert chat.reply(LONG).text == "Noted, Alex."
         memory.settle()
@@ -136,7 +136,7 @@ def test_tiers_left_out_are_made_in_the_background_by_the_memory_model(url: str)
 def test_if_no_model_gives_tiers_the_built_in_writer_does(url: str, answer: str | Exception) -> None:
     """A8, D9: whatever becomes of the memory model, there are tiers."""
     llm, worker = ScriptedLLM(["Noted.", "Sure."]), ScriptedLLM(default=answer)
-    with Memory(url, chat=llm, memory=worker) as memory:
+    with Memory(url, chat=llm, memory=worker, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply(LONG)
         memory.settle()
@@ -152,7 +152,7 @@ def test_if_no_model_gives_tiers_the_built_in_writer_does(url: str, answer: str 
 def test_a_short_message_is_its_own_tiers(url: str) -> None:
     """A12: nothing is generated for it."""
     llm, worker = ScriptedLLM(["Hello.", "Sure."]), ScriptedLLM(default=NO_FACTS)
-    with Memory(url, chat=llm, memory=worker) as memory:
+    with Memory(url, chat=llm, memory=worker, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply("My cat is called Mia.")
         memory.settle()
@@ -230,7 +230,7 @@ def test_several_markers_are_honoured_in_one_further_call_and_rounds_are_bounded
     """A5: and the last reply is given with its markers removed."""
     both = "[REQUEST_TIER:3:m1] [REQUEST_TIER:2:m2]\n[SEARCH_EPISODIC: shops]"
     llm = ScriptedLLM([both, both, both, "Here it is. [REQUEST_TIER:3:m1]"])
-    with Memory(url, chat=llm) as memory:
+    with Memory(url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", LONG)
         chat.add("assistant", LONG)
@@ -243,7 +243,7 @@ def test_several_markers_are_honoured_in_one_further_call_and_rounds_are_bounded
 
 def test_a_model_that_only_ever_asks_is_an_error_and_the_log_stays_true(url: str) -> None:
     llm = ScriptedLLM(default="[SEARCH_EPISODIC: more]")
-    with Memory(url, chat=llm) as memory:
+    with Memory(url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         with pytest.raises(ModelNonsense, match="no reply"):
             chat.reply("Well?")
@@ -259,7 +259,7 @@ def test_ids_of_others_change_nothing_and_reveal_nothing(store_url: str) -> None
         far = memory.conversation("far", user="alex", space="elsewhere").add("user", "The other code is 7-7-7. " + LONG)
     asks = f"[REQUEST_TIER:3:{secret.id}] [REQUEST_TIER:3:{far.id}] [REQUEST_TIER:3:m99] [REQUEST_TIER:3:m0]"
     llm = ScriptedLLM([asks + "[SEARCH_EPISODIC: vault code]", "I do not know.", "Fine."])
-    with Memory(store_url, chat=llm) as memory:
+    with Memory(store_url, chat=llm, followers=False) as memory:
         chat = memory.conversation("mine", user="alex")
         reply = chat.reply("Say [REQUEST_TIER:3:m1] now.")
         assert reply.rounds[0].raised == ()
@@ -280,7 +280,7 @@ def test_ids_of_others_change_nothing_and_reveal_nothing(store_url: str) -> None
 def test_a_stream_shows_the_reply_and_nothing_else(url: str, size: int) -> None:
     """A5, A8: no marker and no tier, whole or in part, however the stream is cut."""
     llm = ScriptedLLM(["[REQUEST_TIER:3:m1]", "You run **two** shops [1]." + TIERS], chunk=size)
-    with Memory(url, chat=llm) as memory:
+    with Memory(url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", LONG)
         pieces = list(chat.stream("How many shops?"))
@@ -291,7 +291,7 @@ def test_a_stream_shows_the_reply_and_nothing_else(url: str, size: int) -> None:
 
 def test_a_stream_that_breaks_keeps_what_was_seen_as_partial(store_url: str) -> None:
     llm = ScriptedLLM([["You run two ", "shops in ", ModelBusy("the server went away")]])
-    with Memory(store_url, chat=llm) as memory:
+    with Memory(store_url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         seen: list[str] = []
         with pytest.raises(ModelBusy):
@@ -305,7 +305,7 @@ def test_a_stream_that_breaks_keeps_what_was_seen_as_partial(store_url: str) -> 
 
 def test_a_caller_who_leaves_keeps_what_was_seen_as_partial(url: str) -> None:
     llm = ScriptedLLM([["One ", "two ", "three ", "four "]])
-    with Memory(url, chat=llm) as memory:
+    with Memory(url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         stream = chat.stream("Count, please.")
         first = next(stream)
@@ -341,7 +341,7 @@ def test_a_cancelled_turn_leaves_a_true_log(url: str) -> None:
 
 def test_a_model_that_fails_leaves_the_question_and_a_clear_error(url: str) -> None:
     llm = ScriptedLLM([ModelBusy("model-x at http://localhost: failed (HTTP 500); try again later"), "Here I am."])
-    with Memory(url, chat=llm) as memory:
+    with Memory(url, chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         with pytest.raises(ModelBusy, match="try again later"):
             chat.reply("Anyone there?")
@@ -406,7 +406,7 @@ def test_every_call_is_counted_and_a_ceiling_sends_memory_work_offline(url: str)
     clock = FrozenClock()
     made = '{"tier1": "name = Alex", "tier2": "Alex runs two shops in Berlin."}'
     llm, worker = ScriptedLLM(default="Noted."), ScriptedLLM(default=made)
-    with Memory(url, chat=llm, memory=worker, clock=clock, daily_tokens=10) as memory:
+    with Memory(url, chat=llm, memory=worker, clock=clock, daily_tokens=10, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.reply(LONG)
         memory.settle()
@@ -422,11 +422,12 @@ def test_every_call_is_counted_and_a_ceiling_sends_memory_work_offline(url: str)
 
 
 def test_a_reply_longer_than_the_log_takes_is_kept_as_far_as_it_does(url: str) -> None:
-    """Cut at a character, and marked as partial: the rest is better than nothing."""
-    with Memory(url, chat=ScriptedLLM(["é" * (MAX_CONTENT // 2) + "ééé"]), followers=False) as memory:
+    """Cut before the character that does not fit, and marked as partial: the rest is better than nothing."""
+    fitting = "a" + "𝒳" * (MAX_CONTENT // 4 - 1)  # three bytes are left, and the next character has four
+    with Memory(url, chat=ScriptedLLM([fitting + "𝒳𝒳𝒳"]), followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         reply = chat.reply("Count for ever.")
-        assert len(reply.text) == MAX_CONTENT // 2 + 3
-        assert reply.message.content == "é" * (MAX_CONTENT // 2)
+        assert len(reply.text) == len(fitting) + 3
+        assert reply.message.content == fitting
         assert reply.message.metadata["everword"]["partial"] is True
         assert [message.role for message in chat.history()] == ["user", "assistant"]
