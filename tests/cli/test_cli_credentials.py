@@ -241,7 +241,7 @@ def test_a_crash_shows_no_credential() -> None:
     """That of a thread, what is logged, and at last that of the program."""
     url = f"https://al:{PLANTED}@host/"
     crashes: Mapping[str, str] = {
-        "a thread": f"import threading as t; one = t.Thread(target=print, kwargs={{{url!r}: 1}}); one.start(); one.join()",
+        "a thread": f"import threading; t = threading.Thread(target=print, kwargs={{{url!r}: 1}}); t.start(); t.join()",
         "a log": f"import logging; logging.getLogger('httpx').warning('GET %s', {url!r})",
         "the program": f"raise ValueError({url!r})",
     }
