@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from quality.cost import Cost, TaskCost
 from quality.main import program as benchmarks
 
-SESSIONS = 3
-LINES = 7 * (
+SESSIONS = 4
+LINES = 4 * (
     "I repaired the old harbour clock with my cousin Ida last week.",
     "That took patience! Did you find the missing gear?",
     "Yes, a smith in Bergen made a new one for 300 kroner.",

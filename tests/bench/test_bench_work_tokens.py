@@ -99,7 +99,7 @@ def test_the_whole_history_is_counted_by_hand(file: Path) -> None:
 
 
 def test_the_curve_is_printed_after_what_everword_prints(file: Path) -> None:
-    result = CliRunner().invoke(benchmarks, ["tokens", "--data", str(file), "--turns", "12"])
+    result = CliRunner().invoke(benchmarks, ["tokens", "--data", str(file), "--turns", "8"])
     assert result.exit_code == 0, result.output
     assert result.output.index("Replayed:") < result.output.index("With all memory work")
     assert "Not below the whole history" in result.output or "Below the whole history" in result.output

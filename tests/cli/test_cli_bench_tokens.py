@@ -73,12 +73,17 @@ def measured(*arguments: object) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture(scope="module")
+def twenty(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A chat of twenty exchanges, and beside it the last three messages of each moment."""
+    return measured("--data", chat(tmp_path_factory.mktemp("twenty") / "house.jsonl", 20), "--window", 3)
+
+
 @pytest.mark.checklist("A11")
-def test_a_chat_of_ordinary_messages_pays_by_turn_15() -> None:
+def test_a_chat_of_ordinary_messages_pays_by_turn_15(twenty: dict[str, Any]) -> None:
     """A11: with tier making counted in, less is spent than on the full history from turn 15 on, a turn being the user's
     message and its reply, as in the source; and every token is accounted for."""
-    found = measured("--data", chat(Path("house.jsonl"), 20))
-    steps = found["steps"]
+    found, steps = twenty, twenty["steps"]
     assert [step["exchange"] for step in steps] == list(range(1, 21))
     assert [step["turn"] for step in steps] == list(range(1, 40, 2))
     spent = {way: list(accumulate(step[way] for step in steps)) for way in ("full", "sliding", "ours")}
@@ -93,11 +98,10 @@ def test_a_chat_of_ordinary_messages_pays_by_turn_15() -> None:
 
 
 @pytest.mark.checklist("A11")
-def test_nothing_is_left_out_of_the_account() -> None:
+def test_nothing_is_left_out_of_the_account(twenty: dict[str, Any]) -> None:
     """A11: the prompt with its instructions, the reply, and the tiers the model writes, against a count by hand."""
-    steps = measured("--data", chat(Path("house.jsonl"), 4), "--window", 3)["steps"]
     said: list[int] = []
-    for n, step in enumerate(steps):
+    for n, step in enumerate(twenty["steps"][:4]):
         question, answer = asked(n), answered(n)
         said.append(count(question) + 4)
         assert step["full"] == 3 + sum(said) + count(answer)
@@ -116,18 +120,17 @@ def test_nothing_is_left_out_of_the_account() -> None:
 
 
 @pytest.mark.checklist("A11")
-def test_tiers_made_apart_are_counted_with_their_prompts() -> None:
+def test_tiers_made_apart_are_counted_with_their_prompts(twenty: dict[str, Any]) -> None:
     """A11, A8: if a second call makes the tiers, its prompt and its answer are spent as well."""
-    data = chat(Path("house.jsonl"), 3)
-    inline, apart = measured("--data", data), measured("--data", data, "--tiers", "apart")
-    for one, other in zip(inline["steps"], apart["steps"], strict=True):
+    apart = measured("--data", chat(Path("house.jsonl"), 3), "--tiers", "apart")
+    for one, other in zip(twenty["steps"][:3], apart["steps"], strict=True):
         assert other["beside"] == 0
         assert other["memory"] > one["beside"] + count(asked(0)) + count(answered(0))
 
 
 @pytest.mark.checklist("A11")
 def test_a_model_that_asks_for_more_pays_for_the_further_call() -> None:
-    found = measured("--data", chat(Path("house.jsonl"), 12), "--ask-every", 3, "--budget", "compact")
+    found = measured("--data", chat(Path("house.jsonl"), 10), "--ask-every", 3, "--budget", "compact")
     calls = [step["calls"] for step in found["steps"]]
     assert set(calls) == {1, 2}
     at = calls.index(2)
@@ -137,9 +140,9 @@ def test_a_model_that_asks_for_more_pays_for_the_further_call() -> None:
 @pytest.mark.checklist("A12")
 def test_short_messages_cost_no_tiers_and_a_short_chat_does_not_pay() -> None:
     """A12: nothing is generated for messages too short to gain from it; the command says so if there is no crossing."""
-    data = chat(Path("short.jsonl"), 5, (lambda n: f"Is {n} enough?", lambda n: f"Yes, {n} will do."))
+    data = chat(Path("short.jsonl"), 3, (lambda n: f"Is {n} enough?", lambda n: f"Yes, {n} will do."))
     found = measured("--data", data)
-    assert [step["beside"] + step["memory"] for step in found["steps"]] == [0] * 5
+    assert [step["beside"] + step["memory"] for step in found["steps"]] == [0] * 3
     assert found["crossing"] is None
     assert "Not below the full history" in succeeded("bench", "tokens", "--data", data)
 

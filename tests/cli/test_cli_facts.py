@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import everword, failed, json_lines, succeeded
+from cli_driver import everword, failed, imported, json_lines, succeeded
 from llm_server import serving, streams
 
 from everword.cli.options import CONTROL
@@ -30,8 +30,10 @@ def lines(*said: tuple[str, str], **shared: Any) -> str:
 
 
 @pytest.fixture
-def _told() -> None:
-    succeeded("import", "-", input=lines(*SAID))
+def _told(tmp_path: Path) -> None:
+    file = tmp_path / "said.jsonl"
+    file.write_text(lines(*SAID), encoding="utf-8")
+    imported(file)
 
 
 def rows(*arguments: str) -> list[list[str]]:
@@ -131,8 +133,8 @@ def test_a_value_cannot_command_the_terminal() -> None:
         assert not CONTROL.search(succeeded("why", fact["id"], "--user", "alex"))
 
 
+@pytest.mark.usefixtures("_told")
 def test_chat_shows_the_facts_of_who_speaks(tmp_path: Path) -> None:
-    succeeded("import", "-", input=lines(*SAID))
     succeeded(
         "import", "-", input=lines(("I live in Bergen.", SAID[0][1]), conversation="room", user=None, author="alex")
     )

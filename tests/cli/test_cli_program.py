@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_driver import NEXT, everword, failed, json_lines, process, processes, succeeded, talk
+from cli_driver import EACH, NEXT, everword, failed, imported, json_lines, process, started, succeeded, talk
 from prepared_programs import PreparedProgram
 
 from everword import __version__
@@ -90,8 +90,8 @@ def test_every_command_that_tells_something_has_json() -> None:
 
 def test_what_a_command_prints_with_json_is_json_and_nothing_else(tmp_path: Path) -> None:
     talk(tmp_path / "chat.jsonl")
-    (imported,) = json_lines(succeeded("import", "chat.jsonl", "--json"))
-    assert (imported["new"], imported["format"]) == (5, "everword")
+    (told,) = json_lines(succeeded("import", "chat.jsonl", "--json"))
+    assert (told["new"], told["format"]) == (5, "everword")
     (statement,) = json_lines(succeeded("remember", "I like tea", "--user", "alex", "--json"))
     assert statement["text"] == "alex likes tea."
     added = json.loads(succeeded("fact", "add", "identity", "city", "Delft", "--user", "alex", "--json"))
@@ -198,8 +198,7 @@ def test_a_mistyped_command_is_told_which_one_is_like_it() -> None:
 
 
 def test_a_name_of_nobody_and_a_conversation_that_is_not_there_are_said(tmp_path: Path) -> None:
-    talk(tmp_path / "chat.jsonl")
-    succeeded("import", "chat.jsonl")
+    imported(talk(tmp_path / "chat.jsonl"))
     for command in (["facts"], ["profile"], ["search", "database", "--user"], ["conversations", "--user"]):
         assert "anybody called 'nobody'" in everword(*command, "nobody").stderr
         assert "anybody called" not in everword(*command, "alex").stderr
@@ -236,7 +235,7 @@ def test_spaces_do_not_see_each_other(tmp_path: Path) -> None:
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     """`everword export | head -1`: no traceback, no complaint."""
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    imported(talk(tmp_path / "talk.jsonl"))
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:
@@ -246,17 +245,20 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
                 assert running.communicate()[1] == b"", command
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_that_is_not_utf8_does_not_crash(tmp_path: Path, encoding: str) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"))
-    commands = (["search", "自転車"], ["history", "chat"], ["--help"], ["search", "自転車", "--json"])
-    running = processes(*commands, folder=tmp_path, env={"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
+def test_a_terminal_that_is_not_utf8_does_not_crash(tmp_path: Path) -> None:
+    """One that Python takes for ASCII, and in the same process one of Latin-1, as it would be at the start."""
+    imported(talk(tmp_path / "talk.jsonl"))
+    commands = [["search", "自転車"], ["history", "chat"], ["--help"], ["search", "自転車", "--json"]]
+    latin = "for stream in (sys.stdout, sys.stderr): stream.reconfigure(encoding='latin-1', errors='strict')"
+    code = f"{EACH.format(commands)}\n{latin}\n{EACH.format(commands)}"
+    running = started(["-c", code], tmp_path, {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     out, err = running.communicate()
     assert running.returncode == 0, err
-    shown = out.split(NEXT)
-    assert len(shown) == len(commands) + 1
-    assert all(shown[:-1])
-    assert "自転車" in shown[3]
+    *shown, rest = out.split(NEXT)
+    assert (len(shown), rest) == (2 * len(commands), "")
+    for encoding, texts in (("ascii", shown[:4]), ("latin-1", shown[4:])):
+        assert all(texts), encoding
+        assert "自転車" in texts[3], encoding
 
 
 def test_what_was_said_cannot_command_the_terminal(tmp_path: Path) -> None:

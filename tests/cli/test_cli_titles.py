@@ -53,13 +53,21 @@ TELEGRAM = {
 }
 
 
+@pytest.fixture(scope="module")
+def imported_both(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A store into which both exports were imported."""
+    folder = tmp_path_factory.mktemp("both")
+    for name, export, options in (("conversations", CHATGPT, ("--user", "marta")), ("result", TELEGRAM, ())):
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps(export), encoding="utf-8")
+        succeeded("import", file, *options, "--store", folder / "everword.db")
+    return (folder / "everword.db").read_bytes()
+
+
 @pytest.fixture(autouse=True)
-def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imported_both: bytes) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("conversations.json").write_text(json.dumps(CHATGPT), encoding="utf-8")
-    Path("result.json").write_text(json.dumps(TELEGRAM), encoding="utf-8")
-    succeeded("import", "conversations.json", "--user", "marta")
-    succeeded("import", "result.json")
+    (tmp_path / "everword.db").write_bytes(imported_both)
 
 
 def test_conversations_have_their_titles_and_the_newest_message_first() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cli_driver import everword, failed, json_lines, succeeded
+from cli_driver import everword, failed, imported, json_lines, succeeded
 
 NOW = datetime.now(UTC)
 SAID = [
@@ -25,13 +25,15 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def _told() -> None:
+def _told(tmp_path: Path) -> None:
     place = {"conversation": "chat", "user": "alex"}
     lines = [
         {**place, "role": role, "content": text, "time": (NOW - timedelta(hours=ago)).isoformat()}
         for role, text, ago in SAID
     ]
-    succeeded("import", "-", input="".join(json.dumps(line) + "\n" for line in lines))
+    file = tmp_path / "said.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    imported(file)
 
 
 @pytest.mark.usefixtures("_told")

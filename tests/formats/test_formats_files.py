@@ -271,7 +271,7 @@ def test_progress_goes_from_nothing_to_the_whole(tmp_path: Path) -> None:
     assert positions[-1] == reader.bytes_read == reader.total_bytes
 
 
-LONG = "All work and no play. " * 1_200
+LONG = "All work and no play. " * 2_400
 
 
 def lines(count: int) -> Iterator[str]:
@@ -315,11 +315,11 @@ def conversations(name: str) -> Callable[[int], Iterator[str]]:
 @pytest.mark.parametrize(
     ("write", "count"),
     [
-        (lines, 752),
-        (channel, 752),
-        (chats, 752),
-        (conversations("chatgpt.json"), 200),
-        (conversations("claude.json"), 200),
+        (lines, 376),
+        (channel, 376),
+        (chats, 376),
+        (conversations("chatgpt.json"), 100),
+        (conversations("claude.json"), 100),
     ],
     ids=["everword", "discord", "telegram", "chatgpt", "claude"],
 )
