@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_doubles import settle_summaries, settle_topics, settle_views
+from filled_store import make_filled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -85,6 +86,12 @@ def days_of_talk(days: int) -> list[Draft]:
     ]
 
 
+def hold_six_days(url: str) -> None:
+    with Memory(url, active_episodes=5, followers=False) as memory:
+        memory.conversation("general").extend(days_of_talk(6))
+        settle_summaries(memory)
+
+
 def flat_episodes(memory: Memory, conversation: str = "general") -> list[Episode]:
     """The episodes of a conversation with all their parts."""
 
@@ -104,10 +111,9 @@ def episodes_of(memory: Memory, conversation: str = "general") -> list[tuple[int
 
 @pytest.mark.checklist("G23")
 def test_an_episode_is_of_one_thread_and_the_level_above_of_one_day(store_url: str) -> None:
+    make_filled(store_url, hold_six_days)
     with Memory(store_url, active_episodes=5, followers=False) as memory:
         channel = memory.conversation("general")
-        channel.extend(days_of_talk(6))
-        settle_summaries(memory)
         threads = threads_of(memory)
         times = {message.turn: message.time.date() for message in channel.history()}
         episodes = flat_episodes(memory)
@@ -148,10 +154,9 @@ def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None
 @pytest.mark.checklist("G23")
 def test_a_window_that_is_left_again_and_again_gives_the_same_episodes(tmp_path: Path) -> None:
     """Then the episodes of threads go on that the messages before have begun."""
-    talk = days_of_talk(6)
-    with Memory(str(tmp_path / "memory.db"), active_episodes=5, followers=False) as memory:
-        memory.conversation("general").extend(talk)
-        settle_summaries(memory)
+    url, talk = str(tmp_path / "memory.db"), days_of_talk(6)
+    make_filled(url, hold_six_days)
+    with Memory(url, active_episodes=5, followers=False) as memory:
         for start in range(0, len(talk), 18):
             memory.conversation("slow").extend(talk[start : start + 18])
             settle_summaries(memory)
@@ -176,15 +181,15 @@ def test_the_episodes_of_a_thread_that_was_split_are_of_its_parts(tmp_path: Path
 def test_a_rebuild_and_one_by_one_give_the_same_threads(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
-        channel.extend(drafts(SAID * 3))
+        channel.extend(drafts(SAID * 2))
         settle_topics(memory)
         threads = threads_of(memory)
         memory.rebuild("topics")
         settle_topics(memory)
         assert threads_of(memory) == threads
-    for start in range(0, len(SAID) * 3, 9):  # each memory begins with what the store has
+    for start in range(0, len(SAID) * 2, 9):  # each memory begins with what the store has
         with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
-            for draft in drafts(SAID * 3)[start : start + 9]:
+            for draft in drafts(SAID * 2)[start : start + 9]:
                 memory.conversation("slow").extend([draft])
                 settle_views(memory, "index", "topics")
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
