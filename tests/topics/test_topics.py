@@ -511,6 +511,6 @@ def test_another_embedder_is_refused_and_nothing_is_kept(tmp_path: Path) -> None
             chat.add_user_message("How do I cook lentils with carrots?")
         assert len(chat.history()) == 3
         memory.rebuild("index")
-        settle_topics(memory)
+        memory.settle()
         assert [topic.tags for topic in chat.topics() if topic.id == "t1"] == [("kept",)]
         assert chat.add_user_message("How do I cook lentils with carrots?").messages >= 1
