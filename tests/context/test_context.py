@@ -8,6 +8,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from engine_doubles import settle_index, settle_views
+from filled_store import make_filled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
@@ -31,10 +33,36 @@ def sections(context: Context) -> dict[str, Section]:
     return {section.name: section for section in context.receipt.sections}
 
 
+def long_messages(count: int) -> list[Draft]:
+    return [Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, count + 1)]
+
+
+def settle_what_is_shown(memory: Memory) -> None:
+    """Bring up to date what a context is made of while nothing has left the window: what is searched, and tiers."""
+    settle_views(memory, "index", "tiers")
+
+
+def hold_a_long_chat(url: str) -> None:
+    with Memory(url, window_turns=0, followers=False) as memory:
+        memory.conversation("demo", user="alex").extend(long_messages(146))
+        settle_what_is_shown(memory)
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with Memory(str(tmp_path / "memory.db"), window_turns=0, followers=False) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def thirty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
+    """The context of a chat of thirty long messages, for all who only read it."""
+    path = tmp_path_factory.mktemp("thirty") / "memory.db"
+    with Memory(str(path), window_turns=0, followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(long_messages(30))
+        settle_what_is_shown(memory)
+        yield chat.context("What now?")
 
 
 @pytest.mark.checklist("F3")
@@ -61,13 +89,9 @@ def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question(sto
 
 
 @pytest.mark.checklist("A7")
-def test_it_opens_with_tiers_and_markers_and_labels_every_past_message(memory: Memory) -> None:
+def test_it_opens_with_tiers_and_markers_and_labels_every_past_message(thirty: Context) -> None:
     """A7: what tiers are, how to ask, and each past message with its id, role and tier."""
-    chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 31))
-    memory.settle()
-    context = chat.context("What now?")
-    opening, closing = context.messages[0], context.messages[-2]
+    opening, closing = thirty.messages[0], thirty.messages[-2]
     assert opening["role"] == "system"
     for expected in ("tier", "[REQUEST_TIER:3:ID]", "[SEARCH_EPISODIC:"):
         assert expected in opening["content"]
@@ -76,58 +100,52 @@ def test_it_opens_with_tiers_and_markers_and_labels_every_past_message(memory: M
         assert f"MESSAGE[m{turn}] ({role}, tier 1):" in opening["content"]
     assert closing["role"] == "system"
     assert "\n\nMessages m17 to m30 stand above in full (tier 3)." in closing["content"]
-    assert [message["role"] for message in context.messages[1:-2]] == ["user", "assistant"] * 7
+    assert [message["role"] for message in thirty.messages[1:-2]] == ["user", "assistant"] * 7
 
 
 @pytest.mark.checklist("A2", "B1")
-def test_older_messages_enter_at_tier_one_and_the_last_exchanges_whole(memory: Memory) -> None:
+def test_older_messages_enter_at_tier_one_and_the_last_exchanges_whole(thirty: Context) -> None:
     """A2, B1: a new message enters later contexts at tier 1; the last exchanges are there word for word."""
-    chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 31))
-    memory.settle()
-    context = chat.context("What now?")
-    parts = sections(context)
+    parts = sections(thirty)
     assert [(item.id, item.tier) for item in parts["history"].items] == [(f"m{n}", 1) for n in range(1, 17)]
-    assert [m["content"] for m in context.messages[1:-2]] == [f"{n}. {LONG}" for n in range(17, 31)]
+    assert [m["content"] for m in thirty.messages[1:-2]] == [f"{n}. {LONG}" for n in range(17, 31)]
     original = sum(TOKENIZER.count(f"{n}. {LONG}") for n in range(1, 17))
     assert parts["history"].tokens < original / 2
 
 
 def test_the_same_state_gives_the_same_bytes(store_url: str) -> None:
-    with Memory(store_url) as memory:
-        chat = memory.conversation("demo", user="alex")
-        chat.extend(Draft("user", f"message {n} " * 30) for n in range(60))
-        memory.settle()
-        first = chat.context("What now?", budget=Budget(total=3_000), system="Be brief.")
-        assert chat.context("What now?", budget=Budget(total=3_000), system="Be brief.") == first
+    budget = Budget(total=1_500)  # not all of them fit
     with Memory(store_url, followers=False) as memory:
-        again = memory.conversation("demo", user="alex").context(
-            "What now?", budget=Budget(total=3_000), system="Be brief."
-        )
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(Draft("user", f"message {n} " * 30) for n in range(30))
+        memory.settle()
+        first = chat.context("What now?", budget=budget, system="Be brief.")
+        assert chat.context("What now?", budget=budget, system="Be brief.") == first
+    with Memory(store_url, followers=False) as memory:
+        again = memory.conversation("demo", user="alex").context("What now?", budget=budget, system="Be brief.")
         assert again == first
 
 
-def test_a_prompt_begins_as_the_one_before(memory: Memory) -> None:
+def test_a_prompt_begins_as_the_one_before(tmp_path: Path) -> None:
     """What was sent stays as it is and where it is: only what belongs to the message comes after it."""
-    chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
-    memory.settle()
-    before = chat.context("Hello there, how is the shop?", system="You sell bicycles.")
-    chat.extend([Draft("user", LONG), Draft("assistant", "Noted.")])
-    memory.settle()
-    after = chat.context("When are the tyres changed?", system="You sell bicycles.")
-    kept = before.messages[:-2]
-    assert after.messages[: len(kept)] == kept
-    assert after.receipt.repeated == 0, "nothing was sent"
+    url = str(tmp_path / "memory.db")
+    make_filled(url, hold_a_long_chat)
+    with Memory(url, window_turns=0, followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        before = chat.context("Hello there, how is the shop?", system="You sell bicycles.")
+        chat.extend([Draft("user", LONG), Draft("assistant", "Noted.")])
+        settle_what_is_shown(memory)
+        after = chat.context("When are the tyres changed?", system="You sell bicycles.")
+        kept = before.messages[:-2]
+        assert after.messages[: len(kept)] == kept
+        assert after.receipt.repeated == 0, "nothing was sent"
 
 
 def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
-    with Memory(
-        str(tmp_path / "memory.db"), chat=ScriptedLLM(default="Noted."), window_turns=0, followers=False
-    ) as memory:
+    url = str(tmp_path / "memory.db")
+    make_filled(url, hold_a_long_chat)
+    with Memory(url, chat=ScriptedLLM(default="Noted."), window_turns=0, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
-        chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 147))
-        memory.settle()
         assert chat.reply("Hello there, how is the shop?").receipt.repeated == 0
         receipt = chat.reply("When are the tyres changed?").receipt
         assert receipt.repeated > 0.5 * receipt.tokens
@@ -136,19 +154,19 @@ def test_a_receipt_says_how_much_was_sent_before(tmp_path: Path) -> None:
 
 def test_the_receipt_says_what_is_in_and_what_is_not(memory: Memory) -> None:
     chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 61))
-    memory.settle()
-    context = chat.context("When is the shop closed?", budget=Budget(total=1_600))
+    chat.extend(long_messages(40))
+    settle_index(memory)
+    context = chat.context("When is the shop closed?", budget=Budget(total=1_100))
     receipt, parts = context.receipt, sections(context)
-    assert receipt.tokens == tokens(context) <= 1_600
+    assert receipt.tokens == tokens(context) <= 1_100
     named = [item.id for part in receipt.sections for item in (*part.items, *part.left_out)]
-    assert {f"m{n}" for n in range(1, 61)} <= set(named)
+    assert {f"m{n}" for n in range(1, 41)} <= set(named)
     assert all(item.reason for part in receipt.sections for item in (*part.items, *part.left_out))
     assert parts["history"].left_out
     table = receipt.explain()
     assert "history" in table
-    assert "m60" in table
-    assert f"{receipt.tokens:,} of 1,600" in table
+    assert "m40" in table
+    assert f"{receipt.tokens:,} of 1,100" in table
 
 
 @pytest.mark.checklist("A14")
@@ -158,8 +176,8 @@ def test_when_not_all_fits_the_relevant_older_messages_are_chosen(memory: Memory
     passport = "My passport number is X1234567 and it expires in October, remember that for the visa form please."
     football = "We talked about football, the weather and lunch again."
     chat.add("user", passport)
-    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {football} " * 2) for n in range(2, 120))
-    memory.settle()
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {football} " * 2) for n in range(2, 70))
+    settle_index(memory)
     context = chat.context("When does my passport expire?", budget=Budget(total=1_200))
     assert "m1" in [item.id for item in sections(context)["retrieved"].items]
     assert len(sections(context)["history"].left_out) > 20
@@ -190,7 +208,7 @@ def test_small_talk_retrieves_nothing(tmp_path: Path) -> None:
         old = memory.conversation("old", user="alex")
         old.add("user", "Hi, thanks! I said hi and thanks for the cake.")
         old.extend(Draft("user", f"{n}. {LONG}") for n in range(60))  # a small memory would be sent whole
-        memory.settle()
+        settle_index(memory)
         chat = memory.conversation("new", user="alex")
         assert "retrieved" not in sections(chat.context("hi"))
         assert "retrieved" not in sections(chat.context("thanks!"))
@@ -226,7 +244,7 @@ def test_a_compact_budget_keeps_sections_to_their_share(memory: Memory) -> None:
     )
     chat = memory.conversation("demo", user="alex")
     chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 260) for n in range(1, 25))
-    memory.settle()
+    settle_index(memory)
     context = chat.context("What now?", budget=budget)
     recent = sections(context)["recent"]
     assert len(recent.items) <= 8
@@ -323,5 +341,5 @@ def test_a_follow_up_question_stands_alone_and_is_searched_for_so(tmp_path: Path
             chat.add("assistant", "It is a small mirrorless camera by Panasonic with 20 megapixels.")
             assert expected in chat.standalone("How much does it cost?")
             assert chat.standalone("Who painted The Night Watch?") if memory_model is None else True
-            memory.settle()
+            settle_index(memory)
             assert "450 euros" in chat.context("How much does it cost?").messages[0]["content"]

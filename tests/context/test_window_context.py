@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from engine_doubles import settle_facts, settle_index, settle_summaries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
@@ -52,17 +53,19 @@ def filler(count: int) -> list[Draft]:
     return [Draft("assistant" if n % 2 else "user", f"{n}. {LONG}") for n in range(count)]
 
 
-@pytest.mark.parametrize("after", [3, 11, 15])
 @pytest.mark.checklist("F2")
-def test_what_is_relevant_in_the_window_or_just_left_it_is_word_for_word(memory: Memory, after: int) -> None:
+def test_what_is_relevant_in_the_window_or_just_left_it_is_word_for_word(memory: Memory) -> None:
     """F2: wherever it lies."""
     chat = memory.conversation("demo", user="alex")
     chat.extend([*filler(6), Draft("user", FACT), Draft("assistant", "I will.")])
-    memory.settle()
-    chat.extend(filler(after))
-    memory.settle()
-    for markers in (True, False):
-        assert FACT in text_of(chat.context("When does my passport expire?", markers=markers))
+    settle_summaries(memory)
+    for before, after in ((0, 3), (3, 11), (11, 15)):
+        chat.extend(filler(after)[before:])
+        settle_summaries(memory)
+        assert bool(chat.archived()) == (after == 15), "in the window, or just left it"
+        for markers in (True, False):
+            shown = text_of(chat.context("When does my passport expire?", markers=markers))
+            assert FACT in shown, f"{after} messages later, {markers=}"
 
 
 @pytest.mark.checklist("F2")
@@ -79,7 +82,7 @@ def test_a_chat_that_costs_no_more_whole_is_sent_whole(memory: Memory) -> None:
     chat = memory.conversation("demo", user="alex")
     said = [Draft("assistant" if n % 2 else "user", f"This is remark number {n}.") for n in range(14)]
     chat.extend(said)
-    memory.settle()
+    settle_index(memory)
     context = chat.context("ok")
     assert spoken_texts(context) == [draft.content for draft in said]
     assert "history" not in sections(context)
@@ -96,7 +99,7 @@ def test_a_correction_is_shown_with_what_it_corrects(memory: Memory) -> None:
         "Actually, the receptionist moved the appointment to Monday at four because of a strike of the tram drivers."
     )
     chat.extend([Draft("user", plan), Draft("assistant", "Noted."), Draft("user", change), *filler(11)])
-    memory.settle()
+    settle_index(memory)
     text = text_of(chat.context("What does Lena need for the dentist?"))
     assert plan in text
     assert change in text
@@ -136,7 +139,7 @@ def test_a_short_chat_is_sent_whole_after_it_has_left_the_window_and_asks_for_no
     chat = memory.conversation("demo", user="alex")
     said = [Draft("assistant" if n % 2 else "user", f"Remark {n} is about bread.") for n in range(26)]
     chat.extend(said)
-    memory.settle()
+    settle_summaries(memory)
     assert chat.archived(), "some of it has left the window"
     context = chat.context("And which bread do you like?")
     assert spoken_texts(context) == [draft.content for draft in said]
@@ -144,7 +147,7 @@ def test_a_short_chat_is_sent_whole_after_it_has_left_the_window_and_asks_for_no
     assert {*sections(context)} <= {"system", "recent", "current", "retrieved"}
     other = memory.conversation("other", user="alex")
     other.extend([Draft("user", "I bake rye bread on Sundays."), *filler(60)])
-    memory.settle()
+    settle_summaries(memory)
     context = chat.context("And which bread do you like?")
     assert "[SEARCH_EPISODIC: words]" in context.messages[0]["content"]
     assert "[REQUEST_TIER" not in text_of(context)
@@ -165,7 +168,7 @@ def test_people_have_names_and_signs_only_where_two_share_one(memory: Memory) ->
     channel = memory.conversation("general")
     for author, name in (("298741552369147904", "Kim"), ("2987", "Kim"), ("555", "Lou")):
         channel.add("user", f"I am number {author[:2]}.", author=author, name=name)
-    memory.settle()
+    settle_facts(memory)
     said = [message["content"] for message in channel.context("ok").messages[1:-1]]
     assert said[2] == "Lou: I am number 55."
     assert all(text.startswith("Kim #") for text in said[:2])
@@ -176,7 +179,7 @@ def test_people_have_names_and_signs_only_where_two_share_one(memory: Memory) ->
 def test_what_is_known_in_a_channel_stands_under_names(memory: Memory) -> None:
     channel = memory.conversation("general")
     channel.add("user", "I live in Oslo.", author="298741552369147904", name="Kim")
-    memory.settle()
+    settle_facts(memory)
     text = text_of(channel.context("Where does everybody live?"))
     assert "Kim: " in text
     assert "298741552369147904" not in text

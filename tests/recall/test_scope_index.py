@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine_doubles import settle_index
 from sample_sizes import sample
 
 from everword import Memory
@@ -54,8 +55,9 @@ FILTERS: tuple[dict[str, Any], ...] = (
 class World:
     """A store with what was said in it, and searches of it both ways."""
 
-    def __init__(self, store: Store, seed: int) -> None:
+    def __init__(self, store: Store, seed: int, space: str = "s") -> None:
         self.store = store
+        self.space = space
         self.random = Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.messages: list[Message] = []
@@ -75,6 +77,7 @@ class World:
             messages.append(
                 make_message(
                     self.turns[conversation],
+                    space=self.space,
                     conversation=conversation,
                     id=f"{conversation}-{self.turns[conversation]}",
                     user=owner or author,
@@ -129,17 +132,24 @@ def store(store_url: str) -> Any:
         yield store
 
 
+@pytest.fixture(scope="module")
+def shared_store(shared_url: str) -> Any:
+    """For tests that each have spaces of their own."""
+    with closing(open_store(shared_url, Settings())) as store:
+        yield store
+
+
 @pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 @pytest.mark.parametrize("seed", range(1, 1 + sample(2)))
-def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None:
-    world = World(store, seed)
+def test_memory_and_database_give_the_same_hits(shared_store: Store, seed: int) -> None:
+    store, world = shared_store, World(shared_store, seed, f"hits {seed}")
     indexes, other_process = ScopeIndexes(Cache(1 << 28)), ScopeIndexes(Cache(1 << 28))
     for step in range(5):
         world.say(world.random.choice((1, 3, 40)))
         if step % 2:
             world.remove(2)
         for place, fields in enumerate(FILTERS):
-            where = Filter("s", **fields)
+            where = Filter(world.space, **fields)
             query = " ".join(world.random.choices([*WORDS, "what", "quince", "Ann"], k=3)) + "?"
             vector = world.vector()
             if place % 3 == 1:  # as after a message, when nobody waits
@@ -155,41 +165,41 @@ def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None
 
 
 @pytest.mark.every_store(in_part=("sqlite", "postgresql"))
-@pytest.mark.parametrize("seed", range(1, 1 + sample(6)))
-def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(store: Store, seed: int) -> None:
+def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(shared_store: Store) -> None:
     """Messages come one at a time, most of them without a vector, and are edited and removed between searches."""
-    world = World(store, seed)
-    indexes = ScopeIndexes(Cache(1 << 28))
-    for _ in range(12):
-        world.without_vector = world.random.choice((0.0, 0.5, 1.0))
-        action = world.random.choice(("say", "say", "say", "edit", "remove"))
-        if action == "say" or not world.messages:
-            world.say(world.random.choice((1, 1, 2)))
-        elif action == "edit":
-            world.edit()
-        else:
-            world.remove(1)
-        query = " ".join(world.random.choices([*WORDS, "quince"], k=3))
-        vector = world.vector()
-        for where in (Filter("s"), Filter("s", "ann"), Filter("s", conversation="c2")):
-            fresh = world.search(ScopeIndexes(Cache(1 << 28)), where, query, vector)
-            assert seen(world.search(indexes, where, query, vector)) == seen(fresh)
+    for seed in range(1, 1 + sample(6)):
+        world = World(shared_store, seed, f"changes {seed}")
+        indexes = ScopeIndexes(Cache(1 << 28))
+        for step in range(12):
+            world.without_vector = world.random.choice((0.0, 0.5, 1.0))
+            action = world.random.choice(("say", "say", "say", "edit", "remove"))
+            if action == "say" or not world.messages:
+                world.say(world.random.choice((1, 1, 2)))
+            elif action == "edit":
+                world.edit()
+            else:
+                world.remove(1)
+            query = " ".join(world.random.choices([*WORDS, "quince"], k=3))
+            vector = world.vector()
+            for where in (Filter(world.space), Filter(world.space, "ann"), Filter(world.space, conversation="c2")):
+                fresh = seen(world.search(ScopeIndexes(Cache(1 << 28)), where, query, vector))
+                assert seen(world.search(indexes, where, query, vector)) == fresh, f"{seed=}, {step=}, {where}"
 
 
 @pytest.mark.every_store
 def test_a_message_without_a_vector_as_the_only_news_is_found_and_stops_no_search(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         memory.conversation("a", user="alex").add("user", "I baked bread with honey")
-        memory.settle()
+        settle_index(memory)
         assert len(memory.search("honey bread")) == 1
         wordless = memory.conversation("b", user="ben")
         for content in ("x" * 300, "y" * 300):
             wordless.add("user", content)
-            memory.settle()
+            settle_index(memory)
             assert [hit.message.content for hit in memory.search("honey bread")] == ["I baked bread with honey"]
             assert memory.search(content)[0].message.content == content
         wordless.add("user", "honey is sweet")
-        memory.settle()
+        settle_index(memory)
         contents = {hit.message.content for hit in memory.search("honey")}
         assert contents >= {"honey is sweet", "I baked bread with honey"}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at, section
+from engine_doubles import settle_facts
 from raw_tables import rows_of
 from sample_sizes import sample
 
@@ -22,8 +23,7 @@ TODAY = NOON.date()
 
 
 def spoken(memory: Memory, *, members: int, text: str = "my word today is zebra{n}", channel: str = "general") -> None:
-    for n in range(members):
-        memory.conversation(channel).add("user", text.format(n=n), author=f"u{n}")
+    memory.conversation(channel).extend(Draft("user", text.format(n=n), author=f"u{n}") for n in range(members))
 
 
 @pytest.mark.checklist("C3")
@@ -182,7 +182,7 @@ def test_the_same_inputs_are_merged_once_and_one_alone_is_as_it_is(store_url: st
 def test_a_fortnight_of_thirty_costs_what_it_must(addresses: Callable[[str, str], str]) -> None:
     """C3, C5, C6, C13: a call a day, one history a member and day, a merge only where something changed."""
     clock, scribe, members = clock_at(), Scribe(), [f"u{n}" for n in range(sample(30))]
-    told, total = members[:5], Counter[str]()
+    told, total, days = members[:5], Counter[str](), sample(14, least=9)  # so that the first days leave the history
 
     async def ask(memory: AsyncMemory, users: list[str]) -> list[str]:
         profiles = await asyncio.gather(*(memory.profile(user=user) for user in users))
@@ -193,7 +193,7 @@ def test_a_fortnight_of_thirty_costs_what_it_must(addresses: Callable[[str, str]
             channel = memory.conversation("general")
             for user in told:
                 await memory.remember(f"{user} plays the cello", user=user)
-            for number in range(14):
+            for number in range(days):
                 await channel.extend(Draft("user", f"mark{u}x and day{number} went well", author=u) for u in members)
                 contexts = await ask(memory, members)
                 assert all(f"mark{user}x" in text for user, text in zip(members, contexts, strict=True))
@@ -207,7 +207,7 @@ def test_a_fortnight_of_thirty_costs_what_it_must(addresses: Callable[[str, str]
                 assert await ask(memory, members[4:6]) == contexts[4:6], "one who told of themselves, one who did not"
                 assert scribe.since() == {}
                 clock.advance(DAY - HOUR)
-        assert total == Counter(day=14, week=12 * len(members), merge=13 * len(members) + len(told))
+        assert total == Counter(day=days, week=(days - 2) * len(members), merge=(days - 1) * len(members) + len(told))
 
     asyncio.run(fortnight())
 
@@ -282,9 +282,10 @@ def test_erasing_a_person_takes_what_digests_say_of_them(store_url: str) -> None
 def test_a_day_too_long_for_a_question_is_split_and_stays_one_entry_a_member(store_url: str) -> None:
     clock, scribe = clock_at(datetime(2026, 3, 2, 20, tzinfo=UTC)), Scribe()
     with Memory(store_url, clock=clock, memory=scribe, followers=False, digest_tokens=1_000) as memory:
-        drafts = [(f"u{n % 3}", f"message number {n} is about a long walk in the rain " * 4) for n in range(60)]
-        for n, (author, text) in enumerate(drafts):
-            memory.conversation("c").add("user", text, author=author, time=NOON + timedelta(minutes=n))
+        text = "message number {} is about a long walk in the rain "
+        memory.conversation("c").extend(
+            Draft("user", text.format(n) * 4, author=f"u{n % 3}", time=NOON + timedelta(minutes=n)) for n in range(60)
+        )
         memory.conversation("c").add("user", "x" * 50_000, author="huge", time=NOON + HOUR)
         found = memory.digests()
         assert [one.user for one in found] == ["huge", "u0", "u1", "u2"]
@@ -322,11 +323,11 @@ def test_hostile_words_stay_words(store_url: str) -> None:
 def test_a_channel_shows_the_speaker_as_merged_and_no_facts_come_of_it(store_url: str) -> None:
     clock, scribe = clock_at(), Scribe()
     chat = ScriptedLLM(default="Noted: ann lives in Oslo and owns a yacht.")
-    with Memory(store_url, clock=clock, memory=scribe, chat=chat) as memory:
+    with Memory(store_url, clock=clock, memory=scribe, chat=chat, followers=False) as memory:
         channel = memory.conversation("c")
         channel.add("user", "I live in Oslo. My exam went well.", author="ann")
         channel.add("user", "I live in Rome.", author="bob")
-        memory.settle()
+        settle_facts(memory)
         clock.advance(HOUR)
         channel.reply("What do you think?", author="ann")
         sent = chat.requests[-1].messages[0]["content"]
@@ -341,9 +342,9 @@ def test_a_channel_shows_the_speaker_as_merged_and_no_facts_come_of_it(store_url
 
 def test_what_was_forgotten_is_in_no_context(store_url: str) -> None:
     clock = clock_at()
-    with Memory(store_url, clock=clock) as memory:
+    with Memory(store_url, clock=clock, followers=False) as memory:
         memory.conversation("c").add("user", "I like walruses. My exam went well.", author="ann")
-        memory.settle()
+        settle_facts(memory)
         assert "walrus" in memory.profile(user="ann").context
         memory.forget("I like walruses", user="ann")
         context = memory.profile(user="ann").context

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from engine_doubles import settle_summaries, settle_topics
+from engine_doubles import settle_summaries, settle_topics, settle_views
+from filled_store import make_filled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +35,15 @@ SAID = [
 ]
 DISK = {3, 5, 7, 9, 11}
 BREAD = {4, 6, 8, 10, 12}
+
+
+numbers = count(1)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        yield memory
 
 
 def drafts(said: list[tuple[str, str]]) -> list[Draft]:
@@ -66,13 +77,19 @@ def test_two_conversations_through_each_other_are_two_threads(store_url: str) ->
         assert history[2].why == "they speak to each other"
 
 
-def days_of_talk(count: int) -> list[Draft]:
+def days_of_talk(days: int) -> list[Draft]:
     """The same two conversations through each other, on so many days."""
     return [
         Draft("user", text, author, time=START + timedelta(days=day, minutes=number))
-        for day in range(count)
+        for day in range(days)
         for number, (author, text) in enumerate(SAID)
     ]
+
+
+def hold_six_days(url: str) -> None:
+    with Memory(url, active_episodes=5, followers=False) as memory:
+        memory.conversation("general").extend(days_of_talk(6))
+        settle_summaries(memory)
 
 
 def flat_episodes(memory: Memory, conversation: str = "general") -> list[Episode]:
@@ -94,10 +111,9 @@ def episodes_of(memory: Memory, conversation: str = "general") -> list[tuple[int
 
 @pytest.mark.checklist("G23")
 def test_an_episode_is_of_one_thread_and_the_level_above_of_one_day(store_url: str) -> None:
+    make_filled(store_url, hold_six_days)
     with Memory(store_url, active_episodes=5, followers=False) as memory:
         channel = memory.conversation("general")
-        channel.extend(days_of_talk(6))
-        settle_summaries(memory)
         threads = threads_of(memory)
         times = {message.turn: message.time.date() for message in channel.history()}
         episodes = flat_episodes(memory)
@@ -120,7 +136,7 @@ def test_an_episode_is_of_one_thread_and_the_level_above_of_one_day(store_url: s
 @pytest.mark.checklist("G23")
 def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), active_episodes=5, followers=False) as memory:
-        memory.conversation("general").extend(days_of_talk(4))
+        memory.conversation("general").extend(days_of_talk(3))
         settle_summaries(memory)
         episodes = episodes_of(memory)
         memory.rebuild("window")
@@ -129,7 +145,7 @@ def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None
         memory.rebuild("topics")
         settle_summaries(memory)
         assert episodes_of(memory) == episodes
-        for draft in days_of_talk(4):
+        for draft in days_of_talk(3):
             memory.conversation("slow").extend([draft])
             settle_summaries(memory)
         assert episodes_of(memory, "slow") == episodes
@@ -138,10 +154,9 @@ def test_a_rebuild_and_one_by_one_give_the_same_episodes(tmp_path: Path) -> None
 @pytest.mark.checklist("G23")
 def test_a_window_that_is_left_again_and_again_gives_the_same_episodes(tmp_path: Path) -> None:
     """Then the episodes of threads go on that the messages before have begun."""
-    talk = days_of_talk(6)
-    with Memory(str(tmp_path / "memory.db"), active_episodes=5, followers=False) as memory:
-        memory.conversation("general").extend(talk)
-        settle_summaries(memory)
+    url, talk = str(tmp_path / "memory.db"), days_of_talk(6)
+    make_filled(url, hold_six_days)
+    with Memory(url, active_episodes=5, followers=False) as memory:
         for start in range(0, len(talk), 18):
             memory.conversation("slow").extend(talk[start : start + 18])
             settle_summaries(memory)
@@ -166,17 +181,17 @@ def test_the_episodes_of_a_thread_that_was_split_are_of_its_parts(tmp_path: Path
 def test_a_rebuild_and_one_by_one_give_the_same_threads(tmp_path: Path) -> None:
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         channel = memory.conversation("general")
-        channel.extend(drafts(SAID * 3))
+        channel.extend(drafts(SAID * 2))
         settle_topics(memory)
         threads = threads_of(memory)
         memory.rebuild("topics")
         settle_topics(memory)
         assert threads_of(memory) == threads
-    for start in range(0, len(SAID) * 3, 9):  # each memory begins with what the store has
+    for start in range(0, len(SAID) * 2, 9):  # each memory begins with what the store has
         with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
-            for draft in drafts(SAID * 3)[start : start + 9]:
+            for draft in drafts(SAID * 2)[start : start + 9]:
                 memory.conversation("slow").extend([draft])
-                settle_topics(memory)
+                settle_views(memory, "index", "topics")
     with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
         assert threads_of(memory, "slow") == threads
 
@@ -192,7 +207,7 @@ def test_what_was_said_before_a_third_person_spoke_is_in_threads_too(store_url: 
         assert threads[1] == threads[4] != threads[2] == threads[3] == threads[5]
         for draft in drafts(said):
             memory.conversation("slow").extend([draft])
-            settle_topics(memory)
+            settle_views(memory, "index", "topics")
             memory.conversation("at once").add_user_message(draft.content, author=draft.author, time=draft.time)
         settle_topics(memory)
         assert threads_of(memory, "slow") == threads
@@ -228,26 +243,25 @@ def test_a_notice_of_the_system_is_in_no_thread(tmp_path: Path) -> None:
     )
 )
 def test_a_reply_that_was_given_is_always_honoured(
-    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str, int | None, bool]]
+    memory: Memory, said: list[tuple[str, str, int | None, bool]]
 ) -> None:
-    with Memory(str(tmp_path_factory.mktemp("replies") / "memory.db"), followers=False) as memory:
-        channel = memory.conversation("general")
-        replies: dict[int, int] = {}
-        ids: list[str] = []
-        for number, (author, text, parent, by_id) in enumerate(said):
-            reply_to = None
-            if parent is not None and ids:
-                turn = parent % len(ids) + 1
-                replies[number + 1] = turn
-                reply_to = ids[turn - 1] if by_id else f"p{turn}"
-            time = START + timedelta(minutes=number)
-            options: dict[str, Any] = {"author": author, "time": time, "platform_id": f"p{number + 1}"}
-            ids.append(channel.add("user", text, reply_to=reply_to, **options).id)
-        settle_topics(memory)
-        threads = threads_of(memory)
-        assert sorted(threads) == [*range(1, len(said) + 1)]
-        for turn, parent in replies.items():
-            assert threads[turn] == threads[parent]
+    channel = memory.conversation(f"general {next(numbers)}")
+    replies: dict[int, int] = {}
+    ids: list[str] = []
+    for number, (author, text, parent, by_id) in enumerate(said):
+        reply_to = None
+        if parent is not None and ids:
+            turn = parent % len(ids) + 1
+            replies[number + 1] = turn
+            reply_to = ids[turn - 1] if by_id else f"p{turn}"
+        time = START + timedelta(minutes=number)
+        options: dict[str, Any] = {"author": author, "time": time, "platform_id": f"p{number + 1}"}
+        ids.append(channel.add("user", text, reply_to=reply_to, **options).id)
+    settle_views(memory, "index", "topics")
+    threads = threads_of(memory, channel.id)
+    assert sorted(threads) == [*range(1, len(said) + 1)]
+    for turn, parent in replies.items():
+        assert threads[turn] == threads[parent]
 
 
 @pytest.mark.checklist("G22")

@@ -76,7 +76,7 @@ def test_what_is_said_of_one_thing_is_one_topic(store_url: str) -> None:
 
 @pytest.mark.checklist("E1")
 def test_the_built_in_embedder_tells_subjects_apart_and_follow_ups_stay(store_url: str) -> None:
-    with Memory(store_url, clock=FrozenClock()) as memory:
+    with Memory(store_url, clock=FrozenClock(), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         soup = chat.add_user_message("How do I cook a lentil soup with carrots and cumin?").id
         chat.add_assistant_message("Fry onions and cumin, add lentils, carrots and stock, simmer for 20 minutes.")
@@ -99,13 +99,13 @@ def test_the_similarity_can_be_set(store_url: str) -> None:
             assert (chat.add_user_message(f"{about(1)} And #3 more.").id == "t1") is same
 
 
-@pytest.mark.parametrize("text", ["👋", "मुझे कल सुबह जाना है", "\u202e؟ماذا", "a" * 100_000, "  \n x \t "])
-def test_whatever_is_said_has_a_topic(store_url: str, text: str) -> None:
-    with Memory(store_url) as memory:
-        chat = memory.conversation("chat", user="alex")
-        topic = chat.add_user_message(text)
-        assert topic.title == " ".join(text.split())[:80]
-        assert [m.content for m in chat.get_full_topic_history()] == [text]
+def test_whatever_is_said_has_a_topic(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        for text in ("👋", "मुझे कल सुबह जाना है", "\u202e؟ماذا", "a" * 100_000, "  \n x \t "):
+            chat = memory.conversation(f"chat {text[:9]!r}", user="alex")
+            topic = chat.add_user_message(text)
+            assert topic.title == " ".join(text.split())[:80], text[:30]
+            assert [m.content for m in chat.get_full_topic_history()] == [text], text[:30]
 
 
 # -- packing
@@ -303,7 +303,7 @@ def test_topics_survive_a_restart_and_a_copy(addresses: Callable[[str, str], str
         chat = memory.conversation("chat", user="alex")
         talk(chat, *[1] * 14, 2)
         chat.tag_topic("t1", "kept")
-        memory.settle()
+        settle_topics(memory)
         before = chat.topics()
     settings = Settings.load()
     with closing(open_store(here, settings)) as one, closing(open_store(there, settings)) as two:
@@ -314,7 +314,7 @@ def test_topics_survive_a_restart_and_a_copy(addresses: Callable[[str, str], str
             assert chat.topics() == before
             assert talk(chat, 1, 2) == ["t1", "t15"]
             memory.rebuild("topics")
-            memory.settle()
+            settle_topics(memory)
             assert [topic.tags for topic in chat.topics() if topic.id == "t1"] == [("kept",)]
 
 
@@ -368,7 +368,7 @@ def test_importance_is_learned_from_feedback_and_from_use(store_url: str) -> Non
 
 @pytest.mark.checklist("E9")
 def test_a_follow_up_is_made_to_stand_alone_from_its_topic(store_url: str) -> None:
-    with Memory(store_url, clock=FrozenClock()) as memory:
+    with Memory(store_url, clock=FrozenClock(), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add_user_message("How do I grow Habanero peppers on a balcony in Bergen?")
         chat.add_assistant_message("In large pots, out of the wind.")
@@ -429,13 +429,13 @@ def test_while_the_model_is_away_the_built_in_writer_stands_in(store_url: str) -
     with opened(store_url, clock, memory=model, window_turns=0, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         talk(chat, *[1] * 13)
-        memory.settle()
+        settle_topics(memory)
         topic = chat.topics()[0]
         assert (topic.made_by, bool(topic.summary)) == ("offline", True)
         waiting = {state.view: state.standing_in for state in memory.stats().views}
         assert waiting["titles"] == 1
         clock.advance(timedelta(hours=1))
-        memory.settle()
+        settle_topics(memory)
         assert (chat.topics()[0].title, chat.topics()[0].summary) == ("About grelb1", "The grelb1 has a vonk1.")
 
 
@@ -452,13 +452,13 @@ def test_erasing_leaves_nothing_of_a_person_in_topics(store_url: str) -> None:
             channel.add_user_message(f"{about(1, number)} So says {who}.", author=who)
             own.add_user_message(f"{about(1, number)} So says zoe.")
         channel.add_user_message(f"Zoe's own: {about(2)}", author="zoe")
-        memory.settle()
+        settle_topics(memory)
         own.tag_topic("t1", "zoe's secret")
         channel.tag_topic("t17", "zoe's secret")
         channel.tag_topic("t1", "shared")
         assert any("zoe" in topic.summary for topic in (*channel.topics(), *own.topics()))
         memory.erase(user="zoe")
-        memory.settle()
+        settle_topics(memory)
         (left,) = channel.topics(faded=True)
         assert (left.id, left.messages, left.tags) == ("t1", 8, ("shared",))
         assert {m.author for m in channel.get_full_topic_history()} == {"ann"}
@@ -472,7 +472,7 @@ def test_erasing_leaves_nothing_of_a_person_in_topics(store_url: str) -> None:
 
 
 def test_a_conversation_given_in_one_piece_has_its_topics_too(store_url: str) -> None:
-    with opened(store_url, followers=True) as memory:
+    with opened(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.extend(Draft("user", about(number % 3, number)) for number in range(300))
         chat.add("user", "", metadata={"picture": 1})
@@ -486,14 +486,14 @@ def test_a_message_finds_its_topic_though_nobody_has_followed_yet(tmp_path: Path
     """What was kept before comes first, however much it is and whether it is in the index or not."""
     with opened(str(tmp_path / "memory.db"), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
-        chat.extend(Draft("user", about(number % 8, number)) for number in range(700))
+        chat.extend(Draft("user", about(number % 8, number)) for number in range(600))
         assert chat.topics() == []
-        topic = chat.add_user_message(about(1, 700))
-        assert (topic.id, topic.messages) == ("t2", 89)
+        topic = chat.add_user_message(about(1, 600))
+        assert (topic.id, topic.messages) == ("t2", 76)
         chat.extend(Draft("user", about(2, number)) for number in range(9))
-        assert chat.add_user_message(about(2)).messages == 88 + 10
+        assert chat.add_user_message(about(2)).messages == 75 + 10
         settle_views(memory, "index", "topics")
-        assert sum(topic.messages for topic in chat.topics()) == 711
+        assert sum(topic.messages for topic in chat.topics()) == 611
 
 
 def test_another_embedder_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
@@ -503,7 +503,7 @@ def test_another_embedder_is_refused_and_nothing_is_kept(tmp_path: Path) -> None
         chat = memory.conversation("chat", user="alex")
         talk(chat, 1, 2, 1)
         chat.tag_topic("t1", "kept")
-        memory.settle()
+        settle_topics(memory)
     engine = MemoryEngine(lambda: build(Settings.load(store=url)))
     with BlockingMemory(engine, partial(engine.open, check_embedder=False)) as memory:
         chat = memory.conversation("chat", user="alex")
