@@ -98,3 +98,9 @@ class AccessibilityCheck:
             if violation["impact"] in SERIOUS
             for node in violation["nodes"]
         ]
+
+
+def body_of(page: Page) -> str:
+    """The body of a page as it is now, after its scripts have run."""
+    body: str = page.evaluate("document.body.innerHTML")
+    return body
