@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_doubles import settle_facts
 from raw_tables import rows_of
 from raw_tables import words_held as words_in
 
@@ -41,9 +40,9 @@ def test_not_a_word_of_what_was_deleted_is_left(store_url: str) -> None:
     words = ("zorbling", "quuxberg", "flibbers", "snarkov", "vonkel")
     with closing(open_store(store_url, Settings())) as store:
         store.write(keep_an_answer)
-    with Memory(store_url, window_turns=11, level_episodes=2, active_episodes=2, followers=False) as memory:
+    with Memory(store_url, window_turns=11, level_episodes=2, active_episodes=2) as memory:
         chat = memory.conversation("chat", user="alex")
-        talk = [Draft("user", f"The harbour at hour {n} has {n} boats and a lighthouse.") for n in range(120)]
+        talk = [Draft("user", f"The harbour at hour {n} has {n} boats and a lighthouse.") for n in range(150)]
         chat.extend([Draft("user", "I live in Quuxberg. The harbour has zorbling boats.", id="m1"), *talk])
         channel = memory.conversation("all")
         channel.add("user", "We met Snarkov at the lighthouse today", author="alex", platform_id="p-7")
@@ -74,12 +73,12 @@ def test_not_a_word_of_what_was_deleted_is_left(store_url: str) -> None:
 
 @pytest.mark.checklist("F11")
 def test_a_fact_with_another_source_stays_and_what_was_replaced_is_back(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         first = chat.add("user", "I live in Delft.")
         again = chat.add("user", "As I said, I live in Delft.")
         moved = chat.add("user", "I moved to Leiden.")
-        settle_facts(memory)
+        memory.settle()
 
         def places() -> list[tuple[str, tuple[str, ...]]]:
             return [(fact.value, fact.sources) for fact in memory.facts(user="alex") if fact.key == "location"]
@@ -96,17 +95,17 @@ def test_a_fact_with_another_source_stays_and_what_was_replaced_is_back(store_ur
 
 
 def test_a_fact_that_has_its_words_from_another_message_is_read_again(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("assistant", "So you live in Delft?")
         chat.add("user", "I live in Delft.")
-        settle_facts(memory)
+        memory.settle()
         before = memory.facts(user="alex")
         chat.delete(1)
-        settle_facts(memory)
+        memory.settle()
         seen = memory.facts(user="alex")
         memory.rebuild("facts")
-        settle_facts(memory)
+        memory.settle()
         assert memory.facts(user="alex") == seen
         assert [fact.value for fact in seen] == ["Delft"]
         assert len(before) <= len(seen)
@@ -132,7 +131,7 @@ def test_a_fact_of_another_that_has_its_words_from_a_removed_message_goes(store_
         channel = memory.conversation("all")
         channel.add("user", "Do you live in Quuxberg, alex?", author="kim")
         channel.add("user", "Yes, I live there since May.", author="alex")
-        settle_facts(memory)
+        memory.settle()
         assert [fact.value for fact in memory.facts(user="alex")] == ["Quuxberg"]
         if remove == "delete":
             channel.delete(1)
@@ -156,7 +155,7 @@ def test_a_fact_about_somebody_whom_a_removed_message_named_goes(store_url: str)
         chat = memory.conversation("chat", user="alex")
         first = chat.add("user", "My brother Zorbert came to see us yesterday.")
         chat.add("user", "He lives in Delft now.")
-        settle_facts(memory)
+        memory.settle()
         assert [fact.subject for fact in memory.facts(user="alex") if fact.value == "Delft"] == ["Zorbert"]
         chat.delete(first.id)
         assert words_in(store_url, "zorbert") == []
@@ -165,7 +164,7 @@ def test_a_fact_about_somebody_whom_a_removed_message_named_goes(store_url: str)
 
 
 def test_what_was_told_goes_with_the_telling_and_what_it_had_changed_is_back(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
 
         def told() -> list[str]:
             return sorted(statement.text for statement in memory.profile(user="alex", wait=0).statements)
@@ -189,13 +188,13 @@ def test_what_was_told_goes_with_the_telling_and_what_it_had_changed_is_back(sto
         chat.delete(forgotten.id)
         assert told() == ["alex lives in Delft."], "the words of the request are gone, and not what it did"
         memory.rebuild("facts")
-        settle_facts(memory)
+        memory.settle()
         assert [fact.value for fact in memory.facts(user="alex")] == ["Delft"]
         assert memory.verify().ok
 
 
 def test_what_remember_this_meant_goes_with_the_message_that_said_it(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "I keep a boat called Zorbling in Leiden.")
         answer = chat.command("Everword, remember this")
@@ -227,10 +226,10 @@ def test_a_request_that_is_deleted_while_it_is_merged_leaves_nothing(store_url: 
 
 
 def test_a_name_that_was_deleted_is_no_name_any_more(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         channel = memory.conversation("all")
         channel.add("user", "My name is Zorbert.", author="a1")
-        settle_facts(memory)
+        memory.settle()
         assert [name.text for member in memory.people() for name in member.names] == ["Zorbert"]
         channel.delete(1)
         assert [name.text for member in memory.people() for name in member.names] == []
@@ -292,7 +291,7 @@ def test_what_fits_goes_and_a_dry_run_names_it_first(store_url: str) -> None:
 
 @pytest.mark.checklist("F12")
 def test_a_conversation_goes_as_a_whole_and_its_owner_may_begin_again(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.extend([Draft("user", f"I have {n} parrots and a walrus") for n in range(3)])
         memory.conversation("other", user="alex").add("user", "parrots are here, too")
@@ -318,7 +317,7 @@ def test_a_conversation_goes_as_a_whole_and_its_owner_may_begin_again(store_url:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.checklist("F11")
 def test_whoever_has_the_store_open_finds_nothing_once_it_is_deleted(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory, Memory(store_url, followers=False) as other:
+    with Memory(store_url) as memory, Memory(store_url, followers=False) as other:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "My locker opens with flibber. I like zorbling.")
         chat.add("user", "And the parrots like figs.")
@@ -345,7 +344,7 @@ def test_whoever_has_the_store_open_finds_nothing_once_it_is_deleted(store_url: 
 
 
 def test_each_removal_leaves_a_line_that_names_nobody(store_url: str) -> None:
-    with Memory(store_url, clock=FrozenClock(), retain_messages=30, followers=False) as memory:
+    with Memory(store_url, clock=FrozenClock(), retain_messages=30) as memory:
         now = FrozenClock().now()
         chat = memory.conversation("chat", user="alexandra-77")
         chat.add("user", "one zorbling")

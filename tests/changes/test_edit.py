@@ -101,7 +101,7 @@ def test_everything_follows_the_newest_version_and_not_a_word_outlives_the_messa
 
 @pytest.mark.checklist("F11")
 def test_what_an_edit_makes_is_what_a_rebuild_makes(store_url: str) -> None:
-    with Memory(store_url, window_turns=6, level_episodes=2, followers=False) as memory:
+    with Memory(store_url, window_turns=6, level_episodes=2) as memory:
         chat = memory.conversation("chat", user="alex")
         for number in range(14):
             chat.add("user", f"I planted {number + 2} tulips near the old windmill.")
@@ -305,7 +305,7 @@ def test_history_shows_every_version_with_its_times(store_url: str) -> None:
 
 @pytest.mark.checklist("F11")
 def test_another_text_for_a_known_message_is_said_and_taken_only_if_asked(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         assert chat.add("user", "at 7", platform_id="1001").kept == "new"
         assert chat.add("user", "at 7", platform_id="1001").kept == "known"
@@ -348,7 +348,7 @@ def test_a_reply_is_not_made_to_a_text_that_was_refused(store_url: str) -> None:
 
 
 def test_what_was_told_by_command_follows_the_new_words(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
 
         def told() -> str:
@@ -430,7 +430,7 @@ def test_a_version_that_was_changed_behind_the_engines_back_is_found(store_url: 
 
 
 def test_a_copy_has_the_versions_and_proves_them(store_url: str, addresses: Callable[[str, str], str]) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.extend([Draft(role, f"{role} at 7") for role in ROLES])
         chat.edit(2, "at 8")

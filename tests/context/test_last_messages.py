@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from engine_doubles import settle_summaries, settle_views
-from filled_store import make_filled
 
 from everword import Context, Draft, Memory
 from everword.memory.gather_context import LOOK_BACK, SHORT_CONVERSATION
@@ -16,33 +13,12 @@ from everword.memory.gather_context import LOOK_BACK, SHORT_CONVERSATION
 LONG = SHORT_CONVERSATION + 22  # messages, so that not all of them are read
 
 
-@contextmanager
-def two_on(url: str) -> Iterator[tuple[Memory, Memory]]:
-    """Two on one file, as in two processes."""
-    with Memory(url, followers=False) as memory, Memory(url, followers=False) as other:
-        yield memory, other
-
-
 @pytest.fixture
 def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
-    """Of a store with nothing in it."""
-    with two_on(str(tmp_path / "memory.db")) as both:
-        yield both
-
-
-def hold_a_long_chat(url: str) -> None:
-    """Its messages are in the index and have their topics, and none has left the window yet."""
-    with Memory(url, followers=False) as memory:
-        memory.conversation("demo", user="alex").extend(lines(0, LONG))
-        settle_views(memory, "index", "topics")
-
-
-@pytest.fixture
-def memories_of_a_long_chat(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
+    """Two on one file, as in two processes."""
     url = str(tmp_path / "memory.db")
-    make_filled(url, hold_a_long_chat)
-    with two_on(url) as both:
-        yield both
+    with Memory(url, followers=False) as memory, Memory(url, followers=False) as other:
+        yield memory, other
 
 
 def text_of(context: Context) -> str:
@@ -65,7 +41,7 @@ def lines_in(text: str) -> set[int]:
 def test_new_messages_of_anybody_are_in_the_next_context(memories: tuple[Memory, Memory]) -> None:
     chats = [memory.conversation("demo", user="alex") for memory in memories]
     chats[0].extend(lines(0, LONG))
-    for number in range(LONG, LONG + 8, 2):
+    for number in range(LONG, LONG + 12, 2):
         chats[number // 2 % 2].extend(lines(number, 2))
         contexts = [chat.context("and now?") for chat in chats]
         fresh = memories[0].conversation("demo", user="alex").context("and now?")
@@ -110,11 +86,10 @@ def test_a_conversation_of_the_same_name_is_another_one(memories: tuple[Memory, 
 
 @pytest.mark.parametrize("count", [5, 60, LOOK_BACK, LOOK_BACK + 5])
 @pytest.mark.parametrize("leaves_window", [True, False])
-def test_many_new_messages_leave_no_gap(
-    memories_of_a_long_chat: tuple[Memory, Memory], count: int, leaves_window: bool
-) -> None:
-    memory, other = memories_of_a_long_chat
+def test_many_new_messages_leave_no_gap(memories: tuple[Memory, Memory], count: int, leaves_window: bool) -> None:
+    memory, other = memories
     chat = memory.conversation("demo", user="alex")
+    chat.extend(lines(0, LONG))
     chat.context("and now?")
     other.conversation("demo", user="alex").extend(lines(LONG, count))
     if leaves_window:
@@ -125,17 +100,16 @@ def test_many_new_messages_leave_no_gap(
         chat.extend(lines(LONG + count + 2 * number, 2))
 
 
-def test_what_has_left_the_window_is_back_when_that_is_undone(
-    memories_of_a_long_chat: tuple[Memory, Memory],
-) -> None:
+def test_what_has_left_the_window_is_back_when_that_is_undone(memories: tuple[Memory, Memory]) -> None:
     """A rebuild makes the window larger for a while: the messages in it are all read again."""
-    memory, _ = memories_of_a_long_chat
+    memory, _ = memories
     chat = memory.conversation("demo", user="alex")
-    settle_summaries(memory)
+    chat.extend(lines(0, LONG))
+    memory.settle()
     chat.archive()
     chat.context("and now?")
     chat.delete(3)  # its views are made anew
     fresh = memory.conversation("demo", user="alex")
     assert chat.context("and now?").messages == fresh.context("and now?").messages
-    settle_summaries(memory)
+    memory.settle()
     assert chat.context("and now?").messages == fresh.context("and now?").messages

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from engine_doubles import CountingEmbedder, GatedEmbedder, HashEmbedder, settle_index
+from engine_doubles import CountingEmbedder, GatedEmbedder, HashEmbedder
 
 from everword import AsyncMemory, Batch, Draft, EmbedderMismatch, Memory, NotSettled
 from everword.config import Settings
@@ -181,14 +181,14 @@ def test_one_failing_conversation_does_not_hold_up_what_comes_after(store_url: s
 
 @pytest.mark.checklist("D12")
 def test_a_rebuilt_index_gives_the_same_results(store_url: str) -> None:
-    with Memory(store_url, clock=FrozenClock(), followers=False) as memory:
+    with Memory(store_url, clock=FrozenClock()) as memory:
         say(memory, count=60)
         say(memory, "other", count=12)
-        settle_index(memory)
+        memory.settle()
         before, root = results(memory), memory.verify().root
         for _ in range(2):
             memory.rebuild("index")
-            settle_index(memory)
+            memory.settle()
             assert results(memory) == before
         assert memory.stats().entries == 72
         assert memory.verify().root == root

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from engine_doubles import HashEmbedder, StoreDouble, settle_index
+from engine_doubles import HashEmbedder, StoreDouble
 from fact_talks import answered, entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -354,16 +354,16 @@ def test_an_outage_that_one_message_makes_stops_nobody_else(store_url: str, erro
         waited = 0
         while not {f"zebra {number}" for number in range(4)} <= indexed(memory):
             with contextlib.suppress(NotSettled):
-                settle_index(memory)
+                memory.settle()
             clock.advance(timedelta(seconds=1))
             waited += 1
         assert waited <= 8
         for _ in range(8):
             with contextlib.suppress(NotSettled):
-                settle_index(memory)
+                memory.settle()
             say(memory, "good 0", "zebra again")
             clock.advance(timedelta(minutes=10))
-        settle_index(memory)
+        memory.settle()
         assert state_of(memory, "index") == ViewState("index", 0, 0, 0, type(error).__name__, set_aside=4)
         assert "zebra after it" in indexed(memory)
 

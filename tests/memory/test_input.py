@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from engine_doubles import settle_index
 from sample_sizes import sample
 
 from everword import Batch, Draft, InvalidInput, Memory
@@ -188,7 +187,7 @@ TABLES = {"content": CONTENT, "times": TIMES, "metadata": METADATA, "ids": IDS, 
 @pytest.mark.parametrize("table", TABLES)
 def test_bad_input_is_refused_by_field_and_reason_and_nothing_is_written(store_url: str, table: str) -> None:
     """The same table for every store, so that all of them refuse the same things in the same words."""
-    with Memory(store_url, clock=FrozenClock(NOW), followers=False) as memory:
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
         wrong = []
         for name, (attempt, field, reason) in TABLES[table].items():
             try:
@@ -203,7 +202,7 @@ def test_bad_input_is_refused_by_field_and_reason_and_nothing_is_written(store_u
 
 
 def test_a_refused_message_leaves_its_conversation_as_it_was(store_url: str) -> None:
-    with Memory(store_url, clock=FrozenClock(NOW), followers=False) as memory:
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
         memory.conversation("chat", user="alex").add("user", "hello")
         before = (memory.verify(), memory.stats(), memory.conversations())
         for attempt, *_ in (*CONTENT.values(), *TIMES.values(), *METADATA.values()):
@@ -220,7 +219,7 @@ def test_a_refused_message_leaves_its_conversation_as_it_was(store_url: str) -> 
 @pytest.mark.every_store
 def test_content_that_is_odd_but_text_is_kept_to_the_character(store_url: str) -> None:
     odd = [text for text in ODD_TEXTS if text.strip()]
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.extend(Draft("user", text) for text in odd)
         chat.add("user", "", metadata={"attachment": "photo.jpg"})
@@ -268,16 +267,13 @@ def test_times_long_past_and_a_little_ahead_are_accepted(store_url: str) -> None
 
 
 # Of long words: what is made of a message grows with its words, what a store has to hold with its bytes.
-LONG_WORDS = (
-    "Pneumonoultramicroscopicsilicovolcanoconiosis, hippopotomonstrosesquippedaliophobia, "
-    "pseudopseudohypoparathyroidism, floccinaucinihilipilification. "
-)
+LONG_WORDS = "Antidisestablishmentarianism notwithstanding, counterrevolutionaries misunderstood internationalism. "
 
 
 def test_five_megabytes_are_kept_and_found_by_a_word_near_the_end(store_url: str) -> None:
     many = LONG_WORDS * (5_000_000 // len(LONG_WORDS))
     content = f"{many}Then somebody mentioned the xylophone of Zanzibar. {LONG_WORDS}"
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", content)
         chat.add("user", "short and sweet")
@@ -295,7 +291,7 @@ def test_every_other_store_takes_megabytes_and_finds_them(store_url: str) -> Non
     with Memory(store_url, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", content)
-        settle_index(memory)
+        memory.settle()
         assert memory.search("xylophone Zanzibar", user="alex")[0].message.content == content
         assert memory.stats().characters == len(content)
         assert memory.verify().ok

@@ -27,7 +27,7 @@ COUNT = len(SECRETS)
 PASSWORD = "tr0ub4dor&3x"
 TOLD = f"My password is {PASSWORD} since last week."
 MASKED = "My password is [secret: password] since last week."
-SMALL: dict[str, Any] = {"window_turns": 11, "level_episodes": 2, "active_episodes": 2, "followers": False}
+SMALL: dict[str, Any] = {"window_turns": 11, "level_episodes": 2, "active_episodes": 2}
 
 
 def raw_rows(url: str, *left_out: str) -> str:
@@ -141,7 +141,7 @@ def test_what_a_model_writes_with_its_reply_keeps_no_secret(store_url: str) -> N
     block = render_inline(InlineTiers(f"password = {PASSWORD}", f"The password is {PASSWORD}.", "key = value", ""))
     long_text = f"{TOLD} " + "The tulips near the old windmill are in flower again this year. " * 12
     model = ScriptedLLM([f"Your password is {PASSWORD}.\n{block}", f"It was {PASSWORD}, I think."])
-    with Memory(store_url, chat=model, followers=False) as memory:
+    with Memory(store_url, chat=model) as memory:
         chat = memory.conversation("chat", user="alex")
         reply = chat.reply(long_text)
         assert PASSWORD in reply.text
@@ -162,7 +162,7 @@ def test_what_a_model_writes_with_its_reply_keeps_no_secret(store_url: str) -> N
 @pytest.mark.every_store
 def test_redact_writes_a_placeholder_and_nothing_else(store_url: str) -> None:
     """G10: not by adding, editing, importing, nor by holding a message; the store's files never had it."""
-    with Memory(store_url, secrets="redact", followers=False) as memory:
+    with Memory(store_url, secrets="redact") as memory:
         chat = memory.conversation("chat", user="alex")
         message = chat.add("user", TOLD, metadata={"call": {"password": "hunter2xyz"}}, platform_id="p1")
         assert (message.content, message.metadata) == (MASKED, {"call": {"password": "[secret: password]"}})
@@ -236,7 +236,7 @@ def test_a_setting_of_another_name_is_refused(store_url: str) -> None:
 
 
 def test_facts_by_hand_hold_no_secret_and_no_placeholder(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         fact = memory.add_fact("identity", "location", "Delft", user="alex").fact
         assert fact is not None
         for value in (PASSWORD, "[secret: password]"):
@@ -250,7 +250,7 @@ def test_facts_by_hand_hold_no_secret_and_no_placeholder(store_url: str) -> None
 
 def test_a_statement_a_name_and_a_tag_have_placeholders(store_url: str) -> None:
     key = "ghp_" + "q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM"
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         (statement,) = memory.remember(f"Alex's GitHub token is {key}", user="alex")
         assert "[secret: token]" in statement.text
         memory.add_name(key, user="alex")
@@ -270,7 +270,7 @@ def test_a_marked_message_is_edited_moved_copied_and_erased_like_any_other(
 ) -> None:
     """G10: its marks follow it, the chain proves it with and without them."""
     url = addresses(kind, "memory")
-    with Memory(url, **SMALL | {"followers": True}) as memory:
+    with Memory(url, **SMALL) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", TOLD, platform_id="p1", metadata={"note": f"password: {PASSWORD}"})
         chat.edit("p1", f"Now {TOLD}")
@@ -307,7 +307,7 @@ def test_a_marked_message_is_edited_moved_copied_and_erased_like_any_other(
 
 
 def test_a_phrase_that_is_a_secret_can_be_deleted(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         memory.conversation("chat", user="alex").add("user", TOLD)
         assert memory.delete(query=PASSWORD).messages == 1
 
@@ -358,7 +358,7 @@ def test_redaction_leaves_no_older_version_and_the_chain_holds(store_url: str) -
 
 def test_what_comes_again_after_a_redaction_is_known_and_stays_out(store_url: str) -> None:
     """G10: a platform that delivers the message again does not bring the secret back."""
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", TOLD, platform_id="p1")
         memory.redact()
@@ -368,11 +368,11 @@ def test_what_comes_again_after_a_redaction_is_known_and_stays_out(store_url: st
 
 
 def test_tampering_with_a_redacted_message_is_noticed(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         memory.conversation("chat", user="alex").add("user", TOLD)
         memory.redact()
     change(store_url, "messages", lambda rows: rows[0].update(content="My password is [secret: nothing]."))
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url) as memory:
         assert [fault.problem for fault in memory.verify().faults] == ["is not what its last change made of it"]
 
 
