@@ -279,7 +279,7 @@ FINAL: dict[str, Callable[[], Step]] = {
     "refused": lambda: fails(401),
     "ten megabytes": lambda: says("x" * (10 << 20)),
 }
-FOR_TIERS = ("index", "tiers")  # the views that the context needs here
+FOR_TIERS = ("index", "tiers")  # the views that are looked at while the model is away
 MADE = '{"tier1": "name = Alex; shops = 2", "tier2": "Alex runs two bicycle shops in Berlin."}'
 
 
@@ -321,7 +321,7 @@ def test_tiers_that_a_model_cannot_make_are_made_offline(tmp_path: Path, name: s
     with working(tmp_path, FINAL[name]()) as (memory, _, _):
         chat = memory.conversation("demo", user="alex")
         assert chat.reply(LONG).text == "Noted."
-        settle_views(memory, *FOR_TIERS)
+        memory.settle()
         assert_offline(tier_1(chat))
 
 
@@ -340,7 +340,7 @@ def test_tiers_of_an_outage_are_made_offline_now_and_by_the_model_later(tmp_path
             assert_offline(tier_1(chat))
             clock.advance(timedelta(seconds=wait))
         steps.append(says(MADE))
-        settle_views(memory, *FOR_TIERS)
+        memory.settle()
         assert tier_1(chat) == "name = Alex; shops = 2"
 
 
