@@ -73,7 +73,7 @@ PIECES = (
     ),
     *("“", "”", "12/05/24, ", "ago"),
 )
-LONG = 16_000  # characters
+LONG = sample(64_000)  # characters
 MOMENT = 0.02  # seconds: so little is no matter
 OTHER_SPEAKS = re.compile(r"From: Chef|The vet said:|My \w+ (?:said|told|wrote|texted)(?: to)?(?: me)?:")
 
