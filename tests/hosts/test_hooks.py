@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -172,14 +172,18 @@ def test_a_prompt_waits_for_no_service_that_starts_or_hangs(tmp_path: Path) -> N
         service.listen()
 
         def answer() -> None:
-            while True:
-                connection, _ = service.accept()
-                with connection:
-                    waits.append(connection.recv(65536))
-                    connection.sendall(b'{"state": "starting"}')
+            with suppress(OSError):  # until the service is shut down
+                while True:
+                    connection, _ = service.accept()
+                    with connection:
+                        waits.append(connection.recv(65536))
+                        connection.sendall(b'{"state": "starting"}')
 
-        threading.Thread(target=answer, daemon=True).start()
+        answering = threading.Thread(target=answer, daemon=True)
+        answering.start()
         assert agent.send("prompt", prompt=TOLD) == ""
+        service.shutdown(socket.SHUT_RDWR)
+        answering.join()
     assert len(waits) <= PATIENCE / PAUSE, "asked again and again, but not for longer than its patience"
     assert len(list((agent.home / "left").iterdir())) == 1
 
