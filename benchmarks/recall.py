@@ -61,6 +61,10 @@ class TimedStore:
     def searches(self) -> int:
         return self._store.searches
 
+    @property
+    def reads_at_once(self) -> bool:
+        return self._store.reads_at_once
+
     def read(self, fn: Callable[[Tx], T]) -> T:
         start = time.perf_counter()
         try:
