@@ -30,8 +30,8 @@ BESIDE = dict.fromkeys(
 
 PAGES = "test_web_"  # the dashboard's, apart from the others of the server: the browser takes as long as many of them
 
-# Seconds of the processor, PostgreSQL's and the browser's among them; what is not listed takes USUAL. Parts are as equal
-# as this is true.
+# Seconds of the processor, PostgreSQL's and the browser's among them; what is not listed takes USUAL. Parts are as
+# equal as this is true.
 USUAL = 0.4
 SECONDS = {
     "stores": 140, "server": 112, "test_web_": 46, "cli": 34, "bench": 19, "models": 19, "bots": 16, "formats": 11,
