@@ -34,7 +34,7 @@ PAGES = "test_web_"  # the dashboard's, apart from the others of the server: the
 # equal as this is true.
 USUAL = 0.4
 SECONDS = {
-    "stores": 140, "server": 112, "test_web_": 46, "cli": 34, "bench": 19, "models": 19, "bots": 16, "formats": 11,
+    "stores": 140, "server": 94, "test_web_": 46, "cli": 34, "bench": 19, "models": 19, "bots": 16, "formats": 11,
     "test_every_rule": 9, "test_access": 7, "test_long": 7, "test_injection": 6, "test_secrets": 5,
     "test_outages": 5, "test_tokens": 4, "test_episodes": 4, "test_context": 4, "test_turn": 4,
     "test_last_messages": 4, "test_tiers": 4, "test_facts_life": 3, "test_set_aside": 3, "test_own_words": 3,
