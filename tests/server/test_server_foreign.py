@@ -398,6 +398,9 @@ WRONG: list[tuple[str, Any, str]] = [
     ("messages", {"messages": [user([{"type": "image", "source": {"type": "file"}}])], "max_tokens": 9}, "messages[0]"),
     ("messages", {"messages": [user("x")], "max_tokens": 9, "tools": [{"type": "web_search_20250305"}]}, "tools[0]"),
     ("messages", {"messages": [user("x")], "max_tokens": 9, "system": 7}, "system"),
+    ("messages", {"messages": [user("x")], "max_tokens": 9, "system": [None, None]}, "system"),
+    ("messages", {"messages": [user("x")], "max_tokens": 9, "system": [{"type": "text", "text": 7}]}, "system[0].text"),
+    ("messages", {"messages": [user([{"type": "text", "text": [7]}])], "max_tokens": 9}, "messages[0].content[0].text"),
     ("messages", {"messages": [user("x")], "max_tokens": 9, "tool_choice": "auto"}, "tool_choice"),
 ]
 

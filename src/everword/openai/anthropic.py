@@ -59,14 +59,17 @@ def check_content(field_path: str, content: Any) -> None:
     is_blocks = isinstance(content, list) and all(isinstance(block, dict) for block in content)
     if not isinstance(content, str) and not is_blocks:
         raise InvalidInput(field_path, "must be text or a list of blocks")
+    for number, block in enumerate(content_blocks(content)):
+        if not isinstance(block.get("text") or "", str):
+            raise InvalidInput(f"{field_path}[{number}].text", "must be text")
 
 
 def chat_body(body: Fields) -> Fields:
     """A request as one of chat completions."""
     chat = {name: value for name, value in body.items() if name not in OWN}
+    messages = chat_messages(check_messages(body))
     orders = result_text({"content": body.get("system")})
-    system = [{"role": "system", "content": orders}] if orders else []
-    chat["messages"] = [*system, *chat_messages(check_messages(body))]
+    chat["messages"] = [{"role": "system", "content": orders}, *messages] if orders else messages
     chat["max_completion_tokens"] = body["max_tokens"]
     if body.get("stream"):
         chat["stream_options"] = {"include_usage": True}
