@@ -553,22 +553,14 @@ class OpenRequests:
                 await self._none_left.wait()
 
 
-class Answers:
-    """The stream of answers, which says of each that it was written."""
+class ClosingStream:
+    """A stream around another, which ends with it."""
 
-    def __init__(self, outgoing: Any, requests: OpenRequests) -> None:
-        self._outgoing = outgoing
-        self._requests = requests
-
-    async def send(self, message: SessionMessage) -> None:
-        try:
-            await self._outgoing.send(message)
-        finally:
-            if isinstance(message.message, JSONRPCResponse | JSONRPCError):
-                await self._requests.end()
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
 
     async def aclose(self) -> None:
-        await self._outgoing.aclose()
+        await self._inner.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -579,21 +571,36 @@ class Answers:
         await self.aclose()
 
 
-class ReadableMessages:
+class Answers(ClosingStream):
+    """The stream of answers, which says of each that it was written."""
+
+    def __init__(self, outgoing: Any, requests: OpenRequests) -> None:
+        super().__init__(outgoing)
+        self._requests = requests
+
+    async def send(self, message: SessionMessage) -> None:
+        try:
+            await self._inner.send(message)
+        finally:
+            if isinstance(message.message, JSONRPCResponse | JSONRPCError):
+                await self._requests.end()
+
+
+class ReadableMessages(ClosingStream):
     """A stream of messages without those that cannot be read, which are answered with an error."""
 
     def __init__(self, incoming: Any, outgoing: Any, requests: OpenRequests) -> None:
-        self._incoming = incoming
+        super().__init__(incoming)
         self._outgoing = outgoing
         self._requests = requests
 
     @property
     def last_context(self) -> Any:
-        return self._incoming.last_context
+        return self._inner.last_context
 
     async def receive(self) -> SessionMessage | Exception:
         try:
-            while isinstance(item := await self._incoming.receive(), ValidationError):
+            while isinstance(item := await self._inner.receive(), ValidationError):
                 await self._refuse(item)
         except anyio.EndOfStream:
             await self._requests.wait()
@@ -614,19 +621,8 @@ class ReadableMessages:
         if id is not None:
             await send_refusal(self._outgoing, id, NOT_UNDERSTOOD)
 
-    async def aclose(self) -> None:
-        await self._incoming.aclose()
-
     def __aiter__(self) -> Self:
         return self
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def request_id_of(line: object) -> str | int | None:
